@@ -1,0 +1,1 @@
+"""Topic hierarchies and hierarchical gossip."""

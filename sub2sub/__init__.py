@@ -1,0 +1,1 @@
+"""Sub-2-Sub: a content-based publish/subscribe overlay."""
