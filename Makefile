@@ -1,0 +1,64 @@
+# make test   everything a change must pass: lint, types, tests
+# make demo   the main job
+# Both set up .venv by themselves the first time; nothing but Python 3.11 or newer has to be there.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PACKAGES := sub2sub hierarchy workloads sims
+
+.DEFAULT_GOAL := help
+.PHONY: help test demo bench lint types unit format constraints clean
+
+help:
+	@echo "make test    set up, then lint, type check and test"
+	@echo "make demo    set up, then run the main job (results in out/)"
+	@echo "make bench   run the benchmarks"
+	@echo "make lint | types | unit    one part of 'make test'"
+	@echo "make format  format the code in place"
+	@echo "make clean   remove the environment, caches and results"
+
+# The stamp is written last, so an interrupted set-up is taken up again.
+$(READY): pyproject.toml constraints.txt
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
+	"$(PYTHON)" -m venv "$(VENV)"
+	"$(BIN)/python" -m pip install -q --disable-pip-version-check -c constraints.txt setuptools
+	"$(BIN)/python" -m pip install -q --disable-pip-version-check -c constraints.txt --no-build-isolation -e ".[sims,spark,dev]"
+	@touch "$(READY)"
+
+test: lint types unit
+
+lint: $(READY)
+	"$(BIN)/ruff" check .
+	"$(BIN)/ruff" format --check .
+
+types: $(READY)
+	"$(BIN)/mypy"
+
+# Tests of one group (a Spark session, a cluster) stay in one worker.
+unit: $(READY)
+	"$(BIN)/python" -m pytest -n auto --dist loadgroup
+
+demo: $(READY)
+	"$(BIN)/sub2sub" reproduce sub2sub-fig5 --quick --out out
+
+bench: $(READY)
+	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; "$(BIN)/python" "$$script" || exit 1; done
+
+format: $(READY)
+	"$(BIN)/ruff" check --fix-only .
+	"$(BIN)/ruff" format .
+
+# Resolve pyproject.toml without the pins and write what came out.
+constraints:
+	rm -rf build/constraints
+	"$(PYTHON)" -m venv build/constraints
+	build/constraints/bin/python -m pip install -q --disable-pip-version-check ".[sims,spark,dev]" "setuptools>=77"
+	@head -2 constraints.txt > build/constraints.txt
+	build/constraints/bin/python -m pip freeze --exclude sub2sub --all | grep -v '^pip==' >> build/constraints.txt
+	mv build/constraints.txt constraints.txt
+
+clean:
+	rm -rf "$(VENV)" build out .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info spark-warehouse
+	find $(PACKAGES) tests -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,86 @@
+"""Rules of the repository that no linter knows."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+MAY_IMPORT = {
+    "sub2sub": {"sub2sub"},
+    "hierarchy": {"hierarchy", "sub2sub"},
+    "workloads": {"workloads", "sub2sub"},
+    "sims": {"sims", "hierarchy", "workloads", "sub2sub"},
+}
+MODULES = [path for package in MAY_IMPORT for path in sorted((ROOT / package).rglob("*.py"))]
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def _imports(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def _is_kernel(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(isinstance(d, ast.Name) and d.id == "kernel" for d in function.decorator_list)
+
+
+def _is_annotated(function: ast.FunctionDef | ast.AsyncFunctionDef, is_method: bool) -> bool:
+    arguments = function.args.posonlyargs + function.args.args + function.args.kwonlyargs
+    if is_method and arguments and arguments[0].arg in ("self", "cls"):
+        arguments = arguments[1:]
+    if any(argument.annotation is None for argument in arguments):
+        return False
+    return function.returns is not None or function.name == "__init__"
+
+
+def _unannotated(node: ast.AST) -> Iterator[str]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            if _is_kernel(child):
+                continue  # typed by numba, with everything inside it
+            if not _is_annotated(child, isinstance(node, ast.ClassDef)):
+                yield f"{child.name} (line {child.lineno})"
+        yield from _unannotated(child)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_imports_go_one_way_only(path: Path) -> None:
+    package = path.relative_to(ROOT).parts[0]
+    forbidden = MAY_IMPORT.keys() - MAY_IMPORT[package]
+    found = [name for name in _imports(ast.parse(path.read_text())) if name.split(".")[0] in forbidden]
+    assert not found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_every_function_but_a_kernel_is_annotated(path: Path) -> None:
+    assert list(_unannotated(ast.parse(path.read_text()))) == []
+
+
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_importing_a_package_loads_neither_spark_nor_plotting(package: str) -> None:
+    code = (
+        f"import sys, {package}; print([m for m in ('pyspark', 'matplotlib', 'pandas') if m in sys.modules])"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert loaded.stdout.strip() == "[]"
+
+
+def test_the_library_needs_numpy_and_numba_only() -> None:
+    allowed = set(sys.stdlib_module_names) | {"numpy", "numba", "sub2sub"}
+    for path in (ROOT / "sub2sub").rglob("*.py"):
+        roots = {name.split(".")[0] for name in _imports(ast.parse(path.read_text()))}
+        assert roots <= allowed, _name(path)
