@@ -1,0 +1,313 @@
+"""A hierarchy of topics: who is whose supertopic, and which topic includes which.
+
+CAMCAST (Baehni, Guerraoui et al.), Section 2.1, and Section 3.6 for topics with several parents.
+
+Topics are named and numbered; a number stays its topic's for ever, so arrays indexed by topic survive
+additions and removals. The first parent of a topic is its parent in the spanning tree, which the
+nested-range encoding follows; further parents make the hierarchy a directed acyclic graph.
+
+The papers write a topic as a path, `.soccer.italy`, with `.` for the root. Paths are names like any
+other here; they only spare their user naming the parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.errors import InputError
+
+__all__ = ["ROOT", "TopicTree"]
+
+ROOT = "."
+
+
+class TopicTree:
+    """Topics under one root.
+
+    Parameters
+    ----------
+    root : str
+        Name of the root topic, number 0.
+
+    Examples
+    --------
+    >>> tree = TopicTree.from_paths([".soccer.italy", ".soccer.france", ".tennis"])
+    >>> tree.includes(".soccer", ".soccer.italy"), tree.includes(".tennis", ".soccer.italy")
+    (True, False)
+    >>> tree.add(".soccer.italy.cup")
+    5
+    >>> [tree.name(u) for u in tree.supertopics(".soccer.italy.cup")]
+    ['.soccer.italy', '.soccer', '.']
+    """
+
+    def __init__(self, root: str = ROOT) -> None:
+        _check_name(root, "root")
+        self._names: list[str | None] = [root]
+        self._number = {root: 0}
+        self._parents: list[list[int]] = [[]]
+        self._children: list[list[int]] = [[]]
+        self._further_parents = 0
+
+    @classmethod
+    def from_paths(cls, paths: Iterable[str]) -> TopicTree:
+        """Build the tree of all `paths`; the topics on the way to one need not be listed.
+
+        Examples
+        --------
+        >>> len(TopicTree.from_paths([".soccer.italy"]))  # the root and .soccer come with it
+        3
+        """
+        tree = cls()
+        given: set[str] = set()
+        for row, path in enumerate(paths):
+            _check_path(path, f"paths[{row}]")
+            if path in given:
+                raise InputError(f"paths[{row}]: topic {path!r} is listed twice, expected each path once")
+            given.add(path)
+            missing = []
+            while path not in tree._number:
+                missing.append(path)
+                path = _parent_path(path)
+            for name in reversed(missing):
+                tree.add(name)
+        return tree
+
+    @classmethod
+    def from_dict(cls, topics: Mapping[str, Any]) -> TopicTree:
+        """Build a tree from nested dicts: each key is one part of a path, each value its subtopics.
+
+        Examples
+        --------
+        >>> tree = TopicTree.from_dict({"soccer": {"italy": {}, "france": {}}, "tennis": {}})
+        >>> [tree.name(t) for t in tree]
+        ['.', '.soccer', '.tennis', '.soccer.italy', '.soccer.france']
+        """
+        tree = cls()
+        waiting: list[tuple[str, Any]] = [(ROOT, topics)]
+        for path, subtopics in waiting:
+            if not isinstance(subtopics, Mapping):
+                raise InputError(f"topics[{path!r}]: expected a dict of subtopics, got {subtopics!r}")
+            for part, below in subtopics.items():
+                if not isinstance(part, str) or not part or "." in part:
+                    raise InputError(
+                        f"topics[{path!r}]: expected the name of a subtopic without dots, got {part!r}"
+                    )
+                name = path.rstrip(".") + "." + part
+                tree.add(name, [path])
+                waiting.append((name, below))
+        return tree
+
+    @classmethod
+    def from_graph(cls, graph: nx.DiGraph) -> TopicTree:
+        """Build a hierarchy from a graph with an edge from each supertopic to each of its subtopics.
+
+        Nodes are the names of topics. A single node without supertopic is the root; several hang under
+        an added root `.`. A node's first incoming edge gives its parent in the spanning tree.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> tree = TopicTree.from_graph(nx.DiGraph([("sport", "soccer"), ("italy", "serie-a"),
+        ...                                         ("sport", "italy"), ("soccer", "serie-a")]))
+        >>> tree.name(0), [tree.name(p) for p in tree.parents("serie-a")]
+        ('sport', ['italy', 'soccer'])
+        """
+        if not isinstance(graph, nx.DiGraph) or graph.number_of_nodes() == 0:
+            raise InputError("graph: expected a networkx.DiGraph with at least one topic")
+        for node in graph:
+            _check_name(node, "graph")
+        try:
+            order = list(nx.topological_sort(graph))
+        except nx.NetworkXUnfeasible:
+            edges = [str(edge[0]) for edge in nx.find_cycle(graph)]
+            raise InputError(
+                f"graph: topics {' -> '.join([*edges, edges[0]])} form a cycle, expected none"
+            ) from None
+        roots = [node for node in order if graph.in_degree(node) == 0]
+        if len(roots) > 1 and ROOT in graph:
+            raise InputError(
+                f"graph: topic {roots[1]!r} has no supertopic, expected the root {ROOT!r} to be the only one"
+            )
+        tree = cls(roots[0] if len(roots) == 1 else ROOT)
+        for node in order:
+            if node not in tree._number:
+                tree.add(node, list(graph.predecessors(node)) or [ROOT])
+        return tree
+
+    def __len__(self) -> int:
+        return len(self._number)
+
+    def __iter__(self) -> Iterator[int]:
+        """Numbers of all topics, each after its spanning parent."""
+        waiting = [0]
+        for topic in waiting:
+            yield topic
+            waiting += self.children(topic)
+
+    def __contains__(self, topic: object) -> bool:
+        return topic in self._number or (isinstance(topic, int) and self._is_number(topic))
+
+    @property
+    def capacity(self) -> int:
+        """One more than the largest number ever given out: the length of an array indexed by topic."""
+        return len(self._names)
+
+    def number(self, topic: str | int) -> int:
+        """Number of a topic given by name or by number; refuses what is no topic."""
+        if isinstance(topic, str):
+            if topic in self._number:
+                return self._number[topic]
+        elif self._is_number(int(topic)):
+            return int(topic)
+        raise InputError(f"topic: {topic!r} is unknown, expected one of the {len(self)} topics of the tree")
+
+    def name(self, topic: int) -> str:
+        """Name of topic number `topic`."""
+        name = self._names[self.number(topic)]
+        assert name is not None
+        return name
+
+    def parents(self, topic: str | int) -> list[int]:
+        """Direct supertopics; the spanning parent first. The root has none."""
+        return list(self._parents[self.number(topic)])
+
+    def children(self, topic: str | int) -> list[int]:
+        """Subtopics whose spanning parent is `topic`, in the order of their creation."""
+        number = self.number(topic)
+        return [child for child in self._children[number] if self._parents[child][0] == number]
+
+    def subtopics(self, topic: str | int) -> list[int]:
+        """All direct subtopics, those through further parents included."""
+        return list(self._children[self.number(topic)])
+
+    def supertopics(self, topic: str | int) -> list[int]:
+        """All topics that include `topic`, nearest first; the papers' super(t), super(super(t)), ..."""
+        return self._reach(self.number(topic), self._parents)
+
+    def subtopics_below(self, topic: str | int) -> list[int]:
+        """All topics that `topic` includes, itself left out, nearest first."""
+        return self._reach(self.number(topic), self._children)
+
+    @property
+    def has_further_parents(self) -> bool:
+        """Whether any topic has more than one parent."""
+        return self._further_parents > 0
+
+    def includes(self, upper: str | int, lower: str | int) -> bool:
+        """Whether `upper` is `lower` or one of its supertopics."""
+        u, t = self.number(upper), self.number(lower)
+        return u == t or u in self.supertopics(t)
+
+    def level(self, topic: str | int) -> int:
+        """Length of the spanning path from the root."""
+        number, level = self.number(topic), 0
+        while self._parents[number]:
+            number, level = self._parents[number][0], level + 1
+        return level
+
+    def depth(self) -> int:
+        """Highest level of all topics, dpt(S)."""
+        level: dict[int, int] = {}
+        for topic in self:
+            level[topic] = level[self._parents[topic][0]] + 1 if self._parents[topic] else 0
+        return max(level.values())
+
+    def add(self, name: str, parents: Sequence[str | int] | None = None) -> int:
+        """Add a topic and return its number.
+
+        Parameters
+        ----------
+        name : str
+            A name that no topic has; a path such as `.soccer.italy` when `parents` is left out.
+        parents : sequence of topics, optional
+            Direct supertopics, the spanning parent first. By default the topic one part up the path.
+
+        Examples
+        --------
+        >>> TopicTree().add("soccer", ["."])
+        1
+        """
+        _check_name(name, "name")
+        if name in self._number:
+            raise InputError(f"name: topic {name!r} is there already, expected a new name")
+        if parents is None:
+            _check_path(name, "name")
+            parents = [_parent_path(name)]
+        numbers = [self.number(parent) for parent in parents]
+        if not numbers or len(set(numbers)) < len(numbers):
+            raise InputError(f"parents: expected one or more different topics above {name!r}")
+        topic = len(self._names)
+        self._names.append(name)
+        self._number[name] = topic
+        self._parents.append(numbers)
+        self._children.append([])
+        self._further_parents += len(numbers) - 1
+        for parent in numbers:
+            self._children[parent].append(topic)
+        return topic
+
+    def add_parent(self, topic: str | int, parent: str | int) -> None:
+        """Put `topic` below a further supertopic; the spanning tree stays as it is."""
+        t, p = self.number(topic), self.number(parent)
+        if self.includes(t, p):
+            raise InputError(
+                f"parent: {self.name(p)!r} above {self.name(t)!r} would close a cycle, expected a topic "
+                f"that {self.name(t)!r} does not include"
+            )
+        if p in self._parents[t]:
+            raise InputError(f"parent: {self.name(p)!r} is above {self.name(t)!r} already")
+        self._parents[t].append(p)
+        self._children[p].append(t)
+        self._further_parents += 1
+
+    def remove(self, topic: str | int) -> None:
+        """Remove a topic without subtopics. Its number is not given out again."""
+        t = self.number(topic)
+        if t == 0 or self._children[t]:
+            what = "the root" if t == 0 else "a topic with subtopics"
+            raise InputError(f"topic: {self.name(t)!r} is {what}, expected a topic without subtopics")
+        for parent in self._parents[t]:
+            self._children[parent].remove(t)
+        self._further_parents -= len(self._parents[t]) - 1
+        self._parents[t] = []
+        del self._number[self.name(t)]
+        self._names[t] = None
+
+    def spanning_parents(self) -> NDArray[np.int64]:
+        """Spanning parent of each topic number; -1 for the root and for removed topics."""
+        return np.array([parents[0] if parents else -1 for parents in self._parents], np.int64)
+
+    def _is_number(self, topic: int) -> bool:
+        return 0 <= topic < len(self._names) and self._names[topic] is not None
+
+    def _reach(self, start: int, neighbours: list[list[int]]) -> list[int]:
+        found = [start]
+        seen = {start}
+        for topic in found:
+            for other in neighbours[topic]:
+                if other not in seen:
+                    seen.add(other)
+                    found.append(other)
+        return found[1:]
+
+
+def _check_name(name: Any, field: str) -> None:
+    if not isinstance(name, str) or not name.strip():
+        raise InputError(f"{field}: expected the name of a topic, got {name!r}")
+
+
+def _check_path(path: Any, field: str) -> None:
+    _check_name(path, field)
+    if path != ROOT and (not path.startswith(ROOT) or any(not part for part in path[1:].split("."))):
+        raise InputError(
+            f"{field}: expected a path such as '.soccer.italy' without empty parts, got {path!r}"
+        )
+
+
+def _parent_path(path: str) -> str:
+    return path.rpartition(".")[0] or ROOT
