@@ -8,7 +8,7 @@ cycle c draws what the uninterrupted one draws, and a readable reference can rep
 
 >>> key = peer_key(cycle_key(seed=1, stream=2, cycle=3), 7)
 >>> int(below(draw(key, 0), 10)), int(below(draw(key, 1), 10))
-(1, 0)
+(8, 2)
 """
 
 from __future__ import annotations
@@ -34,12 +34,15 @@ def mix(x):
     return x ^ (x >> _S31)
 
 
-@kernel
-def cycle_key(seed, stream, cycle):
-    """Key of one stream in one cycle; `stream` tells layers and controls apart (see `stream_number`)."""
-    key = mix(np.uint64(seed) + GOLDEN)
-    key = mix(key ^ (np.uint64(stream) * GOLDEN))
-    return mix(key + np.uint64(cycle) * GOLDEN)
+def cycle_key(seed: int, stream: int, cycle: int) -> np.uint64:
+    """Key of one stream in one cycle; `stream` tells layers and controls apart (see `stream_number`).
+
+    Called once per step, from Python. A kernel that needs keys below it chains `peer_key`.
+    """
+    word, golden = 0xFFFFFFFFFFFFFFFF, int(GOLDEN)
+    key = int(mix(np.uint64((seed + golden) & word)))
+    key = int(mix(np.uint64(key ^ (stream * golden & word))))
+    return np.uint64(mix(np.uint64((key + cycle * golden) & word)))
 
 
 @kernel
