@@ -149,6 +149,20 @@ class TopicTree:
             yield topic
             waiting += self.children(topic)
 
+    def topological(self) -> list[int]:
+        """Numbers of all topics, each after all of its parents."""
+        order = list(self)
+        if not self.has_further_parents:
+            return order
+        missing = {topic: len(self._parents[topic]) for topic in order}
+        ready = [0]
+        for topic in ready:
+            for child in self._children[topic]:
+                missing[child] -= 1
+                if missing[child] == 0:
+                    ready.append(child)
+        return ready
+
     def __contains__(self, topic: object) -> bool:
         return topic in self._number or (isinstance(topic, int) and self._is_number(topic))
 

@@ -1,0 +1,146 @@
+"""What each community can tune: reliability against messages.
+
+CAMCAST Sections 3.2, 3.5 and 6.1; the technical report (IC/2003/73) Section VII for b. Symbols: p_sel = g/N
+is the chance that a process acts as a link to the super-community, p_a = a/z the chance that a link sends
+to one entry of its super-topic table of z entries, ln N + c the number of targets within the community.
+
+Reading: ln N + c is taken as its floor, at least one. The loop in Figure 8 runs once more than that, but
+only the floor gives Table 2 of the paper. `rounding="up"` is the other reading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, floor, log
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.topics import TopicTree
+from sub2sub.errors import InputError
+
+__all__ = ["Parameters", "TopicSettings", "parameters"]
+
+
+@dataclass(frozen=True)
+class TopicSettings:
+    """Settings of one community. The defaults are those of the paper's simulations (Section 6.1.1).
+
+    Attributes
+    ----------
+    c : float
+        Targets within the community beyond ln N; reliability there tends to exp(-exp(-c)).
+    g : float
+        Processes expected to act as links for one event, p_sel = g/N; at least 1.
+    a : float
+        Super-processes a link is expected to send to, p_a = a/z; 1 to z.
+    z : int
+        Size of the super-topic table.
+    tau : int
+        A checked super-topic table with at most this many live entries asks for new ones; 0 to z.
+    b : float, optional
+        Topic tables of (b + 1) ln N entries, as in the technical report, instead of ln N + c.
+    p_sel : float, optional
+        Fixes the chance itself, whatever the size of the community (Section 6.2 varies it).
+    rounding : "down" or "up"
+        How ln N + c becomes a number of targets.
+
+    Examples
+    --------
+    >>> s = TopicSettings()
+    >>> s.fanout(1000), s.table_size(1000), s.select(1000), round(s.forward, 3)
+    (11, 11, 0.005, 0.333)
+    """
+
+    c: float = 5.0
+    g: float = 5.0
+    a: float = 1.0
+    z: int = 3
+    tau: int = 1
+    b: float | None = None
+    p_sel: float | None = None
+    rounding: Literal["down", "up"] = "down"
+
+    def __post_init__(self) -> None:
+        checks = [
+            ("c", self.c >= 0, "a number not below 0"),
+            ("g", self.g >= 1, "a number not below 1"),
+            ("z", self.z >= 1, "a whole number not below 1"),
+            ("a", 1 <= self.a <= self.z, f"a number from 1 to z = {self.z}"),
+            ("tau", 0 <= self.tau <= self.z, f"a whole number from 0 to z = {self.z}"),
+            ("b", self.b is None or self.b >= 0, "a number not below 0"),
+            ("p_sel", self.p_sel is None or 0 <= self.p_sel <= 1, "a probability"),
+            ("rounding", self.rounding in ("down", "up"), "'down' or 'up'"),
+        ]
+        for field, right, expected in checks:
+            if not right:
+                raise InputError(f"{field}: expected {expected}, got {getattr(self, field)!r}")
+
+    def fanout(self, n: int) -> int:
+        """Targets within a community of n: ln n + c, rounded."""
+        return max(1, self._round(log(n) + self.c)) if n > 0 else 0
+
+    def table_size(self, n: int) -> int:
+        """Entries of a topic table in a community of n."""
+        return (
+            self.fanout(n) if self.b is None else max(1, self._round((self.b + 1) * log(n))) if n > 0 else 0
+        )
+
+    def select(self, n: int) -> float:
+        """p_sel in a community of n."""
+        return self.p_sel if self.p_sel is not None else min(1.0, self.g / n) if n > 0 else 0.0
+
+    @property
+    def forward(self) -> float:
+        """p_a."""
+        return self.a / self.z
+
+    def _round(self, x: float) -> int:
+        return floor(x) if self.rounding == "down" else ceil(x)
+
+
+class Parameters(NamedTuple):
+    """Settings as the dissemination kernel reads them, indexed by topic."""
+
+    fanout: NDArray[np.int32]
+    p_sel: NDArray[np.float64]
+    p_a: NDArray[np.float64]
+
+
+def parameters(
+    sizes: NDArray[np.int64],
+    settings: TopicSettings | None = None,
+    tree: TopicTree | None = None,
+    overrides: Mapping[str | int, TopicSettings] | None = None,
+) -> Parameters:
+    """Resolve settings for communities of known sizes.
+
+    Parameters
+    ----------
+    sizes : (topics,) array
+        Members of each community.
+    settings : TopicSettings, optional
+        For every topic not in `overrides`.
+    tree : TopicTree, optional
+        Needed to find the topics in `overrides`.
+    overrides : mapping from topic to TopicSettings, optional
+        Settings of single topics.
+
+    Examples
+    --------
+    >>> parameters(np.array([10, 100, 1000])).fanout
+    array([ 7,  9, 11], dtype=int32)
+    """
+    chosen = [settings or TopicSettings()] * len(sizes)
+    for topic, own in (overrides or {}).items():
+        if tree is None:
+            raise InputError("overrides: expected the topic tree beside settings of single topics")
+        chosen[tree.number(topic)] = own
+    pairs = [(s, int(n)) for s, n in zip(chosen, sizes, strict=True)]
+    return Parameters(
+        np.array([s.fanout(n) for s, n in pairs], np.int32),
+        np.array([s.select(n) for s, n in pairs], np.float64),
+        np.array([s.forward for s, _ in pairs], np.float64),
+    )

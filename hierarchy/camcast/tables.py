@@ -1,0 +1,98 @@
+"""Topic tables and super-topic tables, and drawing them at random once and for all.
+
+CAMCAST Section 3.2 and Figure 3: a member keeps some members of its own community (the topic table) and
+z members of the super-community (the super-topic table); with several parents, one super-topic table for
+each (Section 3.6). If the super-community is empty, the next populated supertopic takes its place.
+Static tables are those of the papers' simulations: uniform, without repetition, never updated.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.camcast.communities import Communities, populated_supertopics
+from hierarchy.camcast.sampling import draw_others, draw_some
+from hierarchy.camcast.settings import TopicSettings
+from sub2sub.compilation import kernel
+from sub2sub.randomness import cycle_key, peer_key, stream_number
+
+__all__ = ["StaticTables", "Tables"]
+
+STREAM = stream_number("camcast tables")
+
+
+class Tables(NamedTuple):
+    """Membership tables of all members; rows are packed to the left and padded with -1.
+
+    Attributes
+    ----------
+    topic : (n,) int32
+        Community of each member.
+    topic_table : (n, k) int32
+        Members of the same community.
+    super_table : (n, slots, z) int32
+        Members of the super-communities, one slot for each of them.
+    """
+
+    topic: NDArray[np.int32]
+    topic_table: NDArray[np.int32]
+    super_table: NDArray[np.int32]
+
+
+class StaticTables:
+    """Draws the tables of a fixed population, as often as wanted.
+
+    Parameters
+    ----------
+    communities : Communities
+        The members.
+    settings : TopicSettings, optional
+        Table sizes; the same for all topics.
+
+    Examples
+    --------
+    >>> tables = StaticTables(Communities.chain(10, 100, 1000)).draw(seed=1)
+    >>> tables.topic_table.shape, tables.super_table.shape
+    ((1110, 11), (1110, 1, 3))
+    >>> set(tables.topic[tables.super_table[tables.topic == 2]].ravel().tolist())
+    {1}
+    """
+
+    def __init__(self, communities: Communities, settings: TopicSettings | None = None) -> None:
+        self.communities = communities
+        self.settings = settings or TopicSettings()
+        sizes = communities.sizes
+        self._table_size = np.array([self.settings.table_size(int(n)) for n in sizes], np.int32)
+        self._above = populated_supertopics(communities.tree, sizes)
+        self._place = np.empty(len(communities), np.int32)
+        self._place[communities.members] = np.arange(len(communities), dtype=np.int32)
+
+    def draw(self, seed: int, run: int = 0) -> Tables:
+        """Draw all tables anew; the same seed and run give the same tables."""
+        c = self.communities
+        tables = Tables(
+            c.topic,
+            np.full((len(c), int(self._table_size.max())), -1, np.int32),
+            np.full((len(c), self._above.shape[1], self.settings.z), -1, np.int32),
+        )
+        key = cycle_key(seed, STREAM, run)
+        _fill(tables, c.start, c.members, self._place, self._table_size, self._above, key)
+        return tables
+
+
+@kernel
+def _fill(tables, start, members, place, table_size, above, key):
+    topic, topic_table, super_table = tables
+    for member in range(len(topic)):
+        t = topic[member]
+        own = peer_key(key, member)
+        community = members[start[t] : start[t + 1]]
+        row = topic_table[member, : table_size[t]]
+        k = draw_others(community, place[member] - start[t], own, np.int64(0), row)
+        for slot in range(above.shape[1]):
+            u = above[t, slot]
+            if u >= 0:
+                k = draw_some(members[start[u] : start[u + 1]], own, k, super_table[member, slot])
