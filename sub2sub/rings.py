@@ -1,0 +1,177 @@
+"""Rings: who an event goes round, in sequence ID order (Sub-2-Sub, Section 4.1).
+
+The true ring of an event is what the overlay has to build without ever being told: all subscribers whose
+box contains it, ordered by sequence ID and closed into a circle. `ring_neighbours` is what one subscriber
+knows of it: its successor and predecessor among the links that contain the event.
+
+IDs are unsigned 64-bit. Going round, b comes (b - a) mod 2^64 after a, and (a - b) mod 2^64 before it. The
+paper draws them at random from a large space and is silent on equal ones; here they are refused.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sub2sub.boxes import normalise, points
+from sub2sub.compilation import kernel
+from sub2sub.errors import InputError
+from sub2sub.matching import Indices, Members, holds, match_boxes
+
+__all__ = ["Neighbours", "ring_neighbours", "sequence_ids", "true_rings"]
+
+Identifiers = NDArray[np.uint64]
+
+
+class Neighbours(NamedTuple):
+    """Ring neighbours per event, as row numbers of links; -1 where no link contains the event.
+
+    In a ring of two the successor is the predecessor.
+    """
+
+    successors: Indices
+    predecessors: Indices
+
+
+def sequence_ids(ids: ArrayLike, count: int, own: int | None = None, field: str = "ids") -> Identifiers:
+    """Sequence IDs as a validated (count,) uint64 array.
+
+    Parameters
+    ----------
+    ids : (count,) array_like of int
+        From 0 to 2^64 - 1, all different.
+    count : int
+        How many there have to be.
+    own : int, optional
+        The ID of the node itself, which must not be among them.
+    field : str
+        What errors call `ids`.
+
+    Raises
+    ------
+    InputError
+        Not integers, out of range, another count, twice the same ID or the node's own: names the row.
+
+    Examples
+    --------
+    >>> sequence_ids([5, 2**64 - 1], 2)
+    array([                   5, 18446744073709551615], dtype=uint64)
+    """
+    array = np.asarray(ids)
+    if array.shape != (count,):
+        raise InputError(f"{field}: expected shape ({count},), got {array.shape}")
+    if count == 0:
+        return np.empty(0, np.uint64)
+    if array.dtype == object or array.dtype.kind == "f":
+        array = _from_python(ids, field)
+    if array.dtype.kind not in "iu":
+        raise InputError(f"{field}: expected unsigned 64-bit integers, got {array.dtype}")
+    if array.dtype.kind == "i" and array.min() < 0:
+        row = int(np.argmax(array < 0))
+        raise InputError(f"{field} row {row}: expected an ID from 0 to 2^64 - 1, got {array[row]}")
+    identifiers = array.astype(np.uint64)
+    order = np.argsort(identifiers, kind="stable")
+    twice = np.flatnonzero(identifiers[order[1:]] == identifiers[order[:-1]])
+    if len(twice):
+        later = np.argmin(order[twice + 1])  # stable order: the second of a pair stands in the later row
+        row, before = order[twice[later] + 1], order[twice[later]]
+        raise InputError(f"{field} row {row}: expected all different, got {identifiers[row]} of row {before}")
+    if own is not None and len(same := np.flatnonzero(identifiers == np.uint64(own))):
+        raise InputError(f"{field} row {same[0]}: expected others than the node's own ID, got {own}")
+    return identifiers
+
+
+def _from_python(ids: ArrayLike, field: str) -> Identifiers:
+    """IDs from a list that NumPy took for floats or objects, as it does with ints on both sides of 2^63."""
+    values = np.asarray(ids, dtype=object)
+    for row, value in enumerate(values):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < 2**64:
+            raise InputError(f"{field} row {row}: expected an integer from 0 to 2^64 - 1, got {value!r}")
+    return values.astype(np.uint64)
+
+
+def true_rings(lows: ArrayLike, highs: ArrayLike, ids: ArrayLike, events: ArrayLike) -> Members:
+    """For every event its ring: the matching subscribers in increasing sequence ID.
+
+    Parameters
+    ----------
+    lows, highs : (n, d) array_like
+        Closed ranges of the subscribers; see `sub2sub.boxes.normalise`.
+    ids : (n,) array_like of int
+        Sequence IDs, unsigned 64-bit, all different.
+    events : (m, d) array_like
+        Points.
+
+    Returns
+    -------
+    Members
+        ``of(e)``: row numbers in ring order; the last one's successor is the first.
+
+    Raises
+    ------
+    InputError
+        As `normalise`, `points` and `sequence_ids` do.
+
+    Examples
+    --------
+    >>> rings = true_rings([[0.0], [0.0], [2.0]], [[3.0], [9.0], [9.0]], [70, 50, 60], [[2.0], [5.0]])
+    >>> rings.of(0), rings.of(1)
+    (array([1, 2, 0]), array([1, 2]))
+    """
+    low, high = normalise(lows, highs)
+    # Matching lists members by row: with the rows in ID order, rings need no sorting of their own.
+    order = np.argsort(sequence_ids(ids, len(low)))
+    matches = match_boxes(low[order], high[order], points(events, low.shape[1]))
+    return Members(matches.offsets, order[matches.members])
+
+
+def ring_neighbours(
+    ring_id: int, lows: ArrayLike, highs: ArrayLike, ids: ArrayLike, events: ArrayLike
+) -> Neighbours:
+    """For every event the nearest link after and before a node that contains it.
+
+    Parameters
+    ----------
+    ring_id : int
+        Sequence ID of the node.
+    lows, highs, ids : (n, d), (n, d), (n,) array_like
+        Its links: closed ranges and sequence IDs, the node's own not among them.
+    events : (m, d) array_like
+        Points.
+
+    Returns
+    -------
+    Neighbours
+        `successors` and `predecessors`, (m,) row numbers into the links, -1 for none.
+
+    Raises
+    ------
+    InputError
+        As `normalise`, `points` and `sequence_ids` do.
+
+    Examples
+    --------
+    >>> found = ring_neighbours(6, [[0.0], [0.0], [2.0]], [[3.0], [9.0], [9.0]], [7, 5, 8], [[1.0], [5.0]])
+    >>> found.successors, found.predecessors
+    (array([0, 2]), array([1, 1]))
+    """
+    own = int(sequence_ids([ring_id], 1, field="ring_id")[0])
+    low, high = normalise(lows, highs)
+    behind = sequence_ids(ids, len(low), own) - np.uint64(own)  # wraps round
+    at = points(events, low.shape[1])
+    order = np.argsort(behind)
+    return Neighbours(_first(low, high, order, at), _first(low, high, order[::-1].copy(), at))
+
+
+@kernel
+def _first(lows, highs, order, events):
+    """The first box in `order` that contains each event, or -1."""
+    first = np.full(events.shape[0], -1, np.int64)
+    for e in range(events.shape[0]):
+        for s in order:
+            if holds(lows, highs, s, events, e):
+                first[e] = s
+                break
+    return first
