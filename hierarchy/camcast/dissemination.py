@@ -25,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hierarchy.camcast.communities import Communities
 from hierarchy.camcast.settings import Parameters
 from hierarchy.camcast.tables import Tables
 from sub2sub.compilation import kernel
@@ -83,6 +84,12 @@ class Spread:
     def last_round(self) -> NDArray[np.int64]:
         """Round of the last first reception in each community; 0 where there was none."""
         return self.counts[:, LAST_ROUND]
+
+    def parasites(self, communities: Communities, topic: str | int) -> int:
+        """Messages of an event of `topic` that arrived at members it does not concern."""
+        tree = communities.tree
+        concerned = [tree.number(topic), *tree.supertopics(topic)]
+        return int(self.arrived.sum() - self.arrived[concerned].sum())
 
     @property
     def rounds(self) -> int:

@@ -79,20 +79,28 @@ class StaticTables:
             np.full((len(c), self._above.shape[1], self.settings.z), -1, np.int32),
         )
         key = cycle_key(seed, STREAM, run)
-        _fill(tables, c.start, c.members, self._place, self._table_size, self._above, key)
+        fill_topic_tables(c.topic, c.start, c.members, self._place, self._table_size, key, tables.topic_table)
+        _fill_super_tables(c.topic, c.start, c.members, self._above, key, tables.super_table)
         return tables
 
 
 @kernel
-def _fill(tables, start, members, place, table_size, above, key):
-    topic, topic_table, super_table = tables
-    for member in range(len(topic)):
-        t = topic[member]
-        own = peer_key(key, member)
-        community = members[start[t] : start[t + 1]]
+def fill_topic_tables(group, start, members, place, table_size, key, topic_table):
+    """Draw other members of each member's group; `place` is where a member stands among all `members`."""
+    for member in range(len(group)):
+        t = group[member]
         row = topic_table[member, : table_size[t]]
-        k = draw_others(community, place[member] - start[t], own, np.int64(0), row)
+        own = peer_key(key, member)
+        draw_others(members[start[t] : start[t + 1]], place[member] - start[t], own, np.int64(0), row)
+
+
+@kernel
+def _fill_super_tables(topic, start, members, above, key, super_table):
+    key = peer_key(key, -1)  # draws apart from those of the topic tables
+    for member in range(len(topic)):
+        own = peer_key(key, member)
+        k = np.int64(0)
         for slot in range(above.shape[1]):
-            u = above[t, slot]
+            u = above[topic[member], slot]
             if u >= 0:
                 k = draw_some(members[start[u] : start[u + 1]], own, k, super_table[member, slot])

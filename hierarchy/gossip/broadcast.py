@@ -1,0 +1,49 @@
+"""Alternative (a): gossip broadcast. CAMCAST Section 4.2; Kermarrec, Massoulié, Ganesh (TPDS 2003).
+
+Every process keeps ln n + c processes of the whole system, whatever their interests, and gossips every
+event to all of them once. All receive all events: most of them are parasites.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.camcast.communities import Communities
+from hierarchy.camcast.settings import Parameters
+from hierarchy.camcast.tables import Tables
+from hierarchy.gossip.groups import fanout, flat_parameters, group_tables
+
+__all__ = ["GossipBroadcast"]
+
+
+class GossipBroadcast:
+    """Tables of a gossip broadcast; `disseminate` runs it.
+
+    Examples
+    --------
+    >>> from hierarchy.camcast import disseminate
+    >>> group = Communities.chain(10, 100, 1000)
+    >>> gossip = GossipBroadcast(group, c=5)
+    >>> spread = disseminate(gossip.tables(".", seed=1), gossip.parameters("."), publisher=0, seed=1)
+    >>> 13_000 < spread.parasites(group, ".") < 13_400  # 12 messages to each of 1100, more or less
+    True
+    """
+
+    def __init__(self, communities: Communities, c: float = 5.0) -> None:
+        self.communities = communities
+        self.fanout = fanout(len(communities), c)
+
+    def tables(self, topic: str | int, seed: int, run: int = 0) -> Tables:
+        """Draw the tables an event of `topic` travels on: the same for every topic."""
+        n = len(self.communities)
+        table = group_tables(np.zeros(n, np.int32), np.array([self.fanout], np.int32), seed, run)
+        return Tables(self.communities.topic, table, np.full((n, 1, 1), -1, np.int32))
+
+    def parameters(self, topic: str | int) -> Parameters:
+        """What the dissemination kernel needs beside the tables."""
+        return flat_parameters(self.communities.tree.capacity, self.fanout)
+
+    def memory(self) -> NDArray[np.int64]:
+        """Table entries of each member."""
+        return np.full(len(self.communities), min(self.fanout, len(self.communities) - 1), np.int64)

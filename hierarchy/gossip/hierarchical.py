@@ -1,0 +1,116 @@
+"""Alternative (c): hierarchical gossip broadcast. CAMCAST Section 4.2; Kermarrec et al. (TPDS 2003).
+
+The system is split into C groups of about m processes, whatever their interests. A process keeps
+ln m + c1 processes of its group and ln C + c2 processes that represent other groups, and gossips every
+event once to all of them. Tables are smaller than with (a), parasites as many.
+
+Reading: the representatives in a table are of different groups, each a random member of its group.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.camcast.communities import Communities
+from hierarchy.camcast.sampling import draw_others
+from hierarchy.camcast.settings import Parameters
+from hierarchy.camcast.tables import Tables
+from hierarchy.gossip.groups import STREAM, fanout, flat_parameters, group_tables
+from sub2sub.compilation import kernel
+from sub2sub.errors import InputError
+from sub2sub.randomness import below, cycle_key, draw, peer_key
+
+__all__ = ["HierarchicalBroadcast"]
+
+
+class HierarchicalBroadcast:
+    """Tables of a two-level gossip broadcast; `disseminate` runs it.
+
+    Parameters
+    ----------
+    communities : Communities
+        The members; their topics play no part in the tables.
+    groups : int
+        How many groups they are dealt into, C.
+    c1, c2 : float
+        Targets beyond ln m within a group, and beyond ln C among the groups.
+
+    Examples
+    --------
+    >>> from hierarchy.camcast import disseminate
+    >>> gossip = HierarchicalBroadcast(Communities.chain(10, 100, 1000), groups=30)
+    >>> gossip.intra, gossip.inter
+    (8, 8)
+    >>> spread = disseminate(gossip.tables(".", seed=1), gossip.parameters("."), publisher=0, seed=1)
+    >>> spread.delivered
+    array([  10,  100, 1000])
+    """
+
+    def __init__(self, communities: Communities, groups: int, c1: float = 5.0, c2: float = 5.0) -> None:
+        n = len(communities)
+        if not 1 <= groups <= n:
+            raise InputError(f"groups: expected a number from 1 to the {n} members, got {groups}")
+        self.communities = communities
+        self.groups = groups
+        self.intra = fanout(-(-n // groups), c1)
+        self.inter = fanout(groups, c2)
+
+    def tables(self, topic: str | int, seed: int, run: int = 0) -> Tables:
+        """Deal the members into groups and draw the tables, the same for every topic."""
+        n = len(self.communities)
+        key = cycle_key(seed, STREAM, run)
+        group = _deal(n, self.groups, peer_key(key, -2))
+        table = group_tables(group, np.full(self.groups, self.intra, np.int32), seed, run)
+        others = np.full((n, 1, self.inter), -1, np.int32)
+        _fill_representatives(group, self.groups, np.uint64(peer_key(key, -3)), others)
+        return Tables(self.communities.topic, table, others)
+
+    def parameters(self, topic: str | int) -> Parameters:
+        """What the dissemination kernel needs beside the tables."""
+        return flat_parameters(self.communities.tree.capacity, self.intra, inter=True)
+
+    def memory(self) -> NDArray[np.int64]:
+        """Table entries of each member."""
+        smallest = len(self.communities) // self.groups
+        return np.full(
+            len(self.communities), min(self.intra, smallest - 1) + min(self.inter, self.groups - 1), np.int64
+        )
+
+
+def _deal(n: int, groups: int, key: int) -> NDArray[np.int32]:
+    """Put n processes into groups whose sizes differ by at most one, at random."""
+    order = np.empty(n, np.int64)
+    _shuffle(np.uint64(key), order)
+    group = np.empty(n, np.int32)
+    group[order] = np.arange(n) % groups
+    return group
+
+
+@kernel
+def _shuffle(key, order):
+    for i in range(len(order)):
+        order[i] = i
+    for i in range(len(order) - 1, 0, -1):
+        j = below(draw(key, i), i + 1)
+        order[i], order[j] = order[j], order[i]
+
+
+@kernel
+def _fill_representatives(group, groups, key, others):
+    start = np.zeros(groups + 1, np.int64)
+    for g in group:
+        start[g + 1] += 1
+    for g in range(groups):
+        start[g + 1] += start[g]
+    members = np.argsort(group, kind="mergesort")
+    numbers = np.arange(groups)
+    for member in range(len(group)):
+        own = peer_key(key, member)
+        row = others[member, 0]
+        k = draw_others(numbers, group[member], own, np.int64(0), row)
+        for i in range(len(row)):
+            if row[i] >= 0:
+                size = start[row[i] + 1] - start[row[i]]
+                row[i] = members[start[row[i]] + below(draw(own, k), size)]
+                k += 1
