@@ -1,6 +1,8 @@
 """Compiling kernels once.
 
-`@kernel` is `numba.njit` with the settings every hot loop here uses and a cache on disk. numba's own
+`@kernel` is `numba.njit` with the settings every hot loop here uses and a cache on disk; `@rule` is the same
+for the small pure functions that kernels are made of, and has them inlined wherever they are called: a
+call that passes a few arrays costs more than most rules do. numba's own
 cache looks only at the file a function stands in, so a kernel that calls one in another file would keep
 running the old callee after an edit. The cache folder is therefore named after the text of all kernel
 files of the package: edit one, and exactly that package's kernels are compiled anew.
@@ -17,7 +19,7 @@ from typing import Any, TypeVar
 
 import numba
 
-__all__ = ["kernel"]
+__all__ = ["kernel", "rule"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,7 +29,7 @@ def _digest(package: Path) -> str:
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         text = path.read_bytes()
-        if b"@kernel" in text:
+        if b"@kernel" in text or b"@rule" in text:
             digest.update(path.name.encode() + text)
     return digest.hexdigest()
 
@@ -37,6 +39,22 @@ def _cache_folder(package: Path) -> str:
     base = numba.config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     key = hashlib.sha256((_digest(Path(__file__).parent) + _digest(package)).encode()).hexdigest()[:16]
     return str(Path(base).expanduser() / "sub2sub" / f"kernels-{key}")
+
+
+def _compiled(function: F, **options: Any) -> F:
+    path = Path(function.__code__.co_filename)
+    if not path.exists():  # a doctest or a console: nothing on disk to key a cache by
+        return numba.njit(nogil=True, error_model="numpy", **options)(function)  # type: ignore[no-any-return]
+    # The package is the outermost folder with an __init__.py; a lone file is its own folder.
+    package = path.parent
+    while (package.parent / "__init__.py").exists():
+        package = package.parent
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = _cache_folder(package)
+    try:
+        return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)  # type: ignore[no-any-return]
+    finally:
+        numba.config.CACHE_DIR = before
 
 
 def kernel(function: F) -> F:
@@ -50,16 +68,18 @@ def kernel(function: F) -> F:
     >>> double(21)
     42
     """
-    path = Path(function.__code__.co_filename)
-    if not path.exists():  # a doctest or a console: nothing on disk to key a cache by
-        return numba.njit(nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
-    # The package is the outermost folder with an __init__.py; a lone file is its own folder.
-    package = path.parent
-    while (package.parent / "__init__.py").exists():
-        package = package.parent
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _cache_folder(package)
-    try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
-    finally:
-        numba.config.CACHE_DIR = before
+    return _compiled(function)
+
+
+def rule(function: F) -> F:
+    """A `kernel` that is inlined into the kernels that call it.
+
+    Examples
+    --------
+    >>> @rule
+    ... def half(x):
+    ...     return x / 2
+    >>> half(42)
+    21.0
+    """
+    return _compiled(function, forceinline=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.compilation import kernel
+from sub2sub.compilation import rule
 
 __all__ = ["Network", "reaches"]
 
@@ -43,7 +43,7 @@ class Network:
         return cls(np.ones(n, np.uint8), np.zeros(n, np.uint8))
 
 
-@kernel
+@rule
 def reaches(alive, group, a, b):
     """Whether a message from a can arrive at b at all (loss apart)."""
     return alive[b] == 1 and group[a] == group[b]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sub2sub.compilation import kernel
+from sub2sub.compilation import rule
 
 __all__ = ["below", "cycle_key", "draw", "mix", "peer_key", "stream_number", "unit"]
 
@@ -25,7 +25,7 @@ _M2 = np.uint64(0x94D049BB133111EB)
 _S27, _S30, _S31, _S32, _S11 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32), np.uint64(11)
 
 
-@kernel
+@rule
 def mix(x):
     """SplitMix64's finaliser: a bijection of 64 bits in which every input bit moves every output bit."""
     x = np.uint64(x)
@@ -45,25 +45,25 @@ def cycle_key(seed: int, stream: int, cycle: int) -> np.uint64:
     return np.uint64(mix(np.uint64((key + cycle * golden) & word)))
 
 
-@kernel
+@rule
 def peer_key(key, peer):
     """Key of one peer under a cycle key."""
     return mix(np.uint64(key) ^ (np.uint64(peer) * _M1 + GOLDEN))
 
 
-@kernel
+@rule
 def draw(key, k):
     """The k-th draw under a key: 64 random bits."""
     return mix(np.uint64(key) + (np.uint64(k) + np.uint64(1)) * GOLDEN)
 
 
-@kernel
+@rule
 def below(bits, n):
     """Map 64 random bits to an integer in [0, n), n < 2^32 (bias below n / 2^32)."""
     return np.int64(((np.uint64(bits) >> _S32) * np.uint64(n)) >> _S32)
 
 
-@kernel
+@rule
 def unit(bits):
     """Map 64 random bits to a float in [0, 1) with 53 random bits."""
     return np.float64(np.uint64(bits) >> _S11) * (1.0 / 9007199254740992.0)

@@ -1,0 +1,209 @@
+"""CYCLON: the random links (004, Section 4.1).
+
+Voulgaris, Gavidia, van Steen: *CYCLON: Inexpensive membership management for unstructured P2P overlays*,
+J. Network and Systems Management 13(2), 2005, Section 3 (enhanced shuffling). Once a cycle a peer takes
+the oldest of its links, sends it a few of its links at random together with a fresh link to itself, and
+gets as many back. Both fill free places first and then overwrite what they sent away; a link to oneself
+or to a peer already known is discarded. An unreachable partner is simply forgotten.
+
+Read differently from the paper:
+
+- A link carries the cycle its peer made it (its stamp) instead of an age to be increased. The order of
+  ages, and so every decision, is the same; of equally old links the one to the lowest peer is taken.
+- What is already known is decided once, before anything is overwritten.
+- Under message loss a request that is lost costs the partner's link, as if the partner were dead; a lost
+  reply leaves the responder's side done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.compilation import kernel, rule
+from sub2sub.errors import InputError
+from sub2sub.lanes import first_bit, prefetch
+from sub2sub.network import Network, reaches
+from sub2sub.randomness import cycle_key, draw, peer_key, stream_number, unit
+from sub2sub.views import FREE, empty_views, link, oldest, peer_of, place_of, sample, view_links
+
+__all__ = ["Cyclon", "CyclonSettings", "shuffle_merge", "shuffle_news", "take"]
+
+STREAM = stream_number("cyclon")
+MESSAGE, LINK = 12, 10  # bytes: a header; address, port and age of a link
+AHEAD = 6  # peers to look ahead for prefetching; any number gives the same result
+
+
+@dataclass(frozen=True)
+class CyclonSettings:
+    """Settings of CYCLON.
+
+    Attributes
+    ----------
+    view : int
+        Links a peer keeps, at most 63. More survive larger crashes; 20 is the CYCLON paper's usual choice.
+    shuffle : int
+        Links sent in one exchange, at most `view`. Traffic grows with it, mixing gets faster.
+    """
+
+    view: int = 20
+    shuffle: int = 8
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        if not 1 <= self.view <= 63:
+            raise InputError(f"cyclon.view: expected 1 to 63 links, got {self.view}")
+        if not 1 <= self.shuffle <= self.view:
+            raise InputError(f"cyclon.shuffle: expected 1 to view = {self.view}, got {self.shuffle}")
+
+
+@rule
+def take(row, places, out):
+    """Copy the links at `places` (a mask) to `out`; how many."""
+    count = 0
+    while places:
+        out[count] = row[first_bit(places)]
+        places &= places - 1
+        count += 1
+    return count
+
+
+@rule
+def shuffle_news(owner, row, received, count):
+    """Mask of the received links that lead neither to the owner nor to a peer it already has."""
+    news = np.int64(0)
+    for k in range(count):
+        peer = peer_of(received[k])
+        news |= np.int64(peer != owner and place_of(row, peer) < 0) << k
+    return news
+
+
+@rule
+def shuffle_merge(row, size, room, sent, received, news):
+    """Take up the received links marked in `news`: free places first, then those that were sent away."""
+    while news:
+        if size < room:
+            place = size
+            size += 1
+        elif sent:
+            place = first_bit(sent)
+            sent &= sent - 1
+        else:
+            break
+        row[place] = received[first_bit(news)]
+        news &= news - 1
+    return size
+
+
+@kernel
+def _step(view, size, room, shuffle, cycle, key, alive, group, loss, counts):
+    n, width = view.shape
+    there, back = np.empty(width + 1, np.int64), np.empty(width + 1, np.int64)
+    messages, failed, links = 0, 0, 0
+    for i in range(n):
+        if i + AHEAD < n:
+            row = view[i + AHEAD]
+            ahead = peer_of(row[oldest(row)]) * width
+            for line in range(0, width, 8):
+                prefetch(view, ahead + line)
+        if alive[i] == 0 or size[i] == 0:
+            continue
+        row = view[i]
+        left = np.int64(size[i]) - 1
+        place = oldest(row)
+        q = peer_of(row[place])
+        row[place] = row[left]
+        row[left] = FREE
+        size[i] = left
+        draws = peer_key(key, i)
+        messages += 1
+        if not reaches(alive, group, i, q) or (loss > 0.0 and unit(draw(draws, 2 * width)) < loss):
+            failed += 1
+            continue
+        sent = sample(left, min(shuffle - 1, left), draws, 0)
+        going = take(row, sent, there)
+        there[going] = link(i, cycle)
+        going += 1
+
+        his_row, his = view[q], np.int64(size[q])
+        answered = sample(his, min(shuffle, his), draws, width)
+        coming = take(his_row, answered, back)
+        my_news = shuffle_news(i, row, back, coming)
+        his_news = shuffle_news(q, his_row, there, going)
+        size[q] = shuffle_merge(his_row, his, room, answered, there, his_news)
+        messages += 1
+        links += going + coming
+        if loss > 0.0 and unit(draw(draws, 2 * width + 1)) < loss:
+            failed += 1
+            continue
+        size[i] = shuffle_merge(row, left, room, sent, back, my_news)
+    counts[0], counts[1], counts[2] = messages, failed, links
+
+
+class Cyclon:
+    """The CYCLON layer of a population.
+
+    Parameters
+    ----------
+    n : int
+        Number of peers.
+    settings : CyclonSettings
+    seed : int
+
+    Attributes
+    ----------
+    view : (n, >= view) int64
+        Links of each peer (see `sub2sub.views`).
+    size : (n,) int8
+        How many.
+
+    Examples
+    --------
+    >>> net, layer = Network.whole(50), Cyclon(50, CyclonSettings(view=5, shuffle=3), seed=1)
+    >>> layer.join(np.arange(50), (np.arange(50) + 1) % 50, cycle=0)
+    >>> cost = [layer.step(cycle, net) for cycle in range(1, 20)]
+    >>> int(layer.size.min()), cost[-1]["messages"]
+    (5, 100)
+    """
+
+    name = "cyclon"
+
+    def __init__(self, n: int, settings: CyclonSettings | None = None, seed: int = 0) -> None:
+        self.settings = settings or CyclonSettings()
+        self.seed = seed
+        self.view = empty_views(n, self.settings.view)
+        self.size = np.zeros(n, np.int8)
+
+    def step(self, cycle: int, network: Network) -> Mapping[str, int]:
+        """Let every live peer shuffle once."""
+        counts = np.zeros(3, np.int64)
+        key = cycle_key(self.seed, STREAM, cycle)
+        room, shuffle = self.settings.view, self.settings.shuffle
+        _step(
+            self.view, self.size, room, shuffle, cycle, key, network.alive, network.group, network.loss, counts
+        )
+        messages, failed, links = (int(count) for count in counts)
+        return {"messages": messages, "failed": failed, "bytes": MESSAGE * messages + LINK * links}
+
+    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
+        """Empty the views of `peers` but for their contacts."""
+        known = contacts >= 0
+        self.view[peers] = FREE
+        self.view[peers[known], 0] = (np.int64(cycle) << 32) | contacts[known]
+        self.size[peers] = known
+
+    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """All links as (holders, peers, stamps)."""
+        return view_links(self.view)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """State for a checkpoint."""
+        return {"view": self.view, "size": self.size}
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """State from a checkpoint."""
+        self.view, self.size = arrays["view"].copy(), arrays["size"].copy()
