@@ -3,7 +3,7 @@
 from hierarchy.camcast.communities import Communities, populated_supertopics
 from hierarchy.camcast.dissemination import Spread, disseminate
 from hierarchy.camcast.settings import Parameters, TopicSettings, parameters
-from hierarchy.camcast.tables import StaticTables, Tables
+from hierarchy.camcast.tables import StaticTables, Tables, thin
 
 __all__ = [
     "Communities",
@@ -15,4 +15,5 @@ __all__ = [
     "disseminate",
     "parameters",
     "populated_supertopics",
+    "thin",
 ]

@@ -10,8 +10,6 @@ Readings
 - The pseudo-code forwards upward when RAND() >= p_sel; the prose, the analysis and the figures say *with
   probability* p_sel. The prose is followed.
 - A publisher follows the same rule as everybody: it need not reach the super-community itself.
-- A process that seems crashed to a sender with probability f, each pair for itself, is the same as a
-  further chance f of losing the message, because an entry is used at most once per event.
 
 The kernel knows two tables per member and no more, so plain gossip (no super-topic tables), gossip
 within groups and two-level gossip (p_sel = p_a = 1) are the same kernel on other tables; see

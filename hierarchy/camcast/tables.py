@@ -17,9 +17,10 @@ from hierarchy.camcast.communities import Communities, populated_supertopics
 from hierarchy.camcast.sampling import draw_others, draw_some
 from hierarchy.camcast.settings import TopicSettings
 from sub2sub.compilation import kernel
-from sub2sub.randomness import cycle_key, peer_key, stream_number
+from sub2sub.errors import InputError
+from sub2sub.randomness import cycle_key, draw, peer_key, stream_number, unit
 
-__all__ = ["StaticTables", "Tables"]
+__all__ = ["StaticTables", "Tables", "thin"]
 
 STREAM = stream_number("camcast tables")
 
@@ -82,6 +83,41 @@ class StaticTables:
         fill_topic_tables(c.topic, c.start, c.members, self._place, self._table_size, key, tables.topic_table)
         _fill_super_tables(c.topic, c.start, c.members, self._above, key, tables.super_table)
         return tables
+
+
+def thin(tables: Tables, share: float, seed: int, run: int = 0) -> Tables:
+    """Copy tables without the entries that seem crashed to their owner, each with probability `share`.
+
+    The weakly consistent membership of Figures 17 and 18: a process may seem crashed to one and alive to
+    another.
+
+    Examples
+    --------
+    >>> tables = StaticTables(Communities.chain(10, 1000)).draw(seed=1)
+    >>> thinned = thin(tables, 0.5, seed=1)
+    >>> 5000 < (thinned.topic_table >= 0).sum() < 6000  # of about 11,000
+    True
+    """
+    if not 0 <= share <= 1:
+        raise InputError(f"share: expected a probability, got {share}")
+    copy = Tables(tables.topic, tables.topic_table.copy(), tables.super_table.copy())
+    key = cycle_key(seed, stream_number("camcast thinning"), run)
+    _thin_rows(copy.topic_table, share, key)
+    rows = copy.super_table.reshape(-1, copy.super_table.shape[2])
+    _thin_rows(rows, share, np.uint64(peer_key(key, -1)))
+    return copy
+
+
+@kernel
+def _thin_rows(rows, share, key):
+    for row in range(len(rows)):
+        own = peer_key(key, row)
+        kept = 0
+        for i in range(rows.shape[1]):
+            if rows[row, i] >= 0 and unit(draw(own, i)) >= share:
+                rows[row, kept] = rows[row, i]
+                kept += 1
+        rows[row, kept:] = -1
 
 
 @kernel

@@ -1,0 +1,63 @@
+"""One look for all figures: readable at README width, and with colour-blind eyes.
+
+Colours are those of Okabe and Ito (*Color Universal Design*, 2008), which stay apart under all common
+kinds of colour blindness; markers and line styles repeat what the colours say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["COLOURS", "MARKERS", "figure", "line", "styled"]
+
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
+_DASHES = ["-", "--", ":", "-.", "-", "--", ":"]
+
+_STYLE: dict[str, Any] = {
+    "figure.figsize": (6.4, 4.0),
+    "figure.constrained_layout.use": True,
+    "savefig.dpi": 150,
+    "font.size": 11,
+    "axes.titlesize": 12,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 5,
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw in the house style within the block, without a display and without touching global settings."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    with matplotlib.rc_context(_STYLE):  # type: ignore[arg-type]
+        yield
+
+
+def figure(rows: int = 1, columns: int = 1, **options: Any) -> tuple[Figure, Any]:
+    """`pyplot.subplots` with a size that suits the number of panels; call it within `styled`."""
+    from matplotlib import pyplot as plt
+
+    width, height = _STYLE["figure.figsize"]
+    options.setdefault("figsize", (width * (0.35 + 0.65 * columns), height * (0.25 + 0.75 * rows)))
+    return plt.subplots(rows, columns, **options)
+
+
+def line(axes: Axes, number: int, x: Any, y: Any, label: str, **options: Any) -> None:
+    """Draw curve `number` of a figure in its colour, marker and dashes."""
+    i = number % len(COLOURS)
+    options = {"color": COLOURS[i], "marker": MARKERS[i], "linestyle": _DASHES[i], **options}
+    axes.plot(x, y, label=label, **options)
