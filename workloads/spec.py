@@ -27,8 +27,7 @@ __all__ = ["Attribute", "Spec"]
 
 Floats = NDArray[np.float64]
 
-# Candidates looked at together: small enough that little is thrown away when few events are wanted.
-_BATCH = 4096
+_FIRST_BATCH = 4096  # candidates looked at before the share that passes is known
 # A workload in which fewer candidates than this pass is refused rather than searched for hours.
 _LEAST_ACCEPTANCE = 1e-5
 
@@ -183,7 +182,9 @@ class Spec:
         found: list[Floats] = []
         count = tried = 0
         while count < m:
-            points = self.candidates(seed, tried, min(tried + _BATCH, (tried // BLOCK + 1) * BLOCK))
+            # As many as should give the rest, within one block.
+            batch = _FIRST_BATCH if not tried else max(_FIRST_BATCH, (m - count) * tried // max(1, count))
+            points = self.candidates(seed, tried, min(tried + batch, (tried // BLOCK + 1) * BLOCK))
             accepted = points[has_at_least(lows, highs, points, at_least)]
             found.append(accepted)
             tried, count = tried + len(points), count + len(accepted)
