@@ -1,0 +1,22 @@
+"""rfpbcast, pmcast and hpmcast: hierarchical probabilistic multicast (002)."""
+
+from hierarchy.hpmcast.addresses import AddressSpace
+from hierarchy.hpmcast.dissemination import disseminate
+from hierarchy.hpmcast.exact import exact_knowledge, spread_interest
+from hierarchy.hpmcast.outcome import Outcome
+from hierarchy.hpmcast.population import Population
+from hierarchy.hpmcast.settings import Condensation, Gossip
+from hierarchy.hpmcast.views import Knowledge, Views
+
+__all__ = [
+    "AddressSpace",
+    "Condensation",
+    "Gossip",
+    "Knowledge",
+    "Outcome",
+    "Population",
+    "Views",
+    "disseminate",
+    "exact_knowledge",
+    "spread_interest",
+]

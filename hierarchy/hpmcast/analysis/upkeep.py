@@ -1,0 +1,128 @@
+"""View sizes and updates after a failure, against the depth (002, Section 6.3, equations 29 to 36).
+
+Read differently from the paper: its minimum of the view size at l = log n (equations 30 and 31) is that of
+R l n^(1/l), equation 18 for large R. `best_depth` gives it, and also the minimum of equation 18 itself,
+which lies a little lower for R > 1. Equation 36 came down damaged; `mean_level_estimate` is the integral its
+fragments belong to, worked out anew, and `mean_level` the sum it stands for.
+"""
+
+from __future__ import annotations
+
+from math import log, sqrt
+
+from sub2sub.errors import InputError
+
+__all__ = [
+    "best_depth",
+    "delegates_of_level",
+    "informed_of_level",
+    "mean_level",
+    "mean_level_estimate",
+    "mean_updates",
+    "view_size_curvature",
+    "view_size_slope",
+]
+
+
+def view_size_slope(n: float, levels: float, redundancy: int) -> float:
+    """dm/dl for m = R l n^(1/l) (equations 29 and 30): negative below log n.
+
+    Examples
+    --------
+    >>> view_size_slope(10648, 3, redundancy=3) < 0 < view_size_slope(10648, 10, redundancy=3)
+    True
+    """
+    return float(redundancy * n ** (1 / levels) * (1 - log(n) / levels))
+
+
+def view_size_curvature(n: float, levels: float, redundancy: int) -> float:
+    """The second derivative, positive: the point of slope 0 is a minimum (equation 31).
+
+    Examples
+    --------
+    >>> view_size_curvature(10648, 9.27, redundancy=3) > 0
+    True
+    """
+    return float(redundancy * n ** (1 / levels) * log(n) ** 2 / levels**3)
+
+
+def best_depth(n: float, redundancy: int | None = None) -> float:
+    """The depth of the smallest view: log n, or that of equation 18 itself if R is given.
+
+    With R > 1 equation 18 has its minimum at the larger root of l^2 - l log n + (1 - 1/R) log n.
+
+    Examples
+    --------
+    >>> round(best_depth(10648), 2), round(best_depth(10648, redundancy=3), 2)
+    (9.27, 8.55)
+    """
+    if redundancy is None:
+        return log(n)
+    root = log(n) ** 2 - 4 * (1 - 1 / redundancy) * log(n)
+    if root < 0:
+        raise InputError(f"n: expected a system large enough for a minimum with R = {redundancy}, got {n}")
+    return (log(n) + sqrt(root)) / 2
+
+
+def delegates_of_level(a: int, levels: int, redundancy: int, level: int) -> int:
+    """d(i): participants whose highest level is i (equation 33).
+
+    Examples
+    --------
+    >>> sum(delegates_of_level(22, 3, 3, i) for i in (1, 2, 3)) == 22**3
+    True
+    """
+    if levels == 1:
+        return a
+    if level == levels:
+        return redundancy * a
+    if level > 1:
+        return int(redundancy * a ** (levels - level) * (a - 1))
+    return int(a ** (levels - 1) * (a - redundancy))
+
+
+def informed_of_level(a: int, level: int) -> int:
+    """u(i): participants that know one of highest level i and have to hear of its failure (equation 34).
+
+    Examples
+    --------
+    >>> informed_of_level(22, 2)
+    483
+    """
+    return int(a**level - 1)
+
+
+def mean_updates(a: int, levels: int, redundancy: int) -> int:
+    """Participants to be updated after a failure, on average: (a - 1)(R (l - 1) + 1) (equation 35).
+
+    Examples
+    --------
+    >>> mean_updates(22, 3, 3)
+    147
+    """
+    return (a - 1) * (redundancy * (levels - 1) + 1)
+
+
+def mean_level(a: int, levels: int, redundancy: int) -> float:
+    """The mean highest level of a participant (first line of equation 36).
+
+    Examples
+    --------
+    >>> round(mean_level(22, 3, 3), 4)
+    1.1426
+    """
+    members = (delegates_of_level(a, levels, redundancy, i) * i for i in range(1, levels + 1))
+    return float(sum(members) / a**levels)
+
+
+def mean_level_estimate(n: float, levels: float, redundancy: int) -> float:
+    """Equation 36: the same for large l, by the integral of R a i a^-i from 1 to l.
+
+    Examples
+    --------
+    >>> mean_level_estimate(10648, 3, 3) < mean_level_estimate(10648, 5, 3)
+    True
+    """
+    depth = levels / log(n)
+    cut = levels * n ** (1 / levels) / n * (1 + 1 / log(n))
+    return float(redundancy * depth * (1 + depth - cut))

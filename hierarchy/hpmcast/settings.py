@@ -1,0 +1,108 @@
+"""Settings of hpmcast, each with what it trades."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.errors import InputError
+
+__all__ = ["Condensation", "Gossip"]
+
+
+@dataclass(frozen=True)
+class Condensation:
+    """How tables are condensed: settings every participant has to share.
+
+    Attributes
+    ----------
+    redundancy : int
+        Delegates per subsystem, R. One delegate makes its crash isolate a subsystem; more make views larger.
+    boxes : tuple of int
+        Boxes a joint interest may have, for levels 2, 3, ...; the last value serves all levels above.
+        Fewer boxes filter faster and let more events pass that nobody below wants.
+    compared : tuple of tuples of int, or None
+        The attributes still compared at levels 2, 3, ..., each within the one before; None: all.
+    by_coverage : bool
+        Elect those whose own interest covers most of the joint one instead of the smallest addresses.
+
+    Examples
+    --------
+    >>> Condensation(redundancy=2, boxes=(8, 4)).most(levels=4)
+    [1, 8, 4, 4]
+    """
+
+    redundancy: int = 3
+    boxes: tuple[int, ...] = (4,)
+    compared: tuple[tuple[int, ...], ...] | None = None
+    by_coverage: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        if self.redundancy < 1:
+            raise InputError(f"redundancy: expected at least 1 delegate, got {self.redundancy}")
+        if not self.boxes or min(self.boxes) < 1:
+            raise InputError(f"boxes: expected at least 1 box for each level, got {self.boxes}")
+        for i, (inner, outer) in enumerate(zip((self.compared or ())[1:], self.compared or (), strict=False)):
+            if not set(inner) <= set(outer):
+                raise InputError(f"compared[{i + 1}]: expected attributes among {outer}, got {inner}")
+
+    def most(self, levels: int) -> list[int]:
+        """Boxes of a line, per level; a participant's interest is one box."""
+        return [1, *(self.boxes[min(i, len(self.boxes) - 1)] for i in range(levels - 1))]
+
+    def mask(self, levels: int, attributes: int) -> NDArray[np.uint8]:
+        """Per level, which attributes are compared."""
+        mask = np.ones((levels, attributes), np.uint8)
+        chosen = self.compared or ()
+        for i in range(1, levels) if chosen else ():
+            kept = chosen[min(i - 1, len(chosen) - 1)]
+            if any(not 0 <= k < attributes for k in kept):
+                raise InputError(f"compared[{i - 1}]: expected attributes 0 to {attributes - 1}, got {kept}")
+            mask[i] = 0
+            mask[i, list(kept)] = 1
+        return mask
+
+
+@dataclass(frozen=True)
+class Gossip:
+    """Settings of dissemination.
+
+    Attributes
+    ----------
+    fanout : int
+        Participants chosen each round, F, before filtering. Rounds fall with it, messages rise.
+    constant : float
+        Rounds a level gets on top of Pittel's asymptote, c. The asymptote is for large systems: in
+        small ones events are lost without it.
+    loss, crash : float
+        Message loss and share of crashed participants that the number of rounds allows for.
+    audience : int
+        Where fewer than this many participants of a view are interested, its first `audience` ones
+        are treated as if they were, D. 0: never.
+
+    Examples
+    --------
+    >>> Gossip(fanout=3, constant=2.0).audience
+    0
+    """
+
+    fanout: int = 2
+    constant: float = 0.0
+    loss: float = 0.0
+    crash: float = 0.0
+    audience: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        if self.fanout < 1:
+            raise InputError(f"fanout: expected at least 1, got {self.fanout}")
+        if not np.isfinite(self.constant):
+            raise InputError(f"constant: expected a finite number of rounds, got {self.constant}")
+        for name, value in (("loss", self.loss), ("crash", self.crash)):
+            if not 0 <= value < 1:
+                raise InputError(f"{name}: expected a probability below 1, got {value}")
+        if self.audience < 0:
+            raise InputError(f"audience: expected 0 or more, got {self.audience}")

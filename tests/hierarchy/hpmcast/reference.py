@@ -1,0 +1,170 @@
+"""hpmcast as Figure 6 of 002 states it: one object per participant, views by the definition of delegates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import inf, log
+
+import numpy as np
+
+from hierarchy.hpmcast import AddressSpace, Gossip
+from hierarchy.hpmcast.dissemination import STREAM
+from sub2sub.network import Network
+from sub2sub.randomness import below, cycle_key, draw, peer_key, unit
+
+
+def delegates(members: Sequence[int], redundancy: int) -> list[int]:
+    """The participants with the smallest addresses; numbers sort as addresses do."""
+    return sorted(members)[:redundancy]
+
+
+def person_key(key: np.uint64, now: int, x: int) -> np.uint64:
+    """The key of one participant's draws in one round."""
+    return np.uint64(peer_key(np.uint64(peer_key(key, now)), x))
+
+
+def view(
+    space: AddressSpace, addresses: Sequence[int], x: int, level: int, redundancy: int
+) -> list[list[int]]:
+    """The view of `level` of participant x: the delegates of each line, lines in the order of addresses."""
+    group = [
+        y
+        for y, address in enumerate(addresses)
+        if space.branch(address, level) == space.branch(addresses[x], level)
+    ]
+    lines: dict[int, list[int]] = {}
+    for y in group:
+        lines.setdefault(space.component(addresses[y], level - 1), []).append(y)
+    return [delegates(lines[component], redundancy) for component in sorted(lines)]
+
+
+@dataclass
+class Buffered:
+    """An event in a gossip buffer."""
+
+    level: int
+    prob: float
+    rounds: int
+
+
+@dataclass
+class Participant:
+    number: int
+    views: dict[int, list[int]]
+    wanted: dict[int, set[int]]
+    settings: Gossip
+    buffer: Buffered | None = None
+    reached: int = -1
+    sent: int = 0
+    received: int = 0
+    filtered: int = 0
+    lines: dict[int, int] = field(default_factory=dict)
+
+    def rounds(self, level: int, prob: float) -> float:
+        s = self.settings
+        fanout = s.fanout * prob * (1 - s.loss) * (1 - s.crash)
+        size = len(self.views[level]) * prob
+        if size <= 0 or fanout <= 0:
+            return -inf
+        return log(size) * (1 / fanout + 1 / log(fanout + 1)) + s.constant
+
+    def getprob(self, level: int) -> float:
+        self.filtered += self.lines[level]
+        return len(self.wanted[level]) / len(self.views[level]) if self.views[level] else 0.0
+
+    def publish(self, level: int) -> None:
+        self.buffer = Buffered(level, self.getprob(level), 0)
+        self.reached = 0
+
+    def receive(self, message: Buffered, now: int) -> bool:
+        self.received += 1
+        if self.reached >= 0:
+            return False
+        self.buffer = Buffered(message.level, message.prob, message.rounds)
+        self.reached = now
+        return True
+
+
+@dataclass
+class System:
+    """All participants, stepped in the order in which they were reached."""
+
+    space: AddressSpace
+    addresses: Sequence[int]
+    interested: Sequence[int]
+    redundancy: int
+    settings: Gossip
+    network: Network
+    messages: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.messages = [0] * self.space.levels
+        self.participants = [self._participant(x) for x in range(len(self.addresses))]
+
+    def _participant(self, x: int) -> Participant:
+        person = Participant(x, {}, {}, self.settings)
+        for level in range(1, self.space.levels + 1):
+            lines = view(self.space, self.addresses, x, level, self.redundancy)
+            person.views[level] = [y for line in lines for y in line]
+            person.lines[level] = len(lines)
+            wanted = {y for line in lines for y in line if self._subsystem_wants(y, level - 1)}
+            if 0 < len(wanted) < self.settings.audience:
+                wanted |= set(person.views[level][: self.settings.audience])
+            person.wanted[level] = wanted
+        return person
+
+    def _subsystem_wants(self, y: int, level: int) -> bool:
+        branch = self.space.branch(self.addresses[y], level)
+        return any(
+            wants and self.space.branch(address, level) == branch
+            for wants, address in zip(self.interested, self.addresses, strict=True)
+        )
+
+    def multicast(self, publisher: int, seed: int, event: int) -> int:
+        key = cycle_key(seed, STREAM, event)
+        self.participants[publisher].publish(self.space.levels)
+        active, now = [publisher], 0
+        while active:
+            now += 1
+            going, fresh = [], []
+            for x in active:
+                person = self.participants[x]
+                if self._move_down(person):
+                    going.append(x)
+                    fresh += self._gossip(person, person_key(key, now, x), now)
+            active = going + fresh
+        return now - 1
+
+    def _move_down(self, person: Participant) -> bool:
+        """Walk down the levels whose rounds are over; whether there is still one to gossip at."""
+        assert person.buffer is not None
+        while person.buffer.rounds >= person.rounds(person.buffer.level, person.buffer.prob):
+            if person.buffer.level == 1:
+                return False
+            level = person.buffer.level - 1
+            person.buffer = Buffered(level, person.getprob(level), 0)
+        return True
+
+    def _gossip(self, person: Participant, key: np.uint64, now: int) -> list[int]:
+        message = person.buffer
+        assert message is not None
+        message.rounds += 1
+        others = [y for y in person.views[message.level] if y != person.number]
+        fresh = []
+        fanout = self.settings.fanout
+        for k in range(min(fanout, len(others))):
+            dest = others.pop(int(below(np.uint64(draw(key, k)), len(others))))
+            person.filtered += 1
+            if dest not in person.wanted[message.level]:
+                continue
+            person.sent += 1
+            self.messages[message.level - 1] += 1
+            alive, group = self.network.alive, self.network.group
+            if not alive[dest] or group[dest] != group[person.number]:
+                continue
+            if self.network.loss > 0 and unit(np.uint64(draw(key, fanout + k))) < self.network.loss:
+                continue
+            if self.participants[dest].receive(message, now):
+                fresh.append(dest)
+        return fresh

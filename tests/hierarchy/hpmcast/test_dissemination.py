@@ -1,0 +1,162 @@
+"""Dissemination: the kernel against Figure 6, and what the paper says of the three algorithms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hierarchy.hpmcast import (
+    AddressSpace,
+    Condensation,
+    Gossip,
+    Population,
+    disseminate,
+    exact_knowledge,
+    spread_interest,
+)
+from hierarchy.hpmcast.analysis import expected_rounds
+from sub2sub.errors import InputError
+from sub2sub.network import Network
+from tests.hierarchy.hpmcast.reference import System
+
+REGULAR = Population.regular(a=22, levels=3)
+VIEWS = exact_knowledge(REGULAR, Condensation(redundancy=3)).views()
+
+
+@st.composite
+def systems(draw: st.DrawFn) -> tuple[Population, np.ndarray, Network]:
+    sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=4))
+    space = AddressSpace(tuple(sizes))
+    n = draw(st.integers(1, min(space.capacity, 60)))
+    population = Population.scattered(space, n, draw(st.integers(0, 1000)))
+    flags = np.array(draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)), np.uint8)
+    network = Network.whole(n)
+    network.alive[draw(st.lists(st.integers(0, n - 1), max_size=n // 3))] = 0
+    network.group[:] = draw(st.lists(st.sampled_from([0, 0, 0, 1]), min_size=n, max_size=n))
+    network.loss = draw(st.sampled_from([0.0, 0.15]))
+    return population, flags, network
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    system=systems(),
+    gossip=st.builds(
+        Gossip,
+        fanout=st.integers(1, 5),
+        constant=st.sampled_from([0.0, 1.5]),
+        loss=st.sampled_from([0.0, 0.1]),
+        crash=st.sampled_from([0.0, 0.2]),
+        audience=st.sampled_from([0, 3]),
+    ),
+    redundancy=st.integers(1, 3),
+    seed=st.integers(0, 10),
+)
+def test_kernel_takes_the_decisions_of_figure_6(system, gossip, redundancy, seed):
+    population, interested, network = system
+    publisher = seed % population.n
+    network.alive[publisher] = 1
+    views = exact_knowledge(population, Condensation(redundancy=redundancy)).views()
+    outcome = disseminate(
+        views, spread_interest(population, interested), publisher, gossip, network=network, seed=seed, event=3
+    )
+    reference = System(
+        population.space, population.addresses.tolist(), interested.tolist(), redundancy, gossip, network
+    )
+    assert reference.multicast(publisher, seed, event=3) == outcome.rounds
+    people = reference.participants
+    assert [p.reached for p in people] == outcome.round.tolist()
+    assert [p.sent for p in people] == outcome.sent.tolist()
+    assert [p.received for p in people] == outcome.received.tolist()
+    assert [p.filtered for p in people] == outcome.filtered.tolist()
+    assert reference.messages == outcome.messages.tolist()
+
+
+def test_pmcast_touches_nobody_who_is_not_interested():
+    flat = Population.regular(a=1000, levels=1)
+    interested = np.arange(1000) % 3 == 0
+    views = exact_knowledge(flat).views()
+    outcome = disseminate(views, spread_interest(flat, interested), publisher=1, settings=Gossip(fanout=3))
+    assert outcome.parasites(interested) == 0
+    assert outcome.delivery(interested) > 0.95
+
+
+def test_rfpbcast_reaches_everybody_whoever_is_interested():
+    flat = Population.regular(a=1000, levels=1)
+    views = exact_knowledge(flat).views()
+    outcome = disseminate(views, np.ones(1000, np.uint8), publisher=1, settings=Gossip(fanout=3))
+    assert outcome.infected.mean() > 0.99
+    assert outcome.rounds == int(np.ceil(expected_rounds(1000, 3)))
+
+
+def test_only_delegates_are_touched_without_being_interested():
+    interested = np.random.default_rng(1).random(REGULAR.n) < 0.3
+    outcome = disseminate(VIEWS, spread_interest(REGULAR, interested), publisher=5000, seed=1)
+    touched = outcome.infected & ~interested
+    touched[5000] = False
+    assert outcome.parasites(interested) == touched.sum() > 0
+    assert VIEWS.top[touched].min() >= 2
+
+
+def test_an_event_for_one_subsystem_stays_out_of_the_others():
+    interested = np.zeros(REGULAR.n, np.uint8)
+    interested[22 * 22 * 7 : 22 * 22 * 8] = 1
+    gossip = Gossip(fanout=3, constant=6)
+    outcome = disseminate(VIEWS, spread_interest(REGULAR, interested), publisher=0, settings=gossip, seed=2)
+    assert outcome.delivery(interested) > 0.99
+    assert outcome.parasites(interested) == 0
+
+
+def test_nobody_interested_costs_no_message():
+    outcome = disseminate(VIEWS, np.zeros(22**3 + 22**2 + 22, np.uint8), publisher=9, seed=1)
+    assert outcome.sent.sum() == 0
+    assert outcome.rounds == 0
+
+
+def test_the_audience_threshold_raises_delivery_for_a_small_audience():
+    interested = np.random.default_rng(5).random(REGULAR.n) < 0.1
+    hit = spread_interest(REGULAR, interested)
+    plain, widened = (
+        np.mean([disseminate(VIEWS, hit, 0, gossip, seed=seed).delivery(interested) for seed in range(5)])
+        for gossip in (Gossip(), Gossip(audience=10))
+    )
+    assert widened > plain + 0.05
+
+
+def test_nothing_depends_on_the_order_in_which_events_are_run():
+    hit = spread_interest(REGULAR, np.ones(REGULAR.n))
+    first = [disseminate(VIEWS, hit, 0, seed=1, event=e).round for e in (0, 1)]
+    second = [disseminate(VIEWS, hit, 0, seed=1, event=e).round for e in (1, 0)]
+    assert (first[0] == second[1]).all()
+    assert (first[1] == second[0]).all()
+    assert (first[0] != first[1]).any()
+
+
+def test_delegates_carry_more_load_the_higher_they_stand():
+    outcome = disseminate(VIEWS, spread_interest(REGULAR, np.ones(REGULAR.n)), 0, seed=1)
+    load = outcome.load_by_level(VIEWS.top)
+    assert load[1]["participants"] == 22**2 * 19
+    assert load[1]["sent"] < load[2]["sent"] < load[3]["sent"]
+    assert load[1]["filtered"] < load[2]["filtered"] < load[3]["filtered"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"fanout": 0}, "fanout: expected at least 1, got 0"),
+        ({"loss": 1.0}, "loss: expected a probability below 1, got 1.0"),
+        ({"constant": float("nan")}, "constant: expected a finite"),
+        ({"audience": -1}, "audience: expected 0 or more, got -1"),
+    ],
+)
+def test_settings_outside_their_domain_are_refused(settings, message):
+    with pytest.raises(InputError, match=message):
+        Gossip(**settings)
+
+
+def test_a_crashed_publisher_is_refused():
+    network = Network.whole(REGULAR.n)
+    network.alive[3] = 0
+    with pytest.raises(InputError, match="publisher: expected a live participant"):
+        disseminate(VIEWS, spread_interest(REGULAR, np.ones(REGULAR.n)), 3, network=network)
