@@ -1,0 +1,130 @@
+"""Subscriptions and events as users have them, rows or columns, brought into one array per attribute.
+
+Rows are a sequence of mappings, one per subscription or event. Columns are a mapping of arrays, a pandas
+DataFrame or an Arrow table; they must be arrays, so that a lone subscription ``{"price": (10, 20)}`` is not
+taken for a table of two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.errors import InputError
+
+__all__ = ["ends_by_attribute", "values_by_attribute"]
+
+Column = NDArray[Any]
+
+
+def values_by_attribute(rows: Any, names: Sequence[str], what: str) -> dict[str, Column]:
+    """The values of events: for each attribute a column, None where a row has no value.
+
+    Examples
+    --------
+    >>> values_by_attribute([{"a": 1}, {"a": 2}], ["a"], "events")
+    {'a': array([1, 2], dtype=object)}
+    """
+    columns = _columns(rows, what)
+    if columns is None:
+        columns = _gather(rows, names, what)
+    else:
+        _refuse_unknown(columns, names, f"{what}: column")
+        for name in names:
+            if name not in columns:
+                raise InputError(f"{what}: expected a column {name!r}, got {', '.join(columns)}")
+    return columns
+
+
+def ends_by_attribute(rows: Any, names: Sequence[str], what: str) -> dict[str, tuple[Column, Column]]:
+    """The ends of subscriptions' ranges: for each attribute two columns, None standing for an open end.
+
+    Examples
+    --------
+    >>> ends_by_attribute([{"a": (1, None)}, {}], ["a"], "subscriptions")
+    {'a': (array([1, None], dtype=object), array([None, None], dtype=object))}
+    """
+    columns = _columns(rows, what)
+    if columns is None:
+        return {
+            name: _pairs(predicates, name, what) for name, predicates in _gather(rows, names, what).items()
+        }
+    _refuse_unknown(
+        columns, [name + end for name in names for end in ("", "_low", "_high")], f"{what}: column"
+    )
+    if not columns:
+        raise InputError(f"{what}: expected at least one column")
+    wildcards = np.full(len(next(iter(columns.values()))), None)
+    ends = {}
+    for name in names:
+        low, high = name + "_low", name + "_high"
+        if name in columns and (low in columns or high in columns):
+            raise InputError(f"{what}: expected a column {name!r} or columns {low!r} and {high!r}, got both")
+        exact = columns.get(name, wildcards)
+        ends[name] = columns.get(low, exact), columns.get(high, exact)
+    return ends
+
+
+def _columns(rows: Any, what: str) -> dict[str, Column] | None:
+    """The columns of a table; None if `rows` is none."""
+    if hasattr(rows, "column_names"):
+        names = list(rows.column_names)
+    elif hasattr(rows, "keys"):
+        names = list(rows.keys())
+    else:
+        return None
+    columns = {}
+    for name in names:
+        if not hasattr(rows[name], "__array__"):
+            kind = type(rows[name]).__name__
+            raise InputError(
+                f"{what}: expected a list of rows or columns that are arrays, {name!r} is a {kind}"
+            )
+        columns[str(name)] = np.asarray(rows[name])
+    for name, column in columns.items():
+        if column.ndim != 1 or len(column) != len(next(iter(columns.values()))):
+            raise InputError(f"{what}: expected columns of one length, {name!r} has shape {column.shape}")
+    return columns
+
+
+def _gather(rows: Iterable[Mapping[str, Any]], names: Sequence[str], what: str) -> dict[str, Column]:
+    """What each row says of each attribute, None where it says nothing."""
+    rows = list(rows)
+    known = frozenset(names)
+    for i, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise InputError(f"{what} row {i}: expected a mapping of attributes, got {type(row).__name__}")
+        if not row.keys() <= known:
+            _refuse_unknown(row, names, f"{what} row {i}: attribute")
+    return {name: _objects([row.get(name) for row in rows]) for name in names}
+
+
+def _pairs(predicates: Column, name: str, what: str) -> tuple[Column, Column]:
+    lows, highs = predicates.copy(), predicates.copy()
+    for row, predicate in enumerate(predicates):
+        if isinstance(predicate, tuple | list):
+            if len(predicate) != 2:
+                got = f"got {predicate!r}"
+                raise InputError(f"{what} row {row}, attribute {name!r}: expected a pair (low, high), {got}")
+            lows[row], highs[row] = predicate
+    return lows, highs
+
+
+def _objects(values: Sequence[Any]) -> Column:
+    """An array of the very objects: NumPy would make numbers of booleans and strings of numbers."""
+    column = np.empty(len(values), object)
+    for row, value in enumerate(values):
+        column[row] = value
+    return column
+
+
+def _refuse_unknown(given: Iterable[str], known: Sequence[str], where: str) -> None:
+    for name in given:
+        if name not in known:
+            nearest = get_close_matches(str(name), known, 1)
+            hint = f"did you mean {nearest[0]!r}?" if nearest else f"known are {', '.join(known)}"
+            raise InputError(f"{where} {name!r} is not in the space: {hint}")
