@@ -77,7 +77,9 @@ def sequence_ids(ids: ArrayLike, count: int, own: int | None = None, field: str 
     if len(twice):
         later = np.argmin(order[twice + 1])  # stable order: the second of a pair stands in the later row
         row, before = order[twice[later] + 1], order[twice[later]]
-        raise InputError(f"{field} row {row}: expected all different, got {identifiers[row]} of row {before}")
+        raise InputError(
+            f"{field} row {row}: expected distinct IDs, got {identifiers[row]} as in row {before}"
+        )
     if own is not None and len(same := np.flatnonzero(identifiers == np.uint64(own))):
         raise InputError(f"{field} row {same[0]}: expected others than the node's own ID, got {own}")
     return identifiers
