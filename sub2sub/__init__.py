@@ -1,1 +1,70 @@
-"""Sub-2-Sub: a content-based publish/subscribe overlay."""
+"""Sub-2-Sub: a content-based publish/subscribe overlay.
+
+The names below are imported when they are first used, so that `import sub2sub` does not wait for numba.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sub2sub.attributes import Bool, Enum, Float, Int, String
+    from sub2sub.boxes import closed, contains, gap_distance, intersection, normalise, overlaps, subtract
+    from sub2sub.errors import InputError
+    from sub2sub.matching import Members, match
+    from sub2sub.regions import Regions, minimal_regions
+    from sub2sub.rings import Neighbours, ring_neighbours, true_rings
+    from sub2sub.selection import RingSelection, select_ring
+    from sub2sub.space import AttributeSpace, Ranges
+
+_NAMES = {
+    "attributes": ("Bool", "Enum", "Float", "Int", "String"),
+    "boxes": ("closed", "contains", "gap_distance", "intersection", "normalise", "overlaps", "subtract"),
+    "errors": ("InputError",),
+    "matching": ("Members", "match"),
+    "regions": ("Regions", "minimal_regions"),
+    "rings": ("Neighbours", "ring_neighbours", "true_rings"),
+    "selection": ("RingSelection", "select_ring"),
+    "space": ("AttributeSpace", "Ranges"),
+}
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = [
+    "AttributeSpace",
+    "Bool",
+    "Enum",
+    "Float",
+    "InputError",
+    "Int",
+    "Members",
+    "Neighbours",
+    "Ranges",
+    "Regions",
+    "RingSelection",
+    "String",
+    "closed",
+    "contains",
+    "gap_distance",
+    "intersection",
+    "match",
+    "minimal_regions",
+    "normalise",
+    "overlaps",
+    "ring_neighbours",
+    "select_ring",
+    "subtract",
+    "true_rings",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = value  # found here from now on
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
