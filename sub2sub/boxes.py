@@ -136,7 +136,7 @@ def closed(lows: Floats, highs: Floats) -> Boxes:
     >>> closed(*normalise([[2.0]], [[7.0]]))
     (array([[2.]]), array([[7.]]))
     """
-    return lows.copy(), np.nextafter(highs, -np.inf) + 0.0
+    return lows.copy(), np.where(highs == LARGEST, LARGEST, np.nextafter(highs, -np.inf)) + 0.0
 
 
 def overlaps(lows: Floats, highs: Floats, other_lows: Floats, other_highs: Floats) -> NDArray[np.bool_]:

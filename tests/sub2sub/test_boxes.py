@@ -56,7 +56,7 @@ def test_stored_bounds_are_finite_ordered_and_free_of_negative_zeros(a: float, b
 
 @given(finite, finite)
 def test_closed_undoes_normalise(a: float, b: float) -> None:
-    low, high = min(a, b, TOP), min(max(a, b), TOP)
+    low, high = min(a, b, TOP), max(a, b)
     back = closed(*normalise([[low]], [[high]]))
     assert (back[0][0, 0], back[1][0, 0]) == (low, high)
 
