@@ -38,8 +38,13 @@ class _Index:
         return counts
 
 
-def count_matches(lows: Floats, highs: Floats, points: Floats) -> Counts:
+def count_matches(lows: Floats, highs: Floats, points: Floats, enough: int | None = None) -> Counts:
     """How many closed boxes contain each point.
+
+    Parameters
+    ----------
+    enough : int, optional
+        Where counting may stop: a count of `enough` or more only says that there are at least so many.
 
     Examples
     --------
@@ -48,15 +53,23 @@ def count_matches(lows: Floats, highs: Floats, points: Floats) -> Counts:
     [1, 2, 0]
     """
     counts = np.zeros(len(points), np.int64)
-    if len(lows) and len(points):
-        index = _Index(lows, highs, points)
-        for start in range(0, len(lows), CHUNK):
-            counts[index.order] += index.count(start, slice(None))
-    return counts
+    if not len(lows) or not len(points):
+        return counts
+    index = _Index(lows, highs, points)
+    going: slice | Counts = slice(None)
+    for start in range(0, len(lows), CHUNK):
+        counts[going] += index.count(start, going)
+        if enough is not None:
+            going = np.flatnonzero(counts < enough)
+            if not len(going):
+                break
+    unsorted = np.empty_like(counts)
+    unsorted[index.order] = counts
+    return unsorted
 
 
 def has_at_least(lows: Floats, highs: Floats, points: Floats, least: int) -> NDArray[np.bool_]:
-    """Whether at least `least` closed boxes contain each point; stops counting where enough are found.
+    """Whether at least `least` closed boxes contain each point.
 
     Examples
     --------
@@ -64,15 +77,4 @@ def has_at_least(lows: Floats, highs: Floats, points: Floats, least: int) -> NDA
     >>> has_at_least(lows, highs, np.array([[0.2], [0.5]]), 2).tolist()
     [False, True]
     """
-    enough = np.full(len(points), least <= 0)
-    if len(lows) and len(points) and least > 0:
-        index = _Index(lows, highs, points)
-        counts = np.zeros(len(points), np.int64)
-        short = np.arange(len(points))
-        for start in range(0, len(lows), CHUNK):
-            counts[short] += index.count(start, short)
-            short = short[counts[short] < least]
-            if not len(short):
-                break
-        enough[index.order] = counts >= least
-    return enough
+    return np.greater_equal(count_matches(lows, highs, points, enough=max(1, least)), least)

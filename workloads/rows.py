@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sub2sub.randomness import stream_number
 
-__all__ = ["BLOCK", "blocks", "uniforms"]
+__all__ = ["BLOCK", "blocks", "uniforms", "words"]
 
 BLOCK = 65_536
 _BITS_TO_UNIT = 2.0**-53
@@ -38,19 +38,32 @@ def blocks(start: int, stop: int) -> Iterator[tuple[int, int, int]]:
         start = end
 
 
+def words(seed: int, column: str, start: int, stop: int) -> NDArray[np.uint64]:
+    """64 random bits for each row of [start, stop) of a column.
+
+    Examples
+    --------
+    >>> whole = words(7, "id", 0, 100_000)
+    >>> bool((words(7, "id", 65_530, 65_545) == whole[65_530:65_545]).all())
+    True
+    """
+    out = np.empty(max(0, stop - start), np.uint64)
+    key = np.array([seed, stream_number(column)], np.uint64)
+    for block, first, last in blocks(start, stop):
+        generator = np.random.Philox(key=key, counter=np.array([0, 0, 0, block], np.uint64))
+        drawn = generator.random_raw(last - block * BLOCK)
+        out[first - start : last - start] = drawn[first - block * BLOCK :]
+    return out
+
+
 def uniforms(seed: int, column: str, start: int, stop: int) -> Floats:
     """One uniform number in [0, 1) with 53 random bits for each row of [start, stop) of a column.
 
     Examples
     --------
-    >>> whole = uniforms(7, "price", 0, 100_000)
-    >>> bool((uniforms(7, "price", 65_530, 65_545) == whole[65_530:65_545]).all())
-    True
+    >>> u = uniforms(7, "price", 0, 3)
+    >>> u.shape, bool(((0 <= u) & (u < 1)).all())
+    ((3,), True)
     """
-    out = np.empty(max(0, stop - start), np.float64)
-    key = np.array([seed, stream_number(column)], np.uint64)
-    for block, first, last in blocks(start, stop):
-        generator = np.random.Philox(key=key, counter=np.array([0, 0, 0, block], np.uint64))
-        words = generator.random_raw(last - block * BLOCK)[first - block * BLOCK :]
-        np.multiply(words >> np.uint64(11), _BITS_TO_UNIT, out=out[first - start : last - start])
-    return out
+    bits = (words(seed, column, start, stop) >> np.uint64(11)).astype(np.float64)
+    return bits * _BITS_TO_UNIT

@@ -23,12 +23,11 @@ from workloads.distributions import Distribution, PowerLaw, Uniform
 from workloads.match import has_at_least
 from workloads.rows import BLOCK, uniforms
 
-__all__ = ["Attribute", "Spec"]
+__all__ = ["Attribute", "Spec", "refuse_sparse"]
 
 Floats = NDArray[np.float64]
 
 _FIRST_BATCH = 4096  # candidates looked at before the share that passes is known
-# A workload in which fewer candidates than this pass is refused rather than searched for hours.
 _LEAST_ACCEPTANCE = 1e-5
 
 
@@ -62,8 +61,6 @@ class Attribute:
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.name:
-            raise InputError("attribute name = '': expected a name")
         if not 0 <= self.wildcard <= 1:
             raise InputError(f"{self.name}.wildcard = {self.wildcard!r}: expected a probability in [0, 1]")
         if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low < self.high):
@@ -84,8 +81,10 @@ class Spec:
     attributes : tuple of Attribute
     correlation : tuple of tuples of float, optional
         Correlation matrix of the attributes' interests (Gaussian copula); independent if not given.
-    events_follow : {"uniform", "interest"}
-        Events fall anywhere alike, or where centres of subscriptions fall.
+    events_follow : {"uniform", "interest", "table"}
+        Events fall anywhere alike, where centres of subscriptions fall, or on rows of `event_table`.
+    event_table : tuple of tuples of float, optional
+        Points that events are drawn from, each as likely as the others, when they follow a table.
 
     Examples
     --------
@@ -100,7 +99,8 @@ class Spec:
     name: str
     attributes: tuple[Attribute, ...]
     correlation: tuple[tuple[float, ...], ...] | None = None
-    events_follow: Literal["uniform", "interest"] = "uniform"
+    events_follow: Literal["uniform", "interest", "table"] = "uniform"
+    event_table: tuple[tuple[float, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         if not self.attributes:
@@ -110,8 +110,18 @@ class Spec:
             raise InputError(
                 f"workload {self.name!r}: expected distinct attribute names, got {', '.join(names)}"
             )
-        if self.events_follow not in ("uniform", "interest"):
-            raise InputError(f"events_follow = {self.events_follow!r}: expected uniform or interest")
+        for name in names:
+            if not name.isidentifier():  # it names columns of tables
+                raise InputError(f"attribute name = {name!r}: expected letters, digits and _ only")
+        if self.events_follow not in ("uniform", "interest", "table"):
+            raise InputError(f"events_follow = {self.events_follow!r}: expected uniform, interest or table")
+        if (self.events_follow == "table") != bool(self.event_table):
+            raise InputError("event_table: expected points exactly when events_follow is 'table'")
+        for row, point in enumerate(self.event_table or ()):
+            if len(point) != len(names) or not np.isfinite(point).all():
+                raise InputError(
+                    f"event_table, row {row}: expected {len(names)} finite numbers, got {point!r}"
+                )
         if self.correlation is not None:
             factor(self.correlation, len(self.attributes))  # refuses what is no correlation matrix
 
@@ -157,6 +167,9 @@ class Spec:
     def candidates(self, seed: int, start: int, stop: int) -> Floats:
         """The candidate events [start, stop), whether anybody matches them or not."""
         _check_seed(seed)
+        if self.event_table is not None:
+            pick = uniforms(seed, "event/table", start, stop)
+            return np.array(self.event_table)[(pick * len(self.event_table)).astype(np.int64)]
         if self.events_follow == "interest":
             points = self._interest("event", seed, start, stop)
         else:
@@ -188,14 +201,19 @@ class Spec:
             accepted = points[has_at_least(lows, highs, points, at_least)]
             found.append(accepted)
             tried, count = tried + len(points), count + len(accepted)
-            if tried >= 1 / _LEAST_ACCEPTANCE and count < _LEAST_ACCEPTANCE * tried:
-                raise InputError(
-                    f"events: {count} of {tried} candidates match {at_least} or more of {len(lows)} "
-                    "subscribers: expected a denser workload or a smaller at_least"
-                )
+            refuse_sparse(count, tried, at_least, len(lows))
         return np.concatenate(found)[:m] if found else np.empty((0, len(self.attributes)))
 
 
 def _check_seed(seed: int) -> None:
     if not 0 <= seed < 2**64:
         raise InputError(f"seed = {seed}: expected an integer in [0, 2^64)")
+
+
+def refuse_sparse(accepted: int, tried: int, at_least: int, subscribers: int) -> None:
+    """Raise when so few candidate events have enough matches that the search would go on for hours."""
+    if tried >= 1 / _LEAST_ACCEPTANCE and accepted < _LEAST_ACCEPTANCE * tried:
+        raise InputError(
+            f"events: {accepted} of {tried} candidates match {at_least} or more of {subscribers} subscribers"
+            ": expected a denser workload or a smaller at_least"
+        )

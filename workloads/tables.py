@@ -1,0 +1,80 @@
+"""Tables in CSV, Parquet and Arrow files: read by one function, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["read_columns", "read_table", "whole"]
+
+Floats = NDArray[np.float64]
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A file to write under another name, which takes the place of `path` when all went well.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with whole(Path(folder) / "a.txt") as draft:
+    ...         _ = draft.write_text("all of it")
+    ...     (Path(folder) / "a.txt").read_text()
+    'all of it'
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield draft
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def read_table(path: Path) -> pa.Table:
+    """The table in a file (.csv, .parquet, .arrow, .feather) or in a folder of Parquet files."""
+    import pyarrow as pa
+    from pyarrow import csv, feather, parquet
+
+    try:
+        if path.is_dir() or path.suffix == ".parquet":
+            return parquet.read_table(path)
+        if path.suffix == ".csv":
+            return csv.read_csv(path)
+        if path.suffix in (".arrow", ".feather"):
+            return feather.read_table(path)
+    except (OSError, pa.ArrowInvalid) as failure:
+        raise InputError(f"{path}: {str(failure).splitlines()[0]}") from None
+    raise InputError(f"{path}: expected a .csv, .parquet, .arrow or .feather file")
+
+
+def read_columns(path: Path, names: Sequence[str]) -> list[Floats]:
+    """Columns of numbers from a file, refusing what is missing, not a number or not finite."""
+    import pyarrow as pa
+
+    table = read_table(path)
+    columns = []
+    for name in names:
+        if name not in table.column_names:
+            raise InputError(f"{path}: no column {name!r}, expected one of {', '.join(table.column_names)}")
+        try:
+            column = table[name].cast(pa.float64()).to_numpy()
+        except pa.ArrowInvalid:
+            raise InputError(f"{path}, column {name!r}: expected numbers") from None
+        bad = np.flatnonzero(~np.isfinite(column))
+        if len(bad):
+            raise InputError(f"{path}, column {name!r}, row {bad[0]}: expected a finite number")
+        columns.append(column)
+    return columns
