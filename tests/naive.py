@@ -1,4 +1,4 @@
-"""Readable oracles of the geometry: plain Python, one box a list of (low, high) pairs, slow and obvious.
+"""Readable oracles of the geometry: one box a list of (low, high) pairs, slow and obvious.
 
 Boxes here are half-open, `low <= x < high` on every attribute, as `sub2sub.boxes.normalise` returns them.
 `half_open` does the same from closed ranges, by its own way.
@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
+
+import numpy as np
 
 Box = list[tuple[float, float]]
 Point = tuple[float, ...]
@@ -27,6 +29,11 @@ def overlap(a: Box, b: Box) -> bool:
     return all(
         max(a_low, b_low) < min(a_high, b_high) for (a_low, a_high), (b_low, b_high) in zip(a, b, strict=True)
     )
+
+
+def common(a: Box, b: Box) -> Box | None:
+    """The intersection of two boxes that overlap."""
+    return [(max(p, r), min(q, s)) for (p, q), (r, s) in zip(a, b, strict=True)] if overlap(a, b) else None
 
 
 def minus(a: Box, b: Box) -> list[Box]:
@@ -75,10 +82,28 @@ def nearest_at_each_point(
 ) -> tuple[list[int], list[int]]:
     """What selection is for: at each point of the box, the nearest candidate either way that contains it."""
     selected: tuple[list[int], list[int]] = [], []
-    points = [point for point in corners([box, *boxes]) if contains_point(box, point)]
+    points = list(corners([clipped for other in [box, *boxes] if (clipped := common(box, other))]))
+    points = [point for point in points if contains_point(box, point)]
     for order, chosen in zip((ascending(own, ids), descending(own, ids)), selected, strict=True):
         needed = {next((i for i in order if contains_point(boxes[i], point)), None) for point in points}
         chosen.extend(i for i in order if i in needed)
+    return selected
+
+
+def painted(box: Box, own: int, boxes: Sequence[Box], ids: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The same for larger cases: paint the candidates over the grid, farthest first, and see who is visible."""
+    axes = [sorted({end for other in [box, *boxes] for end in other[k]}) for k in range(len(box))]
+    place = [{end: i for i, end in enumerate(axis)} for axis in axes]
+    selected: tuple[list[int], list[int]] = [], []
+    for order, chosen in zip((ascending(own, ids), descending(own, ids)), selected, strict=True):
+        canvas = np.full([len(axis) for axis in axes], -1)
+        for i in reversed(order):
+            canvas[
+                tuple(slice(at[low], at[high]) for at, (low, high) in zip(place, boxes[i], strict=True))
+            ] = i
+        seen = canvas[tuple(slice(at[low], at[high]) for at, (low, high) in zip(place, box, strict=True))]
+        visible = set(np.unique(seen).tolist())
+        chosen.extend(i for i in order if i in visible)
     return selected
 
 
