@@ -32,20 +32,18 @@ from workloads.layout import (
 )
 from workloads.match import count_matches
 from workloads.rows import BLOCK, words
-from workloads.session import Progress, run_tasks
+from workloads.session import StageProgress, run_numbers
 from workloads.spec import Spec, refuse_sparse
 from workloads.specfile import to_dict
 from workloads.tables import whole
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import SparkSession
 
 __all__ = ["generate"]
 
 Integers = NDArray[np.int64]
 Task = Callable[..., int]
-StageProgress = Callable[[str, int, int], None]  # what is being written, files done, files in all
 
 
 @dataclass(frozen=True)
@@ -107,8 +105,7 @@ def generate(
     job = _Job(spec, seed, subscribers, events, at_least, out.resolve())
 
     def run(what: str, numbers: range, task: Task) -> Integers:
-        report = None if progress is None else lambda done, total: progress(what, done, total)
-        return _run(spark, numbers, partial(task, job), partitions, report)
+        return run_numbers(spark, numbers, partial(task, job), what, progress, partitions)
 
     run("subscriptions", range(len(parts(out, subscribers))), _write_subscriptions)
     accepted = _accept_candidates(job, run) if at_least else np.zeros(0, np.int64)
@@ -127,26 +124,6 @@ def generate(
         },
     )
     return open_workload(out)
-
-
-def _run(
-    spark: SparkSession | None,
-    numbers: range,
-    task: Callable[[int], int],
-    partitions: int | None,
-    progress: Progress | None,
-) -> Integers:
-    """Call the task for each number; the number of rows that each wrote, in order."""
-    import pyarrow as pa
-
-    schema = pa.schema([("place", pa.int64()), ("rows", pa.int64())])
-
-    def call(place: int) -> pa.Table:
-        return pa.table({"place": [place], "rows": [task(numbers[place])]}, schema=schema)
-
-    done = run_tasks(spark, len(numbers), call, schema, partitions, progress).sort_by("place")
-    rows: Integers = done["rows"].to_numpy()
-    return rows
 
 
 def _write_subscriptions(job: _Job, number: int) -> int:

@@ -14,8 +14,12 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from workloads.java import java_home
@@ -24,9 +28,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-__all__ = ["Progress", "cores", "run_tasks", "spark_session"]
+__all__ = ["Progress", "StageProgress", "cores", "run_numbers", "run_tasks", "spark_session"]
 
 Progress = Callable[[int, int], None]  # tasks done, tasks in all
+StageProgress = Callable[[str, int, int], None]  # what is being done, tasks done, tasks in all
 
 _ROOT = Path(__file__).parent.parent
 _PACKAGES = ("sub2sub", "hierarchy", "workloads", "sims")
@@ -197,3 +202,31 @@ def _run_here(
         if progress is not None:
             progress(number + 1, count)
     return pa.concat_tables(tables) if tables else schema.empty_table()
+
+
+def run_numbers(
+    spark: SparkSession | None,
+    numbers: range,
+    task: Callable[[int], int],
+    what: str,
+    progress: StageProgress | None = None,
+    partitions: int | None = None,
+) -> NDArray[np.int64]:
+    """Call a task that writes a file for each number; the number of rows that each wrote, in order.
+
+    Examples
+    --------
+    >>> run_numbers(None, range(3, 6), lambda number: 10 * number, "tens").tolist()
+    [30, 40, 50]
+    """
+    import pyarrow as pa
+
+    schema = pa.schema([("place", pa.int64()), ("rows", pa.int64())])
+
+    def call(place: int) -> pa.Table:
+        return pa.table({"place": [place], "rows": [task(numbers[place])]}, schema=schema)
+
+    report = None if progress is None else partial(progress, what)
+    done = run_tasks(spark, len(numbers), call, schema, partitions, report).sort_by("place")
+    rows: NDArray[np.int64] = done["rows"].to_numpy()
+    return rows
