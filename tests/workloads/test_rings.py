@@ -25,8 +25,8 @@ def workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workload:
     """Two files of subscriptions, and rings listed in several runs."""
     for module in ("workloads.layout", "workloads.generate", "workloads.rings"):
         monkeypatch.setattr(f"{module}.ROWS_PER_FILE", BLOCK)
-    monkeypatch.setattr("workloads.rings._MATCHES_PER_RUN", 200)
-    spec = workloads.named("uniform-5")
+    monkeypatch.setattr("workloads.rings._MATCHES_PER_RUN", 2000)
+    spec = workloads.named("uniform-3")
     return generate(spec, BLOCK + 1000, 60, seed=2, out=tmp_path / "w", at_least=1)
 
 
