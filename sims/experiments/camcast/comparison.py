@@ -173,7 +173,8 @@ def _save(out: Path, id: str, label: str, paper: Rows, measured: Rows) -> None:
             axes.bar(left, measured[name], width, color=COLOURS[i], label=f"{name}, measured")
             axes.bar(left + width, paper[name], width, color=COLOURS[i], alpha=0.4, label=f"{name}, paper")
             for x, value in zip(left, measured[name], strict=True):
-                axes.annotate(f"{value:.4g}", (x, value), ha="center", va="bottom", fontsize=8)
+                text = f"{value:.0f}" if value >= 100 else f"{value:.2f}"
+                axes.annotate(text, (x, value), ha="center", va="bottom", fontsize=8)
         axes.set_xticks(places, list(TOPOLOGIES))
         axes.set(xlabel="communities, bottom to root", ylabel=label)
         axes.grid(axis="x", visible=False)

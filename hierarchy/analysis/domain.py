@@ -1,0 +1,51 @@
+"""Refusing parameters for which a formula means nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+from sub2sub.errors import InputError
+
+__all__ = ["Values", "check", "per_level"]
+
+Values = float | Sequence[float]
+"""One value for all levels of a hierarchy, or one for each."""
+
+_DOMAINS = {
+    "probability": (lambda v: 0 <= v <= 1, "a probability"),
+    "positive probability": (lambda v: 0 < v <= 1, "a probability above 0"),
+    "size": (lambda v: v >= 1, "a number of processes not below 1"),
+    "count": (lambda v: v >= 1, "a number not below 1"),
+    "finite": (lambda v: True, "a finite number"),
+    "not negative": (lambda v: v >= 0, "a number not below 0"),
+}
+
+
+def check(domain: str, **parameters: Any) -> None:
+    """Refuse the first parameter outside `domain`, by name.
+
+    Examples
+    --------
+    >>> check("probability", p_sel=0.5, p_a=2)
+    Traceback (most recent call last):
+    sub2sub.errors.InputError: p_a: expected a probability, got 2
+    """
+    inside, expected = _DOMAINS[domain]
+    for name, value in parameters.items():
+        if not (isinstance(value, Real) and isfinite(value) and inside(value)):
+            raise InputError(f"{name}: expected {expected}, got {value!r}")
+
+
+def per_level(name: str, values: Values, levels: int, domain: str) -> list[float]:
+    """Spread one value over all levels, or take one for each, all within `domain`."""
+    spread = list(values) if isinstance(values, Sequence) else [values] * levels
+    if len(spread) != levels:
+        raise InputError(
+            f"{name}: expected one value or one for each of the {levels} levels, got {len(spread)}"
+        )
+    for level, value in enumerate(spread):
+        check(domain, **{f"{name}[{level}]": value})
+    return spread

@@ -1,0 +1,115 @@
+"""How many messages one event costs: CAMCAST Section 4.3, technical report appendix 1.
+
+A hierarchy is given by the sizes of its communities along the path of the event: the topic it is
+published on first, the root last (t_{x-1}, ..., t_0 in the paper).
+
+Reading: Equation 1 of the paper sums upward messages over i = x-2 down to 0 and says that the root
+sends none; the communities that send upward are those from x-1 down to 1, and so it is computed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log
+
+from hierarchy.analysis.domain import Values, check, per_level
+
+__all__ = ["broadcast", "camcast", "camcast_bound", "hierarchical", "multicast", "upward", "within"]
+
+
+def within(n: float, c: float) -> float:
+    """Messages within a community of n in which everybody receives the event: n (ln n + c), c >= -ln n.
+
+    Examples
+    --------
+    >>> round(within(1000, 5))
+    11908
+    """
+    check("size", n=n)
+    check("finite", c=c)
+    check("not negative", **{"ln n + c": log(n) + c})
+    return n * (log(n) + c)
+
+
+def upward(n: float, p_sel: float, p_a: float, z: float, p_success: float = 1.0) -> float:
+    """Messages that arrive in the super-community: N p_sel p_a z p_success.
+
+    Examples
+    --------
+    >>> round(upward(1000, p_sel=5 / 1000, p_a=1 / 3, z=3, p_success=0.85), 3)
+    4.25
+    """
+    check("size", n=n)
+    check("probability", p_sel=p_sel, p_a=p_a, p_success=p_success)
+    check("count", z=z)
+    return n * p_sel * p_a * z * p_success
+
+
+def camcast(
+    sizes: Sequence[float], c: Values, p_sel: Values, p_a: Values, z: Values, p_success: Values = 1.0
+) -> float:
+    """All messages of an event on its way to the root (Equation 1).
+
+    Examples
+    --------
+    >>> round(camcast([1000, 100, 10], c=5, p_sel=[0.005, 0.05, 0.5], p_a=1 / 3, z=3, p_success=0.85))
+    12950
+    """
+    levels = len(sizes)
+    cs = per_level("c", c, levels, "finite")
+    columns = [
+        per_level("p_sel", p_sel, levels, "probability"),
+        per_level("p_a", p_a, levels, "probability"),
+        per_level("z", z, levels, "count"),
+        per_level("p_success", p_success, levels, "probability"),
+    ]
+    inside = sum(within(n, own) for n, own in zip(sizes, cs, strict=True))
+    return inside + sum(upward(n, *row) for n, *row in list(zip(sizes, *columns, strict=True))[:-1])
+
+
+def camcast_bound(levels: int, largest: float, c: float, z: float) -> float:
+    """Upper bound x N_max ln N_max (1 + c_max + z_max) (Equation 3); needs N_max > e to bound anything.
+
+    Examples
+    --------
+    >>> round(camcast_bound(3, 1000, c=5, z=3))
+    186509
+    """
+    check("count", levels=levels, z=z)
+    check("not negative", c=c)
+    check("size", largest=largest - 2)  # ln N has to be at least 1
+    return levels * largest * log(largest) * (1 + c + z)
+
+
+def broadcast(n: float, c: float) -> float:
+    """Gossip broadcast (a): n (ln n + c).
+
+    Examples
+    --------
+    >>> round(broadcast(1110, 5))
+    13333
+    """
+    return within(n, c)
+
+
+def multicast(sizes: Sequence[float], c: Values) -> float:
+    """Gossip multicast (b): the sum of N (ln N + c) over the path (Equation 4).
+
+    Examples
+    --------
+    >>> round(multicast([1000, 100, 10], 5))
+    12941
+    """
+    cs = per_level("c", c, len(sizes), "finite")
+    return sum(within(n, own) for n, own in zip(sizes, cs, strict=True))
+
+
+def hierarchical(groups: float, m: float, c1: float, c2: float) -> float:
+    """Hierarchical gossip broadcast (c), C groups of m: C m (c1 + c2 + ln C + ln m) (Equation 5).
+
+    Examples
+    --------
+    >>> round(hierarchical(30, 37, 5, 5))
+    18883
+    """
+    return groups * within(m, c1) + m * within(groups, c2)
