@@ -91,7 +91,7 @@ def nearest_at_each_point(
 
 
 def painted(box: Box, own: int, boxes: Sequence[Box], ids: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The same for larger cases: paint the candidates over the grid, farthest first, and see who is visible."""
+    """The same for larger cases: paint the candidates over the grid, farthest first, and see who shows."""
     axes = [sorted({end for other in [box, *boxes] for end in other[k]}) for k in range(len(box))]
     place = [{end: i for i, end in enumerate(axis)} for axis in axes]
     selected: tuple[list[int], list[int]] = [], []

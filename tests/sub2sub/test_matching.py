@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sub2sub import InputError, match
@@ -15,7 +15,6 @@ from tests.sub2sub.populations import GRID, NASTY, Population, populations
 MANY = 100  # events, enough for an index
 
 
-@settings(deadline=None)
 @given(populations(st.integers(1, 6), 8), st.randoms(use_true_random=False), st.booleans())
 def test_an_event_matches_exactly_the_boxes_around_it(population: Population, random, many: bool) -> None:  # type: ignore[no-untyped-def]
     d = population.lows.shape[1]

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sub2sub import InputError, minimal_regions, normalise
@@ -17,7 +17,6 @@ from tests.sub2sub.populations import Population, populations
 feasible = st.integers(1, 3).flatmap(lambda d: populations(st.just(d), [9, 5, 4][d - 1]))
 
 
-@settings(deadline=None)
 @given(feasible)
 def test_there_is_one_region_for_each_membership_and_no_other(population: Population) -> None:
     regions = minimal_regions(population.lows, population.highs)
@@ -26,7 +25,6 @@ def test_there_is_one_region_for_each_membership_and_no_other(population: Popula
     assert set(found) == set(naive.memberships(population.boxes) if population.boxes else [])
 
 
-@settings(deadline=None)
 @given(feasible)
 def test_the_boxes_of_a_region_hold_its_points_and_no_others(population: Population) -> None:
     regions = minimal_regions(population.lows, population.highs)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sub2sub import InputError, ring_neighbours, true_rings
@@ -16,7 +16,6 @@ from tests.sub2sub.populations import GRID, NASTY, Population, populations
 events_of = st.lists(st.lists(st.sampled_from(GRID + NASTY), min_size=6, max_size=6), min_size=1, max_size=80)
 
 
-@settings(deadline=None)
 @given(populations(st.integers(1, 6), 8), events_of)
 def test_a_ring_is_everybody_around_the_event_in_the_order_of_ids(
     population: Population, drawn: list[list[float]]
@@ -27,7 +26,6 @@ def test_a_ring_is_everybody_around_the_event_in_the_order_of_ids(
         assert rings.of(e).tolist() == naive.ring(event, population.boxes, population.numbers)
 
 
-@settings(deadline=None)
 @given(populations(st.integers(1, 4), 8, least=1), events_of)
 def test_ring_neighbours_are_next_to_the_node_on_the_ring_of_node_and_links(
     population: Population, drawn: list[list[float]]

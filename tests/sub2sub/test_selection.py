@@ -54,13 +54,13 @@ def random_population(seed: int, n: int, d: int, width: float = 1.0) -> Populati
 few = st.integers(1, 6).flatmap(lambda d: populations(st.just(d), [10, 7, 5, 4, 3, 3][d - 1], least=1))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(few)
 def test_at_every_point_the_nearest_either_way_is_selected_and_nobody_else(population: Population) -> None:
     assert selection(population) == naive.nearest_at_each_point(*arguments(population))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(populations(st.integers(1, 6), 14, least=1))
 def test_selection_is_figure_3_to_the_letter(population: Population) -> None:
     assert selection(population) == naive.figure_3(*arguments(population))
@@ -80,7 +80,6 @@ def test_fragmented_remainders_make_no_difference(n: int, d: int) -> None:
     assert selection(population) == naive.figure_3(*arguments(population))
 
 
-@settings(deadline=None)
 @given(populations(st.integers(1, 4), 12, least=1), st.integers(0, 12))
 def test_selecting_from_a_selection_and_the_rest_is_selecting_from_all(
     population: Population, cut: int
@@ -98,7 +97,6 @@ def _rows(population: Population, rows: NDArray[np.int64]) -> Population:
     return Population(population.lows[rows], population.highs[rows], population.ids[rows])
 
 
-@settings(deadline=None)
 @given(populations(st.integers(1, 4), 10, least=1), st.randoms(use_true_random=False))
 def test_the_order_in_which_candidates_are_given_does_not_matter(population: Population, random: Any) -> None:
     order = list(range(1, len(population.lows)))
@@ -218,7 +216,7 @@ class TestManyCandidates:
         assert found.successors.tolist() == [*range(n), n + 1]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(*[st.integers(0, 6), st.integers(1, 5)] * 2), min_size=2, max_size=9))
 def test_shapely_sees_each_selected_uncover_something_and_everything_covered(
     drawn: list[tuple[int, ...]],
