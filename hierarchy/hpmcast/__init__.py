@@ -3,9 +3,10 @@
 from hierarchy.hpmcast.addresses import AddressSpace
 from hierarchy.hpmcast.dissemination import disseminate
 from hierarchy.hpmcast.exact import exact_knowledge, spread_interest
+from hierarchy.hpmcast.membership import Membership
 from hierarchy.hpmcast.outcome import Outcome
 from hierarchy.hpmcast.population import Population
-from hierarchy.hpmcast.settings import Condensation, Gossip
+from hierarchy.hpmcast.settings import Condensation, Gossip, Upkeep
 from hierarchy.hpmcast.views import Knowledge, Views
 
 __all__ = [
@@ -13,8 +14,10 @@ __all__ = [
     "Condensation",
     "Gossip",
     "Knowledge",
+    "Membership",
     "Outcome",
     "Population",
+    "Upkeep",
     "Views",
     "disseminate",
     "exact_knowledge",

@@ -24,7 +24,7 @@ import numpy as np
 
 from sub2sub.compilation import kernel
 
-__all__ = ["coverage_score", "elect", "include", "line_matches"]
+__all__ = ["copy_box", "coverage_score", "elect", "include", "line_matches"]
 
 
 @kernel
@@ -45,6 +45,13 @@ def _joins_exactly(a, b):
                 return False
             axis = k
     return axis < 0 or max(a[0, axis], b[0, axis]) <= min(a[1, axis], b[1, axis])
+
+
+@kernel
+def copy_box(box, target):
+    """Copy the bounds one by one; assigning a whole box is far slower to compile."""
+    for k in range(box.shape[1]):
+        target[0, k], target[1, k] = box[0, k], box[1, k]
 
 
 @kernel
@@ -69,7 +76,8 @@ def _waste(a, b, whole):
 
 @kernel
 def _cheapest_pair(boxes, used):
-    whole = boxes[0].copy()
+    whole = np.empty(boxes.shape[1:])
+    copy_box(boxes[0], whole)
     for b in range(1, used):
         _widen(whole, boxes[b])
     best, left, right = np.inf, 0, 1
@@ -84,7 +92,7 @@ def _cheapest_pair(boxes, used):
 @kernel
 def _drop(boxes, used, b):
     for k in range(b, used - 1):
-        boxes[k] = boxes[k + 1]
+        copy_box(boxes[k + 1], boxes[k])
     return used - 1
 
 
@@ -98,7 +106,7 @@ def include(boxes, used, most, box):
         for b in range(used):
             if _covers(boxes[b], box):
                 return used
-        b = 0
+        b = np.int64(0)
         while b < used:
             if _covers(box, boxes[b]):
                 used = _drop(boxes, used, b)
@@ -108,12 +116,12 @@ def include(boxes, used, most, box):
                 b = 0  # the box has grown: look at all of them again
             else:
                 b += 1
-        boxes[used] = box
+        copy_box(box, boxes[used])
         used += 1
         if used <= most:
             return used
         left, right = _cheapest_pair(boxes, used)
-        box[:] = boxes[left]
+        copy_box(boxes[left], box)
         _widen(box, boxes[right])
         used = _drop(boxes, used, right)
         used = _drop(boxes, used, left)

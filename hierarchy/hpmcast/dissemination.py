@@ -217,13 +217,14 @@ def disseminate(
         raise InputError(f"publisher: expected a live participant from 0 to {n - 1}, got {publisher}")
     audience = _Audience(np.empty(len(views.entry), np.uint8), np.empty(len(views.lines), np.float64))
     _audience(views.start, views.line, hit, settings.audience, audience.wanted, audience.share)
-    rules = _Rules(settings.fanout, settings.constant, settings.loss, settings.crash)
+    # Plain floats, whatever a caller wrote: another type would be another kernel to compile.
+    rules = _Rules(settings.fanout, float(settings.constant), float(settings.loss), float(settings.crash))
     trace = _Trace(
         np.full(n, -1, np.int32), np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(n, np.int32),
         np.zeros(len(views.row), np.int64),
     )  # fmt: skip
     rounds = _spread(
         views, rules, audience, publisher, cycle_key(seed, STREAM, event),
-        network.alive, network.group, network.loss, trace,
+        network.alive, network.group, float(network.loss), trace,
     )  # fmt: skip
     return Outcome(*trace, rounds=rounds, publisher=publisher, alive=network.alive)

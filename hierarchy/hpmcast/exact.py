@@ -26,8 +26,9 @@ DEFAULT = Condensation()
 
 @kernel
 def _condense_all(table, bounds, compared, target, compared_there, voters):
+    row = np.int64(0)  # a bare 0 would be a type of its own, and another kernel to compile
     for b in range(target.members.shape[1]):
-        condense(table, 0, bounds[b], bounds[b + 1], compared, target, 0, b, compared_there, voters)
+        condense(table, row, bounds[b], bounds[b + 1], compared, target, row, b, compared_there, voters)
 
 
 def exact_knowledge(

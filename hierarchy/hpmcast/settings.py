@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 
-__all__ = ["Condensation", "Gossip"]
+__all__ = ["Condensation", "Gossip", "Upkeep"]
 
 
 @dataclass(frozen=True)
@@ -106,3 +106,48 @@ class Gossip:
                 raise InputError(f"{name}: expected a probability below 1, got {value}")
         if self.audience < 0:
             raise InputError(f"audience: expected 0 or more, got {self.audience}")
+
+
+@dataclass(frozen=True)
+class Upkeep:
+    """Settings of the membership protocol.
+
+    Attributes
+    ----------
+    fanout : int
+        Participants a dedicated gossip goes to each cycle.
+    timeout : tuple of int
+        Cycles after which a line nobody has renewed is given up, for levels 1, 2, ...; the last value
+        serves all levels above. Too few, and the living are taken for dead until they are heard of again.
+    ping : bool
+        Ask a silent neighbour of level 1 before giving it up.
+    bidirectional : bool
+        Update the receiver of a gossip too, at the price of a third message (anti-entropy).
+    revisit : float
+        Probability per cycle of also trying a line given up before. Without it, the two sides of a healed
+        partition would never meet again.
+
+    Examples
+    --------
+    >>> Upkeep(timeout=(10, 20)).limits(levels=4)
+    [10, 20, 20, 20]
+    """
+
+    fanout: int = 2
+    timeout: tuple[int, ...] = (15, 25)
+    ping: bool = True
+    bidirectional: bool = False
+    revisit: float = 0.02
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        if self.fanout < 1:
+            raise InputError(f"fanout: expected at least 1, got {self.fanout}")
+        if not self.timeout or min(self.timeout) < 1:
+            raise InputError(f"timeout: expected at least 1 cycle for each level, got {self.timeout}")
+        if not 0 <= self.revisit <= 1:
+            raise InputError(f"revisit: expected a probability, got {self.revisit}")
+
+    def limits(self, levels: int) -> list[int]:
+        """The timeout of each level."""
+        return [self.timeout[min(i, len(self.timeout) - 1)] for i in range(levels)]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hierarchy.hpmcast.condensation import coverage_score, elect, include
+from hierarchy.hpmcast.condensation import copy_box, coverage_score, elect, include
 from sub2sub.boxes import Boxes
 from sub2sub.compilation import kernel
 from sub2sub.errors import InputError
@@ -152,14 +152,14 @@ def condense(table, r, low, high, compared, target, t, u, compared_there, electo
     members, stamp = 0, NEVER
     most, attributes = target.boxes.shape[2], target.boxes.shape[4]
     boxes, box = np.empty((most + 1, 2, attributes)), np.empty((2, attributes))
-    used = 0
+    used = np.int64(0)
     for s in range(low, high):
         stamp = max(stamp, table.stamp[r, s])
         if table.members[r, s] == 0:
             continue
         members += table.members[r, s]
         for b in range(table.used[r, s]):
-            box[:] = table.boxes[r, s, b]
+            copy_box(table.boxes[r, s, b], box)
             for k in range(attributes):
                 if not compared_there[k]:
                     box[0, k], box[1, k] = 0.0, 1.0
