@@ -82,13 +82,14 @@ def minimal_regions(lows: ArrayLike, highs: ArrayLike, max_bytes: int = 2**30) -
     """
     low, high = normalise(lows, highs)
     d = low.shape[1]
-    boxes, entries = _count(low, high, max_bytes)
+    boxes, entries = _count(low.T.copy(), high.T.copy(), _start(len(low), d), max_bytes)
     if boxes * _box_bytes(d) + entries * 8 > max_bytes:
         raise InputError(
             f"lows: expected subscriptions whose regions fit into max_bytes = {max_bytes}, got {len(low)} "
             f"of {d} attributes that take more: stopped counting at {boxes} boxes with {entries} members"
         )
-    cells, region, offsets, members = _partition(low, high, boxes, entries)
+    found = _partition(low.T.copy(), high.T.copy(), _start(len(low), d), boxes, entries)
+    cells, region, offsets, members = found
     order = np.argsort(region, kind="stable")
     starts = np.searchsorted(region[order], np.arange(len(offsets)))
     return Regions(Members(offsets, members), *closed(cells[order, 0], cells[order, 1]), starts)
@@ -100,21 +101,20 @@ def _box_bytes(d):
 
 
 @kernel
-def _count(lows, highs, max_bytes):
+def _count(lows, highs, sweep, max_bytes):
     """The number of boxes and of all their members, or where these exceed `max_bytes`."""
-    sweep = _start(lows.shape[0], lows.shape[1])
     boxes = entries = 0
-    while boxes * _box_bytes(lows.shape[1]) + entries * 8 <= max_bytes and _next_box(lows, highs, sweep):
+    while boxes * _box_bytes(lows.shape[0]) + entries * 8 <= max_bytes and _next_box(lows, highs, sweep):
         boxes += 1
         entries += sweep.size[-1]
     return boxes, entries
 
 
 @kernel
-def _partition(lows, highs, boxes, entries):
+def _partition(lows, highs, sweep, boxes, entries):
     """The boxes, the region of each, and the members of each region (offsets and list)."""
-    sweep = _start(lows.shape[0], lows.shape[1])
-    cells = np.empty((boxes, 2, lows.shape[1]), np.float64)
+    cells = np.empty((boxes, 2, lows.shape[0]), np.float64)
+    by_row = np.arange(lows.shape[1]).astype(np.float64)
     region_of = np.empty(boxes, np.int64)
     offsets = np.zeros(boxes + 1, np.int64)
     members = np.empty(entries, np.int64)
@@ -126,10 +126,11 @@ def _partition(lows, highs, boxes, entries):
     for box in range(boxes):
         _next_box(lows, highs, sweep)
         cells[box] = sweep.slab
-        region_of[box] = _region(
-            table, sweep.held[-1], sweep.place[-1], sweep.size[-1], offsets, members, regions
-        )
-        regions = max(regions, region_of[box] + 1)
+        region = _region(table, sweep.held[-1], sweep.place[-1], sweep.size[-1], offsets, members, regions)
+        if region == regions:
+            _sort(members[offsets[region] : offsets[region + 1]], by_row)
+            regions += 1
+        region_of[box] = region
     return cells, region_of, offsets[: regions + 1].copy(), members[: offsets[regions]].copy()
 
 
@@ -152,29 +153,28 @@ class _Sweep(NamedTuple):
     level: Indices
 
 
-@kernel
-def _start(n, d):
-    held = np.empty((d + 1, n), np.int64)
-    size = np.zeros(d + 1, np.int64)
-    held[0] = np.arange(n)
-    size[0] = n
-    return _Sweep(
-        held,
-        np.empty((d + 1, n), np.int64),
-        size,
-        np.empty((d, n), np.int64),
-        np.empty((d, n), np.int64),
-        np.full(d, -1, np.int64),  # not sorted yet
-        np.zeros(d, np.int64),
-        np.empty((2, d), np.float64),
-        np.zeros(1, np.int64),
+def _start(n: int, d: int) -> _Sweep:
+    """Before the first box; a level that has begun -1 ranges is not sorted yet."""
+    sweep = _Sweep(
+        held=np.zeros((d + 1, n), np.int64),
+        place=np.zeros((d + 1, n), np.int64),
+        size=np.zeros(d + 1, np.int64),
+        by_low=np.zeros((d, n), np.int64),
+        by_high=np.zeros((d, n), np.int64),
+        begun=np.full(d, -1, np.int64),
+        ended=np.zeros(d, np.int64),
+        slab=np.zeros((2, d), np.float64),
+        level=np.zeros(1, np.int64),
     )
+    sweep.held[0] = np.arange(n)
+    sweep.size[0] = n
+    return sweep
 
 
 @kernel
 def _next_box(lows, highs, sweep):
     """Move on to the next box that someone holds; whether there is one."""
-    last = lows.shape[1] - 1
+    last = lows.shape[0] - 1
     level = sweep.level[0]
     while level >= 0:
         if sweep.begun[level] < 0:
@@ -195,10 +195,33 @@ def _next_box(lows, highs, sweep):
 @kernel
 def _sort_ends(lows, highs, level, sweep):
     size = sweep.size[level]
-    held = sweep.held[level, :size]
-    sweep.by_low[level, :size] = held[np.argsort(lows[held, level])]
-    sweep.by_high[level, :size] = held[np.argsort(highs[held, level])]
+    sweep.by_low[level, :size] = sweep.held[level, :size]
+    sweep.by_high[level, :size] = sweep.held[level, :size]
+    _sort(sweep.by_low[level, :size], lows[level])
+    _sort(sweep.by_high[level, :size], highs[level])
     sweep.begun[level] = sweep.ended[level] = sweep.size[level + 1] = 0
+
+
+@kernel
+def _sort(items, keys):
+    """Sort items by their keys, in place: a heap sort, as numba's own takes seconds to compile."""
+    size = items.shape[0]
+    for step in range(size // 2 + size - 1):
+        if step < size // 2:  # build the heap from its lowest parents up
+            root, end = size // 2 - 1 - step, size
+        else:  # move the largest behind the heap
+            root, end = 0, size - 1 - (step - size // 2)
+            items[0], items[end] = items[end], items[0]
+        item = items[root]
+        while 2 * root + 1 < end:
+            child = 2 * root + 1
+            if child + 1 < end and keys[items[child]] < keys[items[child + 1]]:
+                child += 1
+            if keys[items[child]] <= keys[item]:
+                break
+            items[root] = items[child]
+            root = child
+        items[root] = item
 
 
 @kernel
@@ -209,25 +232,25 @@ def _next_slab(lows, highs, level, sweep):
     held, place = sweep.held[level + 1], sweep.place[level + 1]
     begun, ended, size = sweep.begun[level], sweep.ended[level], sweep.size[level + 1]
 
-    low = highs[by_high[ended], level]
+    low = highs[level, by_high[ended]]
     if begun < total:
-        low = min(low, lows[by_low[begun], level])
-    while ended < begun and highs[by_high[ended], level] == low:
+        low = min(low, lows[level, by_low[begun]])
+    while ended < begun and highs[level, by_high[ended]] == low:
         gone, last = by_high[ended], held[size - 1]
         held[place[gone]] = last
         place[last] = place[gone]
         size -= 1
         ended += 1
-    while begun < total and lows[by_low[begun], level] == low:
+    while begun < total and lows[level, by_low[begun]] == low:
         held[size] = by_low[begun]
         place[by_low[begun]] = size
         size += 1
         begun += 1
     high = low
     if ended < total:
-        high = highs[by_high[ended], level]
+        high = highs[level, by_high[ended]]
         if begun < total:
-            high = min(high, lows[by_low[begun], level])
+            high = min(high, lows[level, by_low[begun]])
 
     sweep.slab[0, level], sweep.slab[1, level] = low, high
     sweep.begun[level], sweep.ended[level], sweep.size[level + 1] = begun, ended, size
@@ -254,5 +277,5 @@ def _region(table, held, place, size, offsets, members, regions):
     table[slot] = regions
     first = offsets[regions]
     offsets[regions + 1] = first + size
-    members[first : first + size] = np.sort(held[:size])
+    members[first : first + size] = held[:size]
     return regions
