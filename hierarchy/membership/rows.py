@@ -1,0 +1,48 @@
+"""Rows of a table of peers: packed to the left, padded with -1, each peer at most once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.compilation import kernel
+
+__all__ = ["add", "find", "remove_at", "widened"]
+
+
+@kernel
+def find(row, size, peer):
+    """Place of `peer` among the first `size` entries; -1 if it is not there."""
+    for i in range(size):
+        if row[i] == peer:
+            return i
+    return -1
+
+
+@kernel
+def add(rows, sizes, owner, peer):
+    """Append a peer to its owner's row, which must have room for it."""
+    rows[owner, sizes[owner]] = peer
+    sizes[owner] += 1
+
+
+@kernel
+def remove_at(rows, sizes, owner, place):
+    """Remove the entry at `place`; the last one takes its place."""
+    last = sizes[owner] - 1
+    rows[owner, place] = rows[owner, last]
+    rows[owner, last] = -1
+    sizes[owner] = last
+
+
+def widened(rows: NDArray[np.int32], width: int) -> NDArray[np.int32]:
+    """Copy rows into wider ones.
+
+    Examples
+    --------
+    >>> widened(np.array([[7]], np.int32), 3)
+    array([[ 7, -1, -1]], dtype=int32)
+    """
+    wide = np.full((len(rows), width), -1, np.int32)
+    wide[:, : rows.shape[1]] = rows
+    return wide
