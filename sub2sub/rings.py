@@ -4,8 +4,7 @@ The true ring of an event is what the overlay has to build without ever being to
 box contains it, ordered by sequence ID and closed into a circle. `ring_neighbours` is what one subscriber
 knows of it: its successor and predecessor among the links that contain the event.
 
-IDs are unsigned 64-bit. Going round, b comes (b - a) mod 2^64 after a, and (a - b) mod 2^64 before it. The
-paper draws them at random from a large space and is silent on equal ones; here they are refused.
+Going round, b comes (b - a) mod 2^64 after a, and (a - b) mod 2^64 before it.
 """
 
 from __future__ import annotations
@@ -13,16 +12,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sub2sub.boxes import normalise, points
 from sub2sub.compilation import kernel
-from sub2sub.errors import InputError
+from sub2sub.identifiers import sequence_id, sequence_ids
 from sub2sub.matching import Indices, Members, holds, match_boxes
 
-__all__ = ["Neighbours", "ring_neighbours", "sequence_ids", "true_rings"]
-
-Identifiers = NDArray[np.uint64]
+__all__ = ["Neighbours", "ring_neighbours", "true_rings"]
 
 
 class Neighbours(NamedTuple):
@@ -33,65 +30,6 @@ class Neighbours(NamedTuple):
 
     successors: Indices
     predecessors: Indices
-
-
-def sequence_ids(ids: ArrayLike, count: int, own: int | None = None, field: str = "ids") -> Identifiers:
-    """Sequence IDs as a validated (count,) uint64 array.
-
-    Parameters
-    ----------
-    ids : (count,) array_like of int
-        From 0 to 2^64 - 1, all different.
-    count : int
-        How many there have to be.
-    own : int, optional
-        The ID of the node itself, which must not be among them.
-    field : str
-        What errors call `ids`.
-
-    Raises
-    ------
-    InputError
-        Not integers, out of range, another count, twice the same ID or the node's own: names the row.
-
-    Examples
-    --------
-    >>> sequence_ids([5, 2**64 - 1], 2)
-    array([                   5, 18446744073709551615], dtype=uint64)
-    """
-    array = np.asarray(ids)
-    if array.shape != (count,):
-        raise InputError(f"{field}: expected shape ({count},), got {array.shape}")
-    if count == 0:
-        return np.empty(0, np.uint64)
-    if array.dtype == object or array.dtype.kind == "f":
-        array = _from_python(ids, field)
-    if array.dtype.kind not in "iu":
-        raise InputError(f"{field}: expected unsigned 64-bit integers, got {array.dtype}")
-    if array.dtype.kind == "i" and array.min() < 0:
-        row = int(np.argmax(array < 0))
-        raise InputError(f"{field} row {row}: expected an ID from 0 to 2^64 - 1, got {array[row]}")
-    identifiers = array.astype(np.uint64)
-    order = np.argsort(identifiers, kind="stable")
-    twice = np.flatnonzero(identifiers[order[1:]] == identifiers[order[:-1]])
-    if len(twice):
-        later = np.argmin(order[twice + 1])  # stable order: the second of a pair stands in the later row
-        row, before = order[twice[later] + 1], order[twice[later]]
-        raise InputError(
-            f"{field} row {row}: expected distinct IDs, got {identifiers[row]} as in row {before}"
-        )
-    if own is not None and len(same := np.flatnonzero(identifiers == np.uint64(own))):
-        raise InputError(f"{field} row {same[0]}: expected others than the node's own ID, got {own}")
-    return identifiers
-
-
-def _from_python(ids: ArrayLike, field: str) -> Identifiers:
-    """IDs from a list that NumPy took for floats or objects, as it does with ints on both sides of 2^63."""
-    values = np.asarray(ids, dtype=object)
-    for row, value in enumerate(values):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < 2**64:
-            raise InputError(f"{field} row {row}: expected an integer from 0 to 2^64 - 1, got {value!r}")
-    return values.astype(np.uint64)
 
 
 def true_rings(lows: ArrayLike, highs: ArrayLike, ids: ArrayLike, events: ArrayLike) -> Members:
@@ -159,7 +97,7 @@ def ring_neighbours(
     >>> found.successors, found.predecessors
     (array([0, 2]), array([1, 1]))
     """
-    own = int(sequence_ids([ring_id], 1, field="ring_id")[0])
+    own = sequence_id(ring_id)
     low, high = normalise(lows, highs)
     behind = sequence_ids(ids, len(low), own) - np.uint64(own)  # wraps round
     at = points(events, low.shape[1])

@@ -63,7 +63,7 @@ def test_in_a_ring_of_two_the_other_is_both_neighbours_and_alone_there_is_none()
     [
         ([7, 8, 7], r"^ids row 2: expected distinct IDs, got 7 as in row 0$"),
         ([9, 8, 7, 8, 9], r"^ids row 3: expected distinct IDs, got 8 as in row 1$"),
-        ([1, 2, -3], r"^ids row 2: expected an ID from 0 to 2\^64 - 1, got -3$"),
+        ([1, 2, -3], r"^ids row 2: expected an integer from 0 to 2\^64 - 1, got -3$"),
         ([1, 2**64], r"^ids row 1: expected an integer from 0 to 2\^64 - 1, got 18446744073709551616$"),
         ([1.0, 2.0], r"^ids row 0: expected an integer from 0 to 2\^64 - 1, got 1\.0$"),
         (["a", "b"], r"^ids: expected unsigned 64-bit integers, got <U1$"),
@@ -80,7 +80,7 @@ def test_ids_that_are_none_are_refused_with_their_row(ids: list[object], message
 def test_a_node_is_not_among_its_own_links() -> None:
     with pytest.raises(InputError, match=r"^ids row 1: expected others than the node's own ID, got 4$"):
         ring_neighbours(4, [[0.0], [0.0]], [[1.0], [1.0]], [3, 4], [[0.5]])
-    with pytest.raises(InputError, match=r"^ring_id row 0: expected an ID from 0 to 2\^64 - 1, got -1$"):
+    with pytest.raises(InputError, match=r"^ring_id: expected an integer from 0 to 2\^64 - 1, got -1$"):
         ring_neighbours(-1, [[0.0]], [[1.0]], [3], [[0.5]])
 
 
