@@ -79,7 +79,7 @@ def sequence_id(ring_id: int, field: str = "ring_id") -> int:
 
 
 def _is_id(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= value < 2**64
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= int(value) < 2**64
 
 
 def _from_python(ids: ArrayLike, field: str) -> Identifiers:
