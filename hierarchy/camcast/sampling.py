@@ -1,7 +1,8 @@
 """Drawing several different members of a community.
 
 Floyd's algorithm (Bentley, Floyd: *A sample of brilliance*, CACM 1987): one draw per element taken, no
-scratch memory, and every subset equally likely. Taking at least as many as there are needs no draw.
+scratch memory, and every subset equally likely, though not every order: do not take a part of what was
+drawn. Taking at least as many as there are needs no draw.
 """
 
 from __future__ import annotations

@@ -19,27 +19,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hierarchy.membership.rows import find, widened
-from hierarchy.membership.scamp_rules import (
-    Channel,
-    Views,
-    arrives,
-    clear,
-    drop,
-    indirect,
-    keep,
-    subscribe,
-    unsubscribe,
-)
-from sub2sub.compilation import kernel
+from hierarchy.membership.rows import widened
+from hierarchy.membership.scamp_rules import Channel, Views
+from hierarchy.membership.scamp_steps import balance, beat, clear_all, expire, join_all, leave_all, renew_all
 from sub2sub.errors import InputError
 from sub2sub.network import Network
-from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number
+from sub2sub.randomness import cycle_key, stream_number
 
 __all__ = ["Scamp", "ScampSettings"]
 
 STREAM = stream_number("scamp")
-LEAVE, JOIN, RENEW, BEAT, BALANCE = range(-5, 0)  # draws of the phases of a step are kept apart
 
 
 @dataclass(frozen=True)
@@ -123,7 +112,7 @@ class Scamp:
         self.contact[peers] = contacts
         self.joining = np.concatenate([self.joining[~np.isin(self.joining, peers)], peers])
         self.leaving = self.leaving[~np.isin(self.leaving, peers)]
-        _clear_all(self.views, peers)
+        clear_all(self.views, peers)
 
     def leave(self, peers: ArrayLike, cycle: int) -> None:
         """Let `peers` unsubscribe; they may be gone from the network by then."""
@@ -136,18 +125,18 @@ class Scamp:
         key = cycle_key(self.seed, STREAM, cycle)
         channel = Channel(network.alive, network.group, network.loss)
         s = self.settings
-        subscriptions = self._serve(_leave_all, self.leaving, cycle, key, channel)
+        subscriptions = self._serve(leave_all, self.leaving, cycle, key, channel)
         self.joining, joining = self.joining[:0], self.joining
         self.leaving = self.leaving[:0]
-        subscriptions += self._serve(_join_all, joining, cycle, key, channel)
+        subscriptions += self._serve(join_all, joining, cycle, key, channel)
         due = (self.views.lease_end <= cycle) | (self.heard < cycle - s.isolation)
         due &= (network.alive == 1) & (self.views.lease_end > 0)
-        subscriptions += self._serve(_renew_all, np.flatnonzero(due), cycle, key, channel)
-        _expire(self.views, network.alive, cycle)
-        beats = _beat(self.views, self.heard, cycle, channel, key)
-        balance = _balance(self.views, channel, key) if s.indirection else 0
+        subscriptions += self._serve(renew_all, np.flatnonzero(due), cycle, key, channel)
+        expire(self.views, network.alive, cycle)
+        beats = beat(self.views, self.heard, cycle, channel, key)
+        balancing = balance(self.views, channel, key) if s.indirection else 0
         return {
-            "messages": subscriptions + beats + balance,
+            "messages": subscriptions + beats + balancing,
             "subscriptions": subscriptions,
             "heartbeats": beats,
         }
@@ -194,152 +183,3 @@ class Scamp:
             weight=weight,
             inward=widened(v.inward, inward),
         )
-
-
-@kernel
-def _clear_all(views, members):
-    for member in members:
-        clear(views, member)
-
-
-@kernel
-def _fits(views, extra):
-    """Whether one more subscription fits: a row of a view grows by one at most, an InView by all copies."""
-    copies = views.peak[0] + extra + 2
-    return views.peak[0] < views.partial.shape[1] and views.peak[1] + copies <= views.inward.shape[1]
-
-
-@kernel
-def _leave_all(views, members, done, contact, heard, rules, cycle, channel, key):
-    messages = 0
-    while done < len(members):
-        member = members[done]
-        # Replacing one member by others can put as many entries into one InView as knew it.
-        if views.peak[1] + views.in_size[member] > views.inward.shape[1]:
-            return done, messages
-        own = peer_key(peer_key(key, LEAVE), member)
-        sent, _ = unsubscribe(views, member, rules[0], channel, own, np.int64(0))
-        messages += sent
-        done += 1
-    return done, messages
-
-
-@kernel
-def _expire(views, alive, cycle):
-    for member in range(len(views.size)):
-        if alive[member]:
-            for place in range(views.size[member] - 1, -1, -1):
-                if views.expires[member, place] <= cycle:
-                    drop(views, member, place)
-
-
-@kernel
-def _end_lease(views, member, cycle):
-    """Drop a member whose lease is over from the views that it knows to have it."""
-    for i in range(views.in_size[member]):
-        holder = views.inward[member, i]
-        place = find(views.partial[holder], views.size[holder], member)
-        if place >= 0 and views.expires[holder, place] <= cycle:
-            drop(views, holder, place)
-    views.in_size[member] = 0
-    views.inward[member, :] = -1
-
-
-@kernel
-def _new_lease(lease, cycle, own, k):
-    return cycle + lease + below(draw(own, k), lease // 2 + 1)
-
-
-@kernel
-def _join_all(views, members, done, contact, heard, rules, cycle, channel, key):
-    c, lease, steps, hop_limit = rules
-    messages = 0
-    while done < len(members):
-        member = members[done]
-        if not _fits(views, c):
-            return done, messages
-        done += 1
-        if not channel.alive[member]:
-            continue
-        own = peer_key(peer_key(key, JOIN), member)
-        views.lease_end[member] = _new_lease(lease, cycle, own, np.int64(0))
-        heard[member] = cycle
-        if contact[member] >= 0:
-            server, walked, k = indirect(views, contact[member], steps, channel, own, np.int64(1))
-            if server == member:
-                server = contact[member]
-            if find(views.partial[member], views.size[member], server) < 0:
-                keep(views, member, server)
-            sent, _ = subscribe(views, member, server, c, hop_limit, channel, own, k)
-            messages += walked + sent
-    return done, messages
-
-
-@kernel
-def _renew_all(views, members, done, contact, heard, rules, cycle, channel, key):
-    _, lease, steps, hop_limit = rules
-    messages = 0
-    while done < len(members):
-        member = members[done]
-        if not _fits(views, 0):
-            return done, messages
-        done += 1
-        own = peer_key(peer_key(key, RENEW), member)
-        if views.lease_end[member] <= cycle:
-            _end_lease(views, member, cycle)
-        views.lease_end[member] = _new_lease(lease, cycle, own, np.int64(0))
-        heard[member] = cycle
-        k = np.int64(1)
-        start = contact[member]
-        if views.size[member] > 0:
-            start = views.partial[member, below(draw(own, k), views.size[member])]
-            k += 1
-        if start < 0:
-            continue
-        server, walked, k = indirect(views, start, steps, channel, own, k)
-        if server == member:
-            server = start
-        if views.size[member] == 0:
-            keep(views, member, server)
-        sent, _ = subscribe(views, member, server, 0, hop_limit, channel, own, k)
-        messages += walked + sent
-    return done, messages
-
-
-@kernel
-def _beat(views, heard, cycle, channel, key):
-    messages = 0
-    for member in range(len(views.size)):
-        if channel.alive[member]:
-            own = peer_key(peer_key(key, BEAT), member)
-            for place in range(views.size[member]):
-                target = views.partial[member, place]
-                messages += 1
-                if arrives(channel, member, target, draw(own, place)):
-                    heard[target] = cycle
-    return messages
-
-
-@kernel
-def _balance(views, channel, key):
-    """One round towards weights whose sums out of and into every member are 1; two messages a link."""
-    into = np.zeros(len(views.size))
-    messages = 0
-    for member in range(len(views.size)):
-        if channel.alive[member]:
-            for place in range(views.size[member]):
-                into[views.partial[member, place]] += views.weight[member, place]
-    for member in range(len(views.size)):
-        if not channel.alive[member]:
-            continue
-        own = peer_key(peer_key(key, BALANCE), member)
-        size = views.size[member]
-        for place in range(size):
-            target = views.partial[member, place]
-            messages += 2
-            if arrives(channel, target, member, draw(own, place)) and channel.alive[target]:
-                views.weight[member, place] /= into[target]
-        total = views.weight[member, :size].sum()
-        for place in range(size):
-            views.weight[member, place] /= total
-    return messages

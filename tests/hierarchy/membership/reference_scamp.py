@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hierarchy.membership.scamp import BALANCE, BEAT, JOIN, LEAVE, RENEW, STREAM, ScampSettings
+from hierarchy.membership.scamp import STREAM, ScampSettings
+from hierarchy.membership.scamp_steps import BALANCE, BEAT, JOIN, LEAVE, RENEW
 from sub2sub.randomness import below, cycle_key, draw, peer_key, unit
 
 
