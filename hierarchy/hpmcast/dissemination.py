@@ -23,7 +23,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.hpmcast.outcome import Outcome
 from hierarchy.hpmcast.rounds import pittel_rounds
@@ -58,6 +58,7 @@ class _Trace(NamedTuple):
     received: NDArray[np.int32]
     filtered: NDArray[np.int32]
     messages: NDArray[np.int64]
+    letters: NDArray[np.int32]
 
 
 @kernel
@@ -112,7 +113,7 @@ def _spread(views, rules, audience, publisher, key, alive, group, loss, trace):
     level, age = np.zeros(n, np.int32), np.zeros(n, np.int32)
     prob, limit = np.zeros(n, np.float64), np.zeros(n, np.float64)
     chosen = np.empty(rules.fanout, np.int64)
-    active, held, fresh = np.empty(n, np.int32), 0, 1
+    active, held, fresh, letters = np.empty(n, np.int32), 0, 1, 0
 
     active[0] = publisher
     level[publisher] = levels
@@ -158,6 +159,9 @@ def _spread(views, rules, audience, publisher, key, alive, group, loss, trace):
                 if loss > 0 and unit(draw(draws, rules.fanout + k)) < loss:
                     continue
                 trace.received[y] += 1
+                if letters < trace.letters.shape[0]:
+                    trace.letters[letters, 0], trace.letters[letters, 1] = x, y
+                    letters += 1
                 if trace.round[y] >= 0:
                     continue
                 trace.round[y] = now
@@ -182,6 +186,8 @@ def disseminate(
     network: Network | None = None,
     seed: int = 0,
     event: int = 0,
+    shares: ArrayLike | None = None,
+    record: bool = False,
 ) -> Outcome:
     """Multicast one event with hpmcast; with views of one level, with pmcast.
 
@@ -200,6 +206,11 @@ def disseminate(
         Who has crashed, partitions, message loss; all well by default.
     seed, event : int
         Draws are a function of the two.
+    shares : (l,) array_like, optional
+        Interested share of the entries at each level, level 1 first, instead of the one that Figure 6
+        has participants measure in their own views: an estimate by equation 19, say (Section 6.1.1).
+    record : bool
+        Keep who sent the event to whom (`Outcome.letters`), at the price of a second run.
 
     Examples
     --------
@@ -217,14 +228,25 @@ def disseminate(
         raise InputError(f"publisher: expected a live participant from 0 to {n - 1}, got {publisher}")
     audience = _Audience(np.empty(len(views.entry), np.uint8), np.empty(len(views.lines), np.float64))
     _audience(views.start, views.line, hit, settings.audience, audience.wanted, audience.share)
+    if shares is not None:
+        audience.share[views.row] = np.asarray(shares, np.float64)[:, None]
     # Plain floats, whatever a caller wrote: another type would be another kernel to compile.
     rules = _Rules(settings.fanout, float(settings.constant), float(settings.loss), float(settings.crash))
-    trace = _Trace(
-        np.full(n, -1, np.int32), np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(n, np.int32),
-        np.zeros(len(views.row), np.int64),
-    )  # fmt: skip
-    rounds = _spread(
-        views, rules, audience, publisher, cycle_key(seed, STREAM, event),
-        network.alive, network.group, float(network.loss), trace,
-    )  # fmt: skip
-    return Outcome(*trace, rounds=rounds, publisher=publisher, alive=network.alive)
+
+    def run(letters: int) -> Outcome:
+        trace = _Trace(
+            round=np.full(n, -1, np.int32),
+            sent=np.zeros(n, np.int32),
+            received=np.zeros(n, np.int32),
+            filtered=np.zeros(n, np.int32),
+            messages=np.zeros(len(views.row), np.int64),
+            letters=np.empty((letters, 2), np.int32),
+        )
+        rounds = _spread(
+            views, rules, audience, publisher, cycle_key(seed, STREAM, event),
+            network.alive, network.group, float(network.loss), trace,
+        )  # fmt: skip
+        return Outcome(*trace, rounds=rounds, publisher=publisher, alive=network.alive)
+
+    outcome = run(letters=0)
+    return run(letters=int(outcome.received.sum())) if record else outcome

@@ -87,24 +87,24 @@ def _pick(table, x, place, taken, count):
 
 
 @kernel
-def _buried(table, x, bits):
-    """A random delegate of a random gravestone in the table of x; -1 where there is none."""
+def _old_acquaintance(table, x, sponsor, bits):
+    """The first delegate of a random gravestone in the table of x, or who once introduced x; -1 for none."""
     size = 0
     for s in range(table.members.shape[1]):
         size += table.members[x, s] == 0 and table.delegates[x, s, 0] >= 0
-    if size == 0:
+    if size == 0 and sponsor < 0:
         return np.int32(-1)
-    place = below(bits, size)
+    place = below(bits, size + (1 if sponsor >= 0 else 0))
     for s in range(table.members.shape[1]):
         if table.members[x, s] == 0 and table.delegates[x, s, 0] >= 0:
             if place == 0:
                 return table.delegates[x, s, 0]
             place -= 1
-    return np.int32(-1)
+    return sponsor
 
 
 @kernel
-def choose_partners(table, level, levels, key, active, revisit, partners):
+def choose_partners(table, level, levels, key, active, revisit, sponsor, partners):
     """Choose the partners of everybody whose level of this cycle is `level`; `partners` is (n, F + 1).
 
     Draws of a participant: 0 its level, 1 to F its partners, F + 1 and F + 2 whether and where to revisit.
@@ -121,7 +121,7 @@ def choose_partners(table, level, levels, key, active, revisit, partners):
             place = below(draw(draws, 1 + k), size - k)
             partners[x, k] = _pick(table, x, place, partners[x], k)
         if partners[x, fanout] < 0 and unit(draw(draws, fanout + 1)) < revisit:
-            partners[x, fanout] = _buried(table, x, draw(draws, fanout + 2))
+            partners[x, fanout] = _old_acquaintance(table, x, sponsor[x], draw(draws, fanout + 2))
 
 
 @kernel
@@ -150,7 +150,8 @@ def deliver(partners, bidirectional, key, alive, group, loss, fate, costs):
 def _pull(table, x, y, own, named, dirty, costs):
     """Take over from y's table every line newer than in x's, x's own branch apart.
 
-    The line that y has of that branch may name somebody in it whom x has never heard of.
+    Where y has other delegates for that branch than x itself, x notes one of them: either they are out of
+    date, or the two know different parts of the branch and ought to meet.
     """
     for s in range(table.members.shape[1]):
         if s != own:
@@ -161,7 +162,10 @@ def _pull(table, x, y, own, named, dirty, costs):
         elif table.members[y, s] > 0:
             for k in range(table.delegates.shape[2]):
                 z = table.delegates[y, s, k]
-                if z >= 0 and z != x:
+                known = z < 0 or z == x
+                for m in range(table.delegates.shape[2]):
+                    known |= table.delegates[x, s, m] == z
+                if not known:
                     named[x] = z
 
 
@@ -188,12 +192,13 @@ def exchange(level, table, slot, branch, x, y, fate, named, dirty, costs):
     if fate < ARRIVED:
         return
     own, other = np.int64(slot[x]), np.int64(slot[y])
+    if fate >= ANSWERED:
+        _pull(table, x, y, own, named, dirty, costs)
+    # Only now, so that the answer still names whom the receiver knew in the sender's branch before.
     if own != other and table.stamp[y, own] < table.stamp[x, own]:
         costs.lines[0] += 1
         costs.payload[0] += line_bytes(table, x, own)
         dirty[y] |= copy_line(table, x, own, table, y, own)
-    if fate >= ANSWERED:
-        _pull(table, x, y, own, named, dirty, costs)
     if fate >= UPDATED:
         _pull(table, y, x, other, named, dirty, costs)
 
@@ -209,13 +214,11 @@ def exchange_all(level, table, slot, branch, partners, fate, named, dirty, costs
 
 
 @kernel
-def forget_known(level, table, slot, branch, named):
-    """Keep of the named only those never heard of before: participants to be met."""
+def forget_known(table, slot, branch, named):
+    """Do not go to meet neighbours of level 1 that are known, be it to be dead."""
     for x in range(named.shape[0]):
         z = named[x]
-        if z < 0 or branch[level, x] != branch[level, z] or branch[level - 1, x] == branch[level - 1, z]:
-            continue  # their distance is another level
-        if table.stamp[x, slot[z]] != NEVER:
+        if z >= 0 and branch[1, x] == branch[1, z] and table.stamp[x, slot[z]] != NEVER:
             named[x] = -1
 
 

@@ -6,8 +6,9 @@ of its own; what one cycle does at different levels touches different arrays, so
 after the other.
 
 Beyond the paper: gravestones, without which those who have not heard bring the dead back; a participant
-named in a line of one's own branch and never heard of is contacted (two newcomers may each think
-themselves the first of a subsystem); and lines given up are tried again now and then (`Upkeep.revisit`).
+that others hold to be a delegate of one's own branch is contacted if one does not (two newcomers may each
+think themselves the first of a subsystem); and lines given up, and the one who introduced a
+participant, are tried again now and then (`Upkeep.revisit`).
 """
 
 from __future__ import annotations
@@ -113,6 +114,7 @@ class Membership:
         ]
         self.slot = np.stack([population.slots(i + 1)[population.branch_of[i]] for i in range(levels)])
         self.contact = np.full(n, -1, np.int32)
+        self.sponsor = np.full(n, -1, np.int32)
         self.meet = np.full(n, -1, np.int32)
         self.busy = np.zeros(n, np.uint8)
         self.dirty = np.ones((levels, n), np.uint8)
@@ -185,7 +187,7 @@ class Membership:
         partners[:, -1] = np.where(network.alive == 1, self.meet, -1)
         active = network.alive & (1 - self.busy)
         for i, table in enumerate(self.tables):
-            choose_partners(table, i + 1, levels, key, active, self.upkeep.revisit, partners)
+            choose_partners(table, i + 1, levels, key, active, self.upkeep.revisit, self.sponsor, partners)
         fate = np.empty(partners.shape, np.uint8)
         deliver(
             partners, self.upkeep.bidirectional, key, network.alive, network.group, network.loss, fate, costs
@@ -195,23 +197,27 @@ class Membership:
             exchange_all(
                 i + 1, table, self.slot[i], branch, partners, fate, self.meet, self.dirty[i], costs
             )  # fmt: skip
-        for i, table in enumerate(self.tables):
-            forget_known(i + 1, table, self.slot[i], branch, self.meet)
+        forget_known(self.tables[0], self.slot[0], branch, self.meet)
         self.busy[:] = 0
 
-    def piggyback(self, senders: NDArray[np.int32], receivers: NDArray[np.int32]) -> Mapping[str, int]:
-        """Let event messages that arrived carry timestamps along; answers alone are messages more.
+    def piggyback(self, letters: NDArray[np.int32]) -> Mapping[str, int]:
+        """Let event messages that arrived carry timestamps along; only the answers are messages more.
 
         Who sent an event sends no dedicated gossip in the next step.
+
+        Parameters
+        ----------
+        letters : (m, 2) int32
+            `Outcome.letters`.
         """
+        senders, receivers = np.ascontiguousarray(letters.T)
         costs = _no_costs()
         branch = self.population.branch_of
         for i, table in enumerate(self.tables):
             exchange_letters(
                 i + 1, table, self.slot[i], branch, senders, receivers, self.meet, self.dirty[i], costs
             )  # fmt: skip
-        for i, table in enumerate(self.tables):
-            forget_known(i + 1, table, self.slot[i], branch, self.meet)
+        forget_known(self.tables[0], self.slot[0], branch, self.meet)
         self.busy[senders] = 1
         costs.messages[0] = len(senders)
         return _report(costs)
@@ -221,6 +227,7 @@ class Membership:
         for table in self.tables:
             table.stamp[peers], table.members[peers], table.delegates[peers] = NEVER, 0, -1
         self.contact[peers] = contacts
+        self.sponsor[peers] = contacts
         self.meet[peers] = -1
         self.dirty[:, peers] = 1
 
@@ -241,6 +248,7 @@ class Membership:
         """State for a checkpoint."""
         state: dict[str, NDArray[Any]] = {
             "contact": self.contact,
+            "sponsor": self.sponsor,
             "meet": self.meet,
             "busy": self.busy,
             "dirty": self.dirty,

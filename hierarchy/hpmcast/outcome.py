@@ -24,6 +24,8 @@ class Outcome:
         Times a participant matched the event against somebody's interest.
     messages : (l,) int64
         Messages sent at each level, level 1 first.
+    letters : (m, 2) int32
+        Senders and receivers of the messages that arrived, in order, if they were recorded.
     rounds : int
         The last round in which anybody gossiped.
     publisher : int
@@ -33,7 +35,8 @@ class Outcome:
     --------
     >>> one, none = np.ones(3, np.int32), np.zeros(3, np.int32)
     >>> reached, up = np.array([0, 1, -1], np.int32), np.ones(3, np.uint8)
-    >>> trace = Outcome(reached, one, one, none, np.array([3]), 1, 0, up)
+    >>> letters = np.zeros((0, 2), np.int32)
+    >>> trace = Outcome(reached, one, one, none, np.array([3]), letters, rounds=1, publisher=0, alive=up)
     >>> trace.delivery([1, 0, 1]), trace.parasites([1, 0, 1])
     (0.5, 1)
     """
@@ -43,6 +46,7 @@ class Outcome:
     received: NDArray[np.int32]
     filtered: NDArray[np.int32]
     messages: NDArray[np.int64]
+    letters: NDArray[np.int32]
     rounds: int
     publisher: int
     alive: NDArray[np.uint8]

@@ -124,8 +124,9 @@ class Upkeep:
     bidirectional : bool
         Update the receiver of a gossip too, at the price of a third message (anti-entropy).
     revisit : float
-        Probability per cycle of also trying a line given up before. Without it, the two sides of a healed
-        partition would never meet again.
+        Probability per cycle of also trying a line given up before, or the participant one joined through.
+        Without it, the two sides of a healed partition would never meet again, nor would hierarchies
+        that grew side by side.
 
     Examples
     --------

@@ -148,8 +148,12 @@ class Knowledge:
         return Views((self.row + rows[:-1, None]).astype(np.int32), start, entry, line, lines, position)
 
     def match(self, event: ArrayLike) -> NDArray[np.uint8]:
-        """Which lines an event passes, as a flag per line in the numbering of `Views.line`."""
-        point = points(np.atleast_2d(np.asarray(event, np.float64)), self.compared.shape[1], "event")[0]
+        """Which lines an event passes, as a flag per line in the numbering of `Views.line`.
+
+        Without attributes, in tables made without interests, the event is [] and passes everywhere.
+        """
+        attributes = self.compared.shape[1]
+        point = points(np.asarray(event)[None], attributes, "event")[0] if attributes else np.empty(0)
         hit = np.zeros(self.first_lines[-1], np.uint8)
         for i, table in enumerate(self.tables):
             _match(table, self.compared[i], point, hit[self.first_lines[i] : self.first_lines[i + 1]])

@@ -133,6 +133,24 @@ def test_nothing_depends_on_the_order_in_which_events_are_run():
     assert (first[0] != first[1]).any()
 
 
+def test_recorded_letters_are_the_messages_that_arrived():
+    hit = spread_interest(REGULAR, np.ones(REGULAR.n))
+    plain = disseminate(VIEWS, hit, 0, seed=1)
+    recorded = disseminate(VIEWS, hit, 0, seed=1, record=True)
+    assert (plain.round == recorded.round).all()
+    assert len(plain.letters) == 0
+    assert (np.bincount(recorded.letters[:, 0], minlength=REGULAR.n) == recorded.sent).all()
+    assert (np.bincount(recorded.letters[:, 1], minlength=REGULAR.n) == recorded.received).all()
+
+
+def test_the_true_share_of_a_system_where_all_groups_are_alike_changes_nothing():
+    interested = np.arange(REGULAR.n) % 2
+    hit = spread_interest(REGULAR, interested)
+    measured = disseminate(VIEWS, hit, 0, seed=1)
+    assert (measured.round == disseminate(VIEWS, hit, 0, seed=1, shares=[0.5, 1.0, 1.0]).round).all()
+    assert disseminate(VIEWS, hit, 0, seed=1, shares=[0.1, 1.0, 1.0]).rounds > measured.rounds
+
+
 def test_delegates_carry_more_load_the_higher_they_stand():
     outcome = disseminate(VIEWS, spread_interest(REGULAR, np.ones(REGULAR.n)), 0, seed=1)
     load = outcome.load_by_level(VIEWS.top)
