@@ -7,32 +7,34 @@ node's box covered by the union of the nearer neighbours?* It is answered depth 
 clipped neighbour out of the box, and ask again for each of the at most 2d pieces that are left. The first
 piece that nothing touches is an answer; so is an empty stack.
 
-Boxes are half-open, `box[0]` the low corner and `box[1]` the high corner, so that cutting is exact and the
-low corner of an uncovered piece is a *witness*: a point of the box that no neighbour covers.
+Boxes are half-open and packed (`sub2sub.proximity.packed_boxes`): `box[0]` is the low corner and `box[1]` the
+high corner, padded to a width of whole vectors. So cutting is exact, and the low corner of an uncovered piece is a *witness*: a point of the box that no neighbour covers.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from sub2sub.compilation import kernel
+from sub2sub.boxlanes import HUGE, common_part
+from sub2sub.compilation import hot, kernel, rule
+from sub2sub.lanes import ATTRIBUTES
 
 __all__ = ["clip", "covered", "stack_for"]
 
 
 @kernel
-def stack_for(boxes, d):
+def stack_for(boxes, width):
     """A stack deep enough for `covered` with that many boxes.
 
-    Each cut removes one box from everything below it, and leaves at most 2d pieces.
+    Each cut removes one box from everything below it, and leaves at most two pieces per attribute.
     """
-    return np.empty((2 * d * (boxes + 1) + 1, 2, d), np.float64)
+    return np.empty((2 * width * (boxes + 1) + 1, 2, width), np.float64)
 
 
-@kernel
-def clip(a, b, d, out):
+@rule
+def clip(a, b, width, out):
     """Write the intersection of two boxes to `out`; whether it is not empty."""
-    for k in range(d):
+    for k in range(width):
         low = max(a[0, k], b[0, k])
         high = min(a[1, k], b[1, k])
         if not low < high:
@@ -42,86 +44,86 @@ def clip(a, b, d, out):
     return True
 
 
-@kernel
-def _largest_part(boxes, count, piece, d):
-    """Index of the box whose part in `piece` is largest, relative to the piece; -1 if none touches it."""
-    best, best_share = -1, -1.0
-    for b in range(count):
-        share = 1.0
-        inside = True
-        for k in range(d):
-            low = max(boxes[b, 0, k], piece[0, k])
-            high = min(boxes[b, 1, k], piece[1, k])
-            if not low < high:
+@rule
+def _largest_part(boxes, chosen, count, stack, top, width):
+    """The chosen box that shares most with a piece; -1 if none shares anything."""
+    best, most = np.int64(-1), -1.0
+    for c in range(count):
+        box = np.int64(chosen[c])
+        share = common_part(boxes, box * 2 * width, stack, top * 2 * width, width)
+        for k in range(ATTRIBUTES, width, ATTRIBUTES):
+            more = common_part(boxes, box * 2 * width + k, stack, top * 2 * width + k, width)
+            if more < 0.0:
                 share = -1.0
-                break
-            if low > piece[0, k] or high < piece[1, k]:
-                inside = False
-                share *= (high - low) / (piece[1, k] - piece[0, k])
-        if share >= 0.0 or share != share:  # a width beyond the largest float gives NaN: still a part
-            if inside:
-                return b
-            if best < 0 or share > best_share:
-                best, best_share = b, share
+            elif share >= 0.0 and not (share == np.inf and more == np.inf):
+                # Whole along these attributes only: any finite number stands for that as well.
+                share = min((1.0 if share == np.inf else share) * (1.0 if more == np.inf else more), HUGE)
+        if share == -1.0:
+            continue
+        if share == np.inf:
+            return box
+        if best < 0 or share > most:
+            best, most = box, share
     return best
 
 
-@kernel
-def covered(target, boxes, count, d, stack, max_steps, witness, used):
-    """Whether `target` is covered by the union of boxes[:count].
+@hot
+def covered(target, boxes, chosen, count, width, stack, max_steps, witness, used):
+    """Whether `target` is covered by the union of the chosen boxes.
 
     Parameters
     ----------
-    target : (2, d) float64
-    boxes : (>= count, 2, d) float64
-    stack : from `stack_for(count, d)` or larger
+    target : (2, width) float64
+    boxes : (n, 2, width) float64
+    chosen : (>= count,) int64
+        The first `count` are indices into the boxes.
+    stack : from `stack_for(count, width)` or larger
     max_steps : int
         Give up after so many cuts; 0 for never.
-    witness : (d,) float64, out
+    witness : (width,) float64, out
         A point of the target outside all boxes, when not covered.
-    used : (2,) int64, out
-        used[0]: highest index of a box that was cut out; used[1]: cuts made.
+    used : (3,) int64, out
+        Lowest and highest index of a box that was cut out, and the number of cuts.
 
     Returns
     -------
     int
         1 covered, 0 not, -1 given up.
     """
-    used[0], used[1] = -1, 0
-    for k in range(d):
+    used[0], used[1], used[2] = boxes.shape[0], -1, 0
+    for k in range(width):
         stack[0, 0, k], stack[0, 1, k] = target[0, k], target[1, k]
     top = 1
     while top > 0:
         top -= 1
-        piece = stack[top]
-        b = _largest_part(boxes, count, piece, d)
+        b = _largest_part(boxes, chosen, count, stack, top, width)
         if b < 0:
-            for k in range(d):
-                witness[k] = piece[0, k]
+            for k in range(width):
+                witness[k] = stack[top, 0, k]
             return 0
-        used[0] = max(used[0], b)
-        used[1] += 1
-        if max_steps > 0 and used[1] > max_steps:
+        used[0], used[1] = min(used[0], b), max(used[1], b)
+        used[2] += 1
+        if max_steps > 0 and used[2] > max_steps:
             return -1
-        # What is left of `piece`: per attribute one slab below and one above the part cut out, written
+        # What is left of the piece: per attribute one slab below and one above the part cut out, written
         # above it on the stack; the piece shrinks to the part cut out as we go.
         first = top
-        for k in range(d):
-            low, high = piece[0, k], piece[1, k]
+        for k in range(width):
+            low, high = stack[first, 0, k], stack[first, 1, k]
             cut_low, cut_high = max(low, boxes[b, 0, k]), min(high, boxes[b, 1, k])
             if low < cut_low:
                 top += 1
-                for m in range(d):
-                    stack[top, 0, m], stack[top, 1, m] = piece[0, m], piece[1, m]
+                for m in range(width):
+                    stack[top, 0, m], stack[top, 1, m] = stack[first, 0, m], stack[first, 1, m]
                 stack[top, 1, k] = cut_low
             if cut_high < high:
                 top += 1
-                for m in range(d):
-                    stack[top, 0, m], stack[top, 1, m] = piece[0, m], piece[1, m]
+                for m in range(width):
+                    stack[top, 0, m], stack[top, 1, m] = stack[first, 0, m], stack[first, 1, m]
                 stack[top, 0, k] = cut_high
-            piece[0, k], piece[1, k] = cut_low, cut_high
+            stack[first, 0, k], stack[first, 1, k] = cut_low, cut_high
         # The slabs stand at first + 1 .. top; the last moves to the place of the piece itself.
         if top > first:
-            for m in range(d):
+            for m in range(width):
                 stack[first, 0, m], stack[first, 1, m] = stack[top, 0, m], stack[top, 1, m]
     return 1

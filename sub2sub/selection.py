@@ -20,6 +20,8 @@ from sub2sub.boxes import normalise
 from sub2sub.compilation import kernel
 from sub2sub.cover import clip, covered, stack_for
 from sub2sub.errors import InputError
+from sub2sub.identifiers import sequence_id, sequence_ids
+from sub2sub.proximity import packed_boxes
 
 __all__ = ["RingSelection", "select_ring"]
 
@@ -36,28 +38,24 @@ class RingSelection:
 
 
 @kernel
-def _select(box, boxes, order, d):
-    """Go through `order` and keep what intersects the box where nothing kept before covers it."""
+def _select(boxes, node, order):
+    """Go through `order` and keep what intersects the node's box where nothing kept before covers it."""
+    width = boxes.shape[2]
     kept = np.empty(order.shape[0], np.int64)
-    parts = np.empty((16, 2, d), np.float64)
-    stack = stack_for(16, d)
-    part = np.empty((2, d), np.float64)
-    witness = np.empty(d, np.float64)
-    used = np.empty(2, np.int64)
+    stack = stack_for(16, width)
+    part = np.empty((2, width), np.float64)
+    witness = np.empty(width, np.float64)
+    used = np.empty(3, np.int64)
     count = 0
     for candidate in order:
-        if not clip(box, boxes[candidate], d, part):
+        if not clip(boxes[node], boxes[candidate], width, part):
             continue
-        if covered(part, parts, count, d, stack, 0, witness, used) == 1:
+        if covered(part, boxes, kept, count, width, stack, 0, witness, used) == 1:
             continue
-        if count == parts.shape[0]:
-            more = np.empty((2 * count, 2, d), np.float64)
-            more[:count] = parts
-            parts = more
-            stack = stack_for(2 * count, d)
-        parts[count] = part
         kept[count] = candidate
         count += 1
+        if stack.shape[0] < 2 * width * (count + 1) + 1:
+            stack = stack_for(2 * count, width)
     return kept[:count]
 
 
@@ -97,37 +95,19 @@ def select_ring(
     >>> ring.successors, ring.predecessors
     (array([0, 1]), array([2]))
     """
-    box = np.stack(normalise(np.atleast_2d(low), np.atleast_2d(high), ("low", "high")), axis=1)
-    d = box.shape[2]
+    own = sequence_id(ring_id)
+    if np.ndim(low) != 1 or np.ndim(high) != 1:
+        raise InputError(f"low, high: expected shape (d,), got {np.shape(low)}, {np.shape(high)}")
+    own_low, own_high = normalise(np.atleast_2d(low), np.atleast_2d(high), ("low", "high"))
+    d = own_low.shape[1]
     if np.size(lows) == 0 and np.size(highs) == 0 and np.size(ids) == 0:
         return RingSelection(np.empty(0, np.int64), np.empty(0, np.int64))
-    boxes = np.stack(normalise(lows, highs), axis=1)
-    if boxes.shape[2] != d:
-        raise InputError(f"lows: expected {d} attributes as the node has, got {boxes.shape[2]}")
-    numbers = _ring_ids(ids, boxes.shape[0], int(ring_id))
-    distance = numbers - np.uint64(ring_id)  # modulo 2^64: the way up to each candidate
+    low_table, high_table = normalise(lows, highs)
+    n = low_table.shape[0]
+    if low_table.shape[1] != d:
+        raise InputError(f"lows: expected {d} attributes as the node has, got {low_table.shape[1]}")
+    numbers = sequence_ids(ids, n, own)
+    boxes = packed_boxes(np.vstack([low_table, own_low]), np.vstack([high_table, own_high]))
+    distance = numbers - np.uint64(own)  # modulo 2^64: the way up to each candidate
     ascending = np.argsort(distance)
-    return RingSelection(
-        _select(box[0], boxes, ascending, d),
-        _select(box[0], boxes, ascending[::-1].copy(), d),
-    )
-
-
-def _ring_ids(ids: ArrayLike, n: int, own: int) -> NDArray[np.uint64]:
-    raw = np.asarray(ids)
-    if raw.shape != (n,):
-        raise InputError(f"ids: expected shape ({n},), one per candidate, got {raw.shape}")
-    if raw.dtype.kind not in "ui" or (raw.dtype.kind == "i" and n and raw.min() < 0):
-        raise InputError(f"ids: expected unsigned 64-bit integers, got {raw.dtype}")
-    if not 0 <= own < 2**64:
-        raise InputError(f"ring_id: expected an unsigned 64-bit integer, got {own}")
-    numbers = raw.astype(np.uint64)
-    order = np.argsort(numbers, kind="stable")
-    same = np.flatnonzero(numbers[order[1:]] == numbers[order[:-1]])
-    if same.size:
-        first, second = int(order[same[0]]), int(order[same[0] + 1])
-        raise InputError(f"ids: row {second}: expected distinct IDs, {numbers[second]} is also in row {first}")
-    own_rows = np.flatnonzero(numbers == np.uint64(own))
-    if own_rows.size:
-        raise InputError(f"ids: row {own_rows[0]}: expected an ID other than the node's own, {own}")
-    return numbers
+    return RingSelection(_select(boxes, n, ascending), _select(boxes, n, ascending[::-1].copy()))
