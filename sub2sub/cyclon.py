@@ -24,17 +24,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.compilation import kernel, rule
+from sub2sub.compilation import hot, rule
 from sub2sub.errors import InputError
-from sub2sub.lanes import first_bit, prefetch
+from sub2sub.lanes import LANES, aligned, first_bit, padded, prefetch
 from sub2sub.network import Network, reaches
 from sub2sub.randomness import cycle_key, draw, peer_key, stream_number, unit
-from sub2sub.views import FREE, empty_views, link, oldest, peer_of, place_of, sample, view_links
+from sub2sub.views import FREE, empty_views, known, link, oldest, peer_of, places_of, sample, view_links
 
 __all__ = ["Cyclon", "CyclonSettings", "shuffle_merge", "shuffle_news", "take"]
 
 STREAM = stream_number("cyclon")
 MESSAGE, LINK = 12, 10  # bytes: a header; address, port and age of a link
+SENT, ANSWERED, REQUEST, REPLY = 0, 32, 64, 65  # where a peer's draws for each purpose begin
 AHEAD = 6  # peers to look ahead for prefetching; any number gives the same result
 
 
@@ -74,12 +75,12 @@ def take(row, places, out):
 
 @rule
 def shuffle_news(owner, row, received, count):
-    """Mask of the received links that lead neither to the owner nor to a peer it already has."""
-    news = np.int64(0)
-    for k in range(count):
-        peer = peer_of(received[k])
-        news |= np.int64(peer != owner and place_of(row, peer) < 0) << k
-    return news
+    """Mask of the received links that lead neither to the owner nor to a peer it already has.
+
+    Decided for all of them before one is written: a vector load waits for the scalar stores just before it.
+    """
+    everything = (np.int64(1) << count) - 1
+    return everything & ~known(received, count, row) & ~places_of(received, owner)
 
 
 @rule
@@ -99,16 +100,16 @@ def shuffle_merge(row, size, room, sent, received, news):
     return size
 
 
-@kernel
-def _step(view, size, room, shuffle, cycle, key, alive, group, loss, counts):
+@hot
+def _step(view, size, room, shuffle, cycle, key, alive, group, loss, desk, counts):
     n, width = view.shape
-    there, back = np.empty(width + 1, np.int64), np.empty(width + 1, np.int64)
+    there, back = desk[0], desk[1]
     messages, failed, links = 0, 0, 0
     for i in range(n):
         if i + AHEAD < n:
             row = view[i + AHEAD]
             ahead = peer_of(row[oldest(row)]) * width
-            for line in range(0, width, 8):
+            for line in range(0, width, LANES):
                 prefetch(view, ahead + line)
         if alive[i] == 0 or size[i] == 0:
             continue
@@ -121,23 +122,23 @@ def _step(view, size, room, shuffle, cycle, key, alive, group, loss, counts):
         size[i] = left
         draws = peer_key(key, i)
         messages += 1
-        if not reaches(alive, group, i, q) or (loss > 0.0 and unit(draw(draws, 2 * width)) < loss):
+        if not reaches(alive, group, i, q) or (loss > 0.0 and unit(draw(draws, REQUEST)) < loss):
             failed += 1
             continue
-        sent = sample(left, min(shuffle - 1, left), draws, 0)
+        sent = sample(left, min(shuffle - 1, left), draws, SENT)
         going = take(row, sent, there)
         there[going] = link(i, cycle)
         going += 1
 
         his_row, his = view[q], np.int64(size[q])
-        answered = sample(his, min(shuffle, his), draws, width)
+        answered = sample(his, min(shuffle, his), draws, ANSWERED)
         coming = take(his_row, answered, back)
         my_news = shuffle_news(i, row, back, coming)
         his_news = shuffle_news(q, his_row, there, going)
         size[q] = shuffle_merge(his_row, his, room, answered, there, his_news)
         messages += 1
         links += going + coming
-        if loss > 0.0 and unit(draw(draws, 2 * width + 1)) < loss:
+        if loss > 0.0 and unit(draw(draws, REPLY)) < loss:
             failed += 1
             continue
         size[i] = shuffle_merge(row, left, room, sent, back, my_news)
@@ -181,11 +182,12 @@ class Cyclon:
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer shuffle once."""
         counts = np.zeros(3, np.int64)
-        key = cycle_key(self.seed, STREAM, cycle)
         room, shuffle = self.settings.view, self.settings.shuffle
+        desk = aligned((2, padded(shuffle)), FREE, np.int64)  # a request and its reply
         _step(
-            self.view, self.size, room, shuffle, cycle, key, network.alive, network.group, network.loss, counts
-        )
+            self.view, self.size, room, shuffle, cycle, cycle_key(self.seed, STREAM, cycle), network.alive,
+            network.group, network.loss, desk, counts,
+        )  # fmt: skip
         messages, failed, links = (int(count) for count in counts)
         return {"messages": messages, "failed": failed, "bytes": MESSAGE * messages + LINK * links}
 

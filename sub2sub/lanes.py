@@ -1,13 +1,13 @@
-"""Eight links or four attributes at a time: the vector instructions that gossip lives on.
+"""Eight links at a time: the vector instructions that gossip lives on.
 
-A view is a short row of 64-bit words, a box two short rows of floats. numba compiles a loop over such a row to scalar code (it allows
-negative indices and does not know the length), and looking up links and
-comparing boxes is what gossip mostly does. These
+A view is a short row of 64-bit words. numba compiles a loop over such a row to scalar code (it allows
+negative indices and does not know the length), and looking up links is what gossip mostly does. These
 intrinsics emit the vector code directly; each has a plain equivalent that runs when compilation is off.
-Rows are padded to a multiple of `LANES`, so that a chunk never ends outside its row.
+Rows are padded to a multiple of `LANES`, so that a chunk never ends outside its row. Items are compared as
+signed integers of their size: for floats that is their own order as long as none is negative.
 
-`prefetch` starts to load a row that will soon be needed, since a population of a million peers is far
-larger than any cache. It is a hint: it changes nothing and an address out of range does no harm.
+`prefetch` starts to load a row that will soon be needed, since a population of a million peers is far larger
+than any cache. It is a hint: it changes nothing and an address out of range does no harm.
 """
 
 from __future__ import annotations
@@ -27,21 +27,19 @@ __all__ = [
     "aligned",
     "equal_lanes",
     "first_bit",
-    "gap_lanes",
+    "greatest_lane",
     "least_lane",
     "low_equal_lanes",
-    "overlap_lanes",
     "padded",
+    "popcount",
     "prefetch",
+    "shared_lanes",
 ]
 
 LANES = 8  # links in one step
-ATTRIBUTES = 4  # attributes in one step
+ATTRIBUTES = 4  # attributes of a box in one step
 _i8, _i32, _i64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
-_vector = ir.VectorType(_i64, LANES)
-_undefined = ir.Constant(_vector, ir.Undefined)
-_f64 = ir.DoubleType()
-_corner = ir.VectorType(_f64, ATTRIBUTES)
+_lows = ir.VectorType(_i32, LANES)
 
 
 def padded(width: int, lanes: int = LANES) -> int:
@@ -55,7 +53,7 @@ def padded(width: int, lanes: int = LANES) -> int:
     return -(-width // lanes) * lanes
 
 
-def aligned(shape: tuple[int, ...], fill: int | float, dtype: Any) -> NDArray[Any]:
+def aligned(shape: tuple[int, ...], fill: Any, dtype: Any) -> NDArray[Any]:
     """A filled array that begins at a cache line, so that short rows do not straddle two.
 
     Examples
@@ -72,27 +70,37 @@ def aligned(shape: tuple[int, ...], fill: int | float, dtype: Any) -> NDArray[An
     return array
 
 
-def _address(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    struct = context.make_array(signature.args[0])(context, builder, arguments[0])
-    return builder.gep(struct.data, [arguments[1]])
+def _address(context: Any, builder: Any, array_type: Any, array: Any, item: Any) -> Any:
+    return builder.gep(context.make_array(array_type)(context, builder, array).data, [item])
 
 
-def _load(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    address = builder.bitcast(_address(context, builder, signature, arguments), _vector.as_pointer())
-    return builder.load(address, align=8)
+def _load(context: Any, builder: Any, array_type: Any, array: Any, start: Any) -> Any:
+    """Eight items as integers."""
+    vector = ir.VectorType(ir.IntType(array_type.dtype.bitwidth), LANES)
+    address = _address(context, builder, array_type, array, start)
+    return builder.load(builder.bitcast(address, vector.as_pointer()), align=4)
 
 
-def _mask_of_equal(builder: Any, lanes: Any, value: Any) -> Any:
-    one = builder.insert_element(_undefined, value, _i32(0))
-    everywhere = ir.Constant(ir.VectorType(_i32, LANES), [0] * LANES)
-    same = builder.icmp_signed("==", lanes, builder.shuffle_vector(one, _undefined, everywhere))
-    return builder.zext(builder.bitcast(same, _i8), _i64)
+def _equal(builder: Any, lanes: Any, value: Any) -> Any:
+    """Where `lanes` hold `value`."""
+    undefined = ir.Constant(lanes.type, ir.Undefined)
+    one = builder.insert_element(undefined, value, _i32(0))
+    everywhere = builder.shuffle_vector(one, undefined, ir.Constant(_lows, [0] * LANES))
+    return builder.icmp_signed("==", lanes, everywhere)
+
+
+def _mask(builder: Any, flags: Any) -> Any:
+    return builder.zext(builder.bitcast(flags, _i8), _i64)
 
 
 @intrinsic
 def _equal_lanes(typing_context: Any, array: Any, start: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _mask_of_equal(builder, _load(context, builder, signature, arguments), arguments[2])
+        lanes = _load(context, builder, array, *arguments[:2])
+        value = arguments[2]
+        if lanes.type.element != _i64:
+            value = builder.trunc(value, lanes.type.element)
+        return _mask(builder, _equal(builder, lanes, value))
 
     return types.int64(array, types.int64, types.int64), generate
 
@@ -100,71 +108,65 @@ def _equal_lanes(typing_context: Any, array: Any, start: Any, value: Any) -> Any
 @intrinsic
 def _low_equal_lanes(typing_context: Any, array: Any, start: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        low = ir.Constant(_vector, [0xFFFFFFFF] * LANES)
-        lanes = builder.and_(_load(context, builder, signature, arguments), low)
-        return _mask_of_equal(builder, lanes, arguments[2])
+        lanes = _load(context, builder, array, *arguments[:2])
+        lows = builder.and_(lanes, ir.Constant(lanes.type, [0xFFFFFFFF] * LANES))
+        return _mask(builder, _equal(builder, lows, arguments[2]))
 
     return types.int64(array, types.int64, types.int64), generate
 
 
 @intrinsic
+def _shared_lanes(typing_context: Any, array: Any, start: Any, other: Any, other_start: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        lows = builder.trunc(_load(context, builder, array, *arguments[:2]), _lows)
+        shared = None
+        for k in range(LANES):
+            item = builder.add(arguments[3], _i64(k))
+            word = builder.load(_address(context, builder, other, arguments[2], item))
+            equal = _equal(builder, lows, builder.trunc(word, _i32))
+            shared = equal if shared is None else builder.or_(shared, equal)
+        return _mask(builder, shared)
+
+    return types.int64(array, types.int64, other, types.int64), generate
+
+
+def _extreme(context: Any, builder: Any, array_type: Any, arguments: Any, which: str) -> Any:
+    lanes = _load(context, builder, array_type, *arguments)
+    item = lanes.type.element
+    name = f"llvm.vector.reduce.{which}.v{LANES}{item}"
+    reduce = cgutils.get_or_insert_function(builder.module, ir.FunctionType(item, [lanes.type]), name)
+    extreme = builder.call(reduce, [lanes])
+    return extreme if item == _i64 else builder.sext(extreme, _i64)
+
+
+@intrinsic
 def _least_lane(typing_context: Any, array: Any, start: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        reduce = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(_i64, [_vector]), "llvm.vector.reduce.smin.v8i64"
-        )
-        return builder.call(reduce, [_load(context, builder, signature, arguments)])
+        return _extreme(context, builder, array, arguments, "smin")
 
     return types.int64(array, types.int64), generate
 
 
-def _corners(context: Any, builder: Any, signature: Any, arguments: Any) -> list[Any]:
-    """Four attributes of the low and high corners of two boxes that start at given items."""
-    struct = context.make_array(signature.args[0])(context, builder, arguments[0])
-    a, b, to_high = arguments[1:]
-    loads = []
-    for item in (a, builder.add(a, to_high), b, builder.add(b, to_high)):
-        address = builder.bitcast(builder.gep(struct.data, [item]), _corner.as_pointer())
-        loads.append(builder.load(address, align=8))
-    return loads
-
-
 @intrinsic
-def _overlap_lanes(typing_context: Any, boxes: Any, a: Any, b: Any, to_high: Any) -> Any:
+def _greatest_lane(typing_context: Any, array: Any, start: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        low_a, high_a, low_b, high_b = _corners(context, builder, signature, arguments)
-        both = builder.and_(
-            builder.fcmp_ordered("<", low_a, high_b), builder.fcmp_ordered("<", low_b, high_a)
-        )
-        nibble = ir.IntType(ATTRIBUTES)
-        return builder.icmp_unsigned("==", builder.bitcast(both, nibble), nibble(2**ATTRIBUTES - 1))
+        return _extreme(context, builder, array, arguments, "smax")
 
-    return types.boolean(boxes, types.int64, types.int64, types.int64), generate
-
-
-@intrinsic
-def _gap_lanes(typing_context: Any, boxes: Any, a: Any, b: Any, to_high: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        low_a, high_a, low_b, high_b = _corners(context, builder, signature, arguments)
-        above, below = builder.fsub(low_a, high_b), builder.fsub(low_b, high_a)
-        gap = builder.select(builder.fcmp_ordered(">", above, below), above, below)
-        zero = ir.Constant(_corner, [0.0] * ATTRIBUTES)
-        apart = builder.fcmp_ordered(">=", gap, zero)
-        gap = builder.select(apart, gap, zero)
-        squares = builder.fmul(gap, gap)
-        parts = [builder.extract_element(squares, _i32(k)) for k in range(ATTRIBUTES)]
-        total = builder.fadd(builder.fadd(parts[0], parts[1]), builder.fadd(parts[2], parts[3]))
-        nibble = ir.IntType(ATTRIBUTES)
-        none = builder.icmp_unsigned("==", builder.bitcast(apart, nibble), nibble(0))
-        return builder.select(none, _f64(-1.0), total)
-
-    return types.float64(boxes, types.int64, types.int64, types.int64), generate
+    return types.int64(array, types.int64), generate
 
 
 @intrinsic
 def _first_bit(typing_context: Any, mask: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.IntType(1)(1))
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
+def _popcount(typing_context: Any, mask: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
 
     return types.int64(types.int64), generate
 
@@ -177,7 +179,7 @@ def _prefetch(typing_context: Any, array: Any, item: Any) -> Any:
             builder.module, ir.FunctionType(ir.VoidType(), [byte, _i32, _i32, _i32]), "llvm.prefetch.p0i8"
         )
         # For reading (0), keep in all caches (3), data and not instructions (1).
-        address = builder.bitcast(_address(context, builder, signature, arguments), byte)
+        address = builder.bitcast(_address(context, builder, array, *arguments), byte)
         builder.call(hint, [address, _i32(0), _i32(3), _i32(1)])
         return context.get_dummy_value()
 
@@ -186,42 +188,45 @@ def _prefetch(typing_context: Any, array: Any, item: Any) -> Any:
 
 if config.DISABLE_JIT:
 
-    def equal_lanes(array: Any, start: int, value: int) -> int:
-        """Bit k is set where array[start + k] == value, for the eight items from `start` on."""
-        return sum(1 << k for k in range(LANES) if array[start + k] == value)
+    def _integers(array: Any, start: int) -> Any:
+        return array[start : start + LANES].view(f"i{array.itemsize}")
 
-    def low_equal_lanes(array: Any, start: int, value: int) -> int:
+    def _plain_mask(flags: Any) -> np.int64:
+        return np.int64(sum(1 << k for k in range(LANES) if flags[k]))
+
+    def equal_lanes(array: Any, start: int, value: int) -> np.int64:
+        """Bit k is set where array[start + k], as an integer, is `value`; for eight items from `start` on."""
+        return _plain_mask(_integers(array, start) == value)
+
+    def low_equal_lanes(array: Any, start: int, value: int) -> np.int64:
         """Bit k is set where the low half of array[start + k] is `value`."""
-        return sum(1 << k for k in range(LANES) if array[start + k] & 0xFFFFFFFF == value)
+        return _plain_mask(array[start : start + LANES] & 0xFFFFFFFF == value)
+
+    def shared_lanes(array: Any, start: int, other: Any, other_start: int) -> np.int64:
+        """Bit k is set where array[start + k] and one of eight items of `other` have the same low half."""
+        words, others = array[start : start + LANES], other[other_start : other_start + LANES]
+        return _plain_mask(np.isin(words & 0xFFFFFFFF, others & 0xFFFFFFFF))
 
     def least_lane(array: Any, start: int) -> int:
-        """Least of the eight items from `start` on."""
-        return int(array[start : start + LANES].min())
+        """Least of eight items, as an integer."""
+        return int(_integers(array, start).min())
 
-    def overlap_lanes(boxes: Any, a: int, b: int, to_high: int) -> bool:
-        """Whether the boxes at items a and b share a point, as far as four attributes tell."""
-        low_a, high_a, low_b, high_b = _plain_corners(boxes, a, b, to_high)
-        return bool(((low_a < high_b) & (low_b < high_a)).all())
-
-    def gap_lanes(boxes: Any, a: int, b: int, to_high: int) -> float:
-        """Squared distance of the boxes at items a and b along four attributes; -1 if they overlap there."""
-        low_a, high_a, low_b, high_b = _plain_corners(boxes, a, b, to_high)
-        gap = np.maximum(low_a - high_b, low_b - high_a)
-        squares = np.where(gap >= 0, gap, 0.0) ** 2
-        total = (squares[0] + squares[1]) + (squares[2] + squares[3])
-        return float(total) if (gap >= 0).any() else -1.0
-
-    def _plain_corners(boxes: Any, a: int, b: int, to_high: int) -> tuple[Any, ...]:
-        flat = boxes.reshape(-1)
-        return tuple(flat[k : k + ATTRIBUTES] for k in (a, a + to_high, b, b + to_high))
+    def greatest_lane(array: Any, start: int) -> int:
+        """Greatest of eight items, as an integer."""
+        return int(_integers(array, start).max())
 
     def first_bit(mask: int) -> int:
         """Number of the lowest set bit; `mask` is not 0."""
         return (int(mask) & -int(mask)).bit_length() - 1
 
+    def popcount(mask: int) -> int:
+        """How many bits are set; `mask` is not negative."""
+        return int(mask).bit_count()
+
     def prefetch(array: Any, item: int) -> None:
         """Interpreted kernels have nothing to prefetch."""
 
 else:
-    equal_lanes, low_equal_lanes, least_lane = _equal_lanes, _low_equal_lanes, _least_lane
-    overlap_lanes, gap_lanes, first_bit, prefetch = _overlap_lanes, _gap_lanes, _first_bit, _prefetch
+    equal_lanes, low_equal_lanes, shared_lanes = _equal_lanes, _low_equal_lanes, _shared_lanes
+    least_lane, greatest_lane, first_bit = _least_lane, _greatest_lane, _first_bit
+    popcount, prefetch = _popcount, _prefetch

@@ -12,13 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.compilation import rule
-from sub2sub.lanes import LANES, aligned, equal_lanes, first_bit, least_lane, low_equal_lanes, padded
+from sub2sub.lanes import (
+    LANES,
+    aligned,
+    equal_lanes,
+    first_bit,
+    least_lane,
+    low_equal_lanes,
+    padded,
+    shared_lanes,
+)
 from sub2sub.randomness import below, draw
 
 __all__ = ["FREE", "empty_views", "link", "oldest", "peer_of", "place_of", "sample", "stamp_of", "view_links"]
 
 FREE = np.int64(0x7FFFFFFFFFFFFFFF)
 _LOW = np.int64(0xFFFFFFFF)
+_PIECE = np.uint64(21)
 
 
 def empty_views(n: int, width: int) -> NDArray[np.int64]:
@@ -63,33 +73,51 @@ def oldest(row):
     least = least_lane(row, 0)
     for start in range(LANES, row.shape[0], LANES):
         least = min(least, least_lane(row, start))
+    places = np.int64(0)  # gathered before it is looked at: where the oldest stands is anyone's guess
     for start in range(0, row.shape[0], LANES):
-        mask = equal_lanes(row, start, least)
-        if mask:
-            return start + first_bit(mask)
-    return 0
+        places |= equal_lanes(row, start, least) << start
+    return first_bit(places)
+
+
+@rule
+def places_of(row, peer):
+    """Mask of the places with a link to `peer`."""
+    places = np.int64(0)
+    for start in range(0, row.shape[0], LANES):
+        places |= low_equal_lanes(row, start, peer) << start
+    return places
 
 
 @rule
 def place_of(row, peer):
     """Place of the link to `peer`, or -1."""
-    for start in range(0, row.shape[0], LANES):
-        mask = low_equal_lanes(row, start, peer)
-        if mask:
-            return start + first_bit(mask)
-    return -1
+    places = places_of(row, peer)
+    return first_bit(places) if places else -1
+
+
+@rule
+def known(words, count, row):
+    """Mask of the first `count` of `words` that lead to a peer `row` has a link to."""
+    mask = np.int64(0)
+    for first in range(0, count, LANES):
+        for start in range(0, row.shape[0], LANES):
+            mask |= shared_lanes(words, first, row, start) << first
+    return mask & ((np.int64(1) << count) - 1)
 
 
 @rule
 def sample(size, count, key, first):
     """A random set of `count` of the places 0 .. size - 1 as a bit mask (draws first, first + 1, ...).
 
-    Floyd's algorithm: one draw per place and no rejections. `size` is at most 63.
+    Floyd's algorithm: no rejections. `size` is at most 63, so that 21 bits are plenty to choose a place and
+    one draw serves three.
     """
     places = np.int64(0)
+    bits = np.uint64(0)
     for k in range(count):
+        bits = bits << _PIECE if k % 3 else draw(key, first + k // 3)
         last = size - count + k
-        place = below(draw(key, first + k), last + 1)
+        place = below(bits, last + 1)
         place += (last - place) * ((places >> place) & 1)
         places |= np.int64(1) << place
     return places
