@@ -7,8 +7,8 @@ conjunction of the *must* bitmaps over the attributes is a set of sure matches, 
 those in the conjunction of *may* and not of *must* (a range end in the event's own slot) are compared
 with the event itself. So the time is events * subscriptions / 64, however many match.
 
-Measured against a vectorised scan, a tree over the events, sorted ends and several sizes of slots and chunks:
-`benchmarks/matching.py`.
+`benchmarks/matching.py` compares it with a vectorised scan (about 30 times slower in 3 and in 5
+attributes), with sorted ends, and with a tree over the events, which wins only where ranges are narrow.
 """
 
 from __future__ import annotations

@@ -1,0 +1,176 @@
+"""Counting the matches of 100,000 events on a million subscriptions: the index against its alternatives.
+
+Prints CPU seconds of one core per workload and method, and how many times faster than a scan the index is.
+The scans take time in proportion to the events, so they are timed on a sample and scaled. The tree is left
+out where a subscription reaches into nearly every part: it would take many minutes.
+
+    python benchmarks/matching.py [SUBSCRIPTIONS [EVENTS]]
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import workloads
+from sub2sub.compilation import kernel
+from workloads import Attribute, Spec
+from workloads.distributions import PowerLaw
+from workloads.match import count_matches
+
+SAMPLE = 500
+LEAF = 16
+METHODS = ("scan", "sorted ends", "tree", "bitmaps")
+
+WORKLOADS = {
+    "power-law-3": workloads.named("power-law-3"),
+    "uniform-5": workloads.named("uniform-5"),
+    "power-law-5": workloads.named("power-law-5"),
+    "narrow-3": Spec("narrow-3", tuple(Attribute(f"a{k}", width=PowerLaw(60)) for k in range(3))),
+    "overlap-3": Spec("overlap-3", tuple(Attribute(f"a{k}", wildcard=0.5) for k in range(3))),
+}
+
+
+@kernel
+def scan(lows, highs, points, counts):
+    """Every subscription against every event, by columns and without branches: several at once."""
+    d, n = lows.shape
+    step = 4096
+    inside = np.empty(step, np.int64)
+    for first in range(0, n, step):
+        size = min(step, n - first)
+        for event in range(points.shape[0]):
+            inside[:size] = 1
+            for axis in range(d):
+                low, high = lows[axis, first : first + size], highs[axis, first : first + size]
+                x = points[event, axis]
+                for s in range(size):
+                    inside[s] &= (low[s] <= x) & (x <= high[s])
+            counts[event] += inside[:size].sum()
+
+
+@kernel
+def sorted_ends(lows, highs, points, widest, counts):
+    """Subscriptions sorted by their low end of the first attribute: only those near the event are seen."""
+    d = lows.shape[0]
+    for event in range(points.shape[0]):
+        x = points[event, 0]
+        found = 0
+        for s in range(np.searchsorted(lows[0], x - widest), np.searchsorted(lows[0], x, side="right")):
+            inside = True
+            for axis in range(d):
+                inside &= (lows[axis, s] <= points[event, axis]) & (points[event, axis] <= highs[axis, s])
+            found += inside
+        counts[event] += found
+
+
+@kernel
+def tree(lows, highs, points, rows, listed, counts):
+    """Halve the events again and again; a box that covers all events of a part is counted for all at once."""
+    n, d = lows.shape
+    added = np.zeros(points.shape[0] + 1, np.int64)
+    least, most = np.empty(d), np.empty(d)
+    stack = [(0, points.shape[0], 0, n)]
+    while len(stack):
+        start, stop, first, last = stack.pop()
+        for axis in range(d):
+            least[axis], most[axis] = np.inf, -np.inf
+            for k in range(start, stop):
+                least[axis] = min(least[axis], points[rows[k], axis])
+                most[axis] = max(most[axis], points[rows[k], axis])
+        if 2 * last - first > listed.shape[0]:
+            longer = np.empty(2 * (2 * last - first), np.int32)
+            longer[:last] = listed[:last]
+            listed = longer
+        end = last
+        for k in range(first, last):
+            s = listed[k]
+            reaches, covers = True, True
+            for axis in range(d):
+                reaches &= (lows[s, axis] <= most[axis]) & (highs[s, axis] >= least[axis])
+                covers &= (lows[s, axis] <= least[axis]) & (highs[s, axis] >= most[axis])
+            added[start] += covers
+            added[stop] -= covers
+            listed[end] = s
+            end += reaches and not covers
+        if stop - start <= LEAF:
+            for k in range(start, stop):
+                for i in range(last, end):
+                    inside = True
+                    for axis in range(d):
+                        x = points[rows[k], axis]
+                        inside &= (lows[listed[i], axis] <= x) & (x <= highs[listed[i], axis])
+                    counts[rows[k]] += inside
+        elif end > last:
+            axis = np.argmax(most - least)
+            part = rows[start:stop].copy()
+            rows[start:stop] = part[np.argsort(points[part, axis])]
+            middle = (start + stop) // 2
+            stack.append((start, middle, last, end))
+            stack.append((middle, stop, last, end))
+    running = 0
+    for k in range(points.shape[0]):
+        running += added[k]
+        counts[rows[k]] += running
+
+
+def timed(method: Callable[..., None], *arguments: Any) -> float:
+    began = time.process_time()
+    method(*arguments)
+    return time.process_time() - began
+
+
+def compare(spec: Spec, n: int, m: int) -> None:
+    lows, highs = spec.subscriptions(n, seed=1)
+    points = spec.candidates(1, 0, m)
+    counts = np.empty(0, np.int64)
+
+    def index(points: Any) -> None:
+        nonlocal counts
+        counts = count_matches(lows, highs, points)
+
+    seconds = {"bitmaps": timed(index, points)}
+    sample, scale = points[:SAMPLE], m / SAMPLE
+    columns = np.ascontiguousarray(lows.T), np.ascontiguousarray(highs.T)
+    found = np.zeros(SAMPLE, np.int64)
+    seconds["scan"] = timed(scan, *columns, sample, found) * scale
+    assert np.array_equal(found, counts[:SAMPLE])
+    order = np.argsort(lows[:, 0])
+    ordered = np.ascontiguousarray(lows[order].T), np.ascontiguousarray(highs[order].T)
+    found = np.zeros(SAMPLE, np.int64)
+    widest = float((highs[:, 0] - lows[:, 0]).max())
+    seconds["sorted ends"] = timed(sorted_ends, *ordered, sample, widest, found) * scale
+    assert np.array_equal(found, counts[:SAMPLE])
+    if spec.name != "overlap-3":
+        found = np.zeros(m, np.int64)
+        listed = np.resize(np.arange(n, dtype=np.int32), 4 * n)
+        seconds["tree"] = timed(tree, lows, highs, points, np.arange(m), listed, found)
+        assert np.array_equal(found, counts)
+    shown = " ".join(f"{seconds.get(name, np.nan):11.1f}" for name in METHODS)
+    print(
+        f"{spec.name:12} {counts.mean():12.1f} {shown} {seconds['scan'] / seconds['bitmaps']:7.0f}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    n, m = (int(value) for value in (sys.argv[1:] + [1_000_000, 100_000][len(sys.argv) - 1 :]))
+    print(f"{m:,} events on {n:,} subscriptions, CPU seconds of one core")
+    print(f"{'workload':12} {'matches each':>12} {' '.join(f'{name:>11}' for name in METHODS)} {'times':>7}")
+    for spec in WORKLOADS.values():
+        warm = spec.subscriptions(100, 1), spec.candidates(1, 0, 100)
+        columns = tuple(np.ascontiguousarray(ends.T) for ends in warm[0])
+        count_matches(*warm[0], warm[1])
+        scan(*columns, warm[1], np.zeros(100, np.int64))
+        sorted_ends(*columns, warm[1], 1.0, np.zeros(100, np.int64))
+        listed = np.resize(np.arange(100, dtype=np.int32), 400)
+        tree(*warm[0], warm[1], np.arange(100), listed, np.zeros(100, np.int64))
+        compare(spec, n, m)
+
+
+if __name__ == "__main__":
+    main()
