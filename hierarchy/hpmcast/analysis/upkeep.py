@@ -64,21 +64,21 @@ def best_depth(n: float, redundancy: int | None = None) -> float:
     return (log(n) + sqrt(root)) / 2
 
 
-def delegates_of_level(a: int, levels: int, redundancy: int, level: int) -> int:
-    """d(i): participants whose highest level is i (equation 33).
+def delegates_of_level(a: float, levels: int, redundancy: int, level: int) -> float:
+    """d(i): participants whose highest level is i (equation 33); a need not be whole.
 
     Examples
     --------
-    >>> sum(delegates_of_level(22, 3, 3, i) for i in (1, 2, 3)) == 22**3
-    True
+    >>> [delegates_of_level(22, 3, 3, i) for i in (1, 2, 3)]
+    [9196, 1386, 66]
     """
     if levels == 1:
         return a
     if level == levels:
         return redundancy * a
-    if level > 1:
-        return int(redundancy * a ** (levels - level) * (a - 1))
-    return int(a ** (levels - 1) * (a - redundancy))
+    chosen = redundancy * (a - 1) if level > 1 else a - redundancy
+    members: float = chosen * a ** (levels - max(level, 1))
+    return members
 
 
 def informed_of_level(a: int, level: int) -> int:

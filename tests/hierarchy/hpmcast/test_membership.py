@@ -48,7 +48,7 @@ def assert_same(layer: Membership, reference: Reference) -> None:
     assert layer.contact.tolist() == [peer.contact for peer in reference.peers]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     sizes=st.lists(st.integers(2, 4), min_size=1, max_size=3),
     share=st.floats(0.4, 1),
