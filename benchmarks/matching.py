@@ -40,17 +40,31 @@ def scan(lows, highs, points, counts):
     """Every subscription against every event, by columns and without branches: several at once."""
     d, n = lows.shape
     step = 4096
-    inside = np.empty(step, np.int64)
+    y, z = min(1, d - 1), min(2, d - 1)
     for first in range(0, n, step):
-        size = min(step, n - first)
+        last = min(first + step, n)
+        low_x, low_y, low_z = lows[0, first:last], lows[y, first:last], lows[z, first:last]
+        high_x, high_y, high_z = highs[0, first:last], highs[y, first:last], highs[z, first:last]
+        low_u, low_v = lows[min(3, d - 1), first:last], lows[min(4, d - 1), first:last]
+        high_u, high_v = highs[min(3, d - 1), first:last], highs[min(4, d - 1), first:last]
         for event in range(points.shape[0]):
-            inside[:size] = 1
-            for axis in range(d):
-                low, high = lows[axis, first : first + size], highs[axis, first : first + size]
-                x = points[event, axis]
-                for s in range(size):
-                    inside[s] &= (low[s] <= x) & (x <= high[s])
-            counts[event] += inside[:size].sum()
+            px, py, pz = points[event, 0], points[event, y], points[event, z]
+            found = 0
+            if d <= 3:
+                for s in range(last - first):
+                    found += (
+                        (low_x[s] <= px) & (px <= high_x[s]) & (low_y[s] <= py) & (py <= high_y[s])
+                        & (low_z[s] <= pz) & (pz <= high_z[s])
+                    )  # fmt: skip
+            else:
+                pu, pv = points[event, min(3, d - 1)], points[event, min(4, d - 1)]
+                for s in range(last - first):
+                    found += (
+                        (low_x[s] <= px) & (px <= high_x[s]) & (low_y[s] <= py) & (py <= high_y[s])
+                        & (low_z[s] <= pz) & (pz <= high_z[s]) & (low_u[s] <= pu) & (pu <= high_u[s])
+                        & (low_v[s] <= pv) & (pv <= high_v[s])
+                    )  # fmt: skip
+            counts[event] += found
 
 
 @kernel

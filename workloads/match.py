@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from workloads.bitmaps import CHUNK, count_chunk, cut, place
+from workloads.bitmaps import CHUNK, count_chunk, cut, place, reach
 
 __all__ = ["count_matches", "has_at_least"]
 
@@ -34,7 +34,7 @@ class _Index:
         lows, highs = self.lows[start : start + CHUNK], self.highs[start : start + CHUNK]
         points, slots = self.points[events], self.slots[events]
         counts = np.zeros(len(points), np.int64)
-        count_chunk(lows, highs, place(self.cuts, lows), place(self.cuts, highs), points, slots, counts)
+        count_chunk(lows, highs, *reach(self.cuts, lows, highs), points, slots, counts)
         return counts
 
 
