@@ -1,14 +1,15 @@
 """Counting matches without listing them: two bitmaps per slot of each attribute.
 
-Subscriptions are taken 8,192 at a time, so that their index stays in a processor's cache. Each attribute is
-cut into 256 slots at its range ends. A slot has a bit per subscription in
-two bitmaps: *may*, its range reaches into the slot, and *must*, it covers all of the slot. For an event, the
-conjunction of the *must* bitmaps over the attributes is a set of sure matches, counted 64 at a time; only
-those in the conjunction of *may* and not of *must* (a range end in the event's own slot) are compared
-with the event itself. So the time is events * subscriptions / 64, however many match.
+Subscriptions are taken 8,192 at a time, so that their index stays in a processor's cache. Each attribute
+is cut into 256 slots at range ends. A slot has a bit per subscription in two bitmaps: *may*, its range
+reaches into the slot, and *must*, it covers all of the slot. For an event, the conjunction of the *must*
+bitmaps over the attributes is a set of sure matches, counted 64 at a time; only those in the conjunction of
+*may* and not of *must* (a range end in the event's own slot) are compared with the event itself. So the
+time is about events * subscriptions / 64, however many match.
 
-`benchmarks/matching.py` compares it with a vectorised scan (15 to 20 times slower in 3 and in 5
-attributes), with sorted ends, and with a tree over the events, which wins only where ranges are narrow.
+`benchmarks/matching.py` compares it with a vectorised scan (15 to 20 times slower, 7 times where half of
+the ranges are wildcards), with sorted ends, and with a tree over the events, which wins only where ranges
+are very narrow.
 """
 
 from __future__ import annotations
