@@ -6,18 +6,21 @@ the SplitMix64 sequence that starts there (Steele, Lea, Flood: *Fast splittable 
 generators*, OOPSLA 2014). So runs do not depend on the order or the number of threads, a run resumed at
 cycle c draws what the uninterrupted one draws, and a readable reference can replay a kernel.
 
->>> key = peer_key(cycle_key(seed=1, stream=2, cycle=3), 7)
->>> int(below(draw(key, 0), 10)), int(below(draw(key, 1), 10))
-(8, 2)
+>>> key = cycle_key(seed=1, stream=2, cycle=3)
+>>> (draws(key, np.arange(5)) % np.uint64(10)).tolist() == (draws(key, np.arange(9)) % np.uint64(10)).tolist()[:5]
+True
+
+Called from Python one by one, `draw` and its like take and give plain integers; wrap them in `np.uint64`.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sub2sub.compilation import rule
+from sub2sub.compilation import kernel, rule
 
-__all__ = ["below", "cycle_key", "draw", "mix", "peer_key", "stream_number", "unit"]
+__all__ = ["below", "cycle_key", "draw", "draws", "mix", "peer_key", "stream_number", "unit"]
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -55,6 +58,25 @@ def peer_key(key, peer):
 def draw(key, k):
     """The k-th draw under a key: 64 random bits."""
     return mix(np.uint64(key) + (np.uint64(k) + np.uint64(1)) * GOLDEN)
+
+
+@kernel
+def _draws(key, peers, k):
+    bits = np.empty(peers.shape[0], np.uint64)
+    for p in range(peers.shape[0]):
+        bits[p] = draw(peer_key(key, peers[p]), k)
+    return bits
+
+
+def draws(key: np.uint64, peers: NDArray[np.int64], k: int = 0) -> NDArray[np.uint64]:
+    """The k-th draw of each of many peers, for callers outside kernels.
+
+    Examples
+    --------
+    >>> draws(cycle_key(1, 2, 3), np.array([7, 8])).dtype
+    dtype('uint64')
+    """
+    return _draws(np.uint64(key), np.asarray(peers, np.int64), k)  # type: ignore[no-any-return]
 
 
 @rule

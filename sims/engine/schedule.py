@@ -1,0 +1,47 @@
+"""When a control runs: PeerSim's `from / until / step / at` (peersim.core.Scheduler)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sub2sub.errors import InputError
+
+__all__ = ["Schedule"]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The cycles in which something happens: once `at` a cycle, or `every` so many from `start` until `until`.
+
+    `until` is exclusive, as in PeerSim; cycles count from 1, and 0 is the state before the first.
+
+    Examples
+    --------
+    >>> [cycle for cycle in range(12) if Schedule(start=2, every=3, until=9).due(cycle)]
+    [2, 5, 8]
+    >>> [cycle for cycle in range(12) if Schedule(at=4).due(cycle)]
+    [4]
+    """
+
+    start: int = 0
+    until: int | None = None
+    every: int = 1
+    at: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse schedules that never make sense."""
+        if self.every < 1:
+            raise InputError(f"every: expected 1 or more cycles, got {self.every}")
+        if self.start < 0 or (self.at is not None and self.at < 0):
+            raise InputError(
+                f"from, at: expected cycle 0 or later, got {self.at if self.at is not None else self.start}"
+            )
+        if self.until is not None and self.until <= self.start:
+            raise InputError(f"until: expected a cycle after from = {self.start}, got {self.until}")
+
+    def due(self, cycle: int) -> bool:
+        """Whether it is time."""
+        if self.at is not None:
+            return cycle == self.at
+        within = cycle >= self.start and (self.until is None or cycle < self.until)
+        return within and (cycle - self.start) % self.every == 0

@@ -1,0 +1,141 @@
+"""A simulation: layers stepped cycle by cycle, and scheduled controls between the cycles.
+
+PeerSim's `CDSimulator` without its globals: any number of simulations live in one process, a simulation is an object
+that can be stepped, looked at, saved and resumed, and results are tables. In each cycle the controls that are due run
+first, in their order, then each layer steps all live peers. Observers are best scheduled as controls too: they then see
+the state the previous cycles left. Cycle 0 runs the controls due at 0 and no layer: initialisation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.engine.checkpoint import load_checkpoint, save_checkpoint
+from sims.engine.control import Control
+from sims.engine.schedule import Schedule
+from sub2sub.errors import InputError
+from sub2sub.overlay import Overlay
+from sub2sub.randomness import cycle_key, stream_number
+
+__all__ = ["Simulation"]
+
+
+class Simulation:
+    """An overlay under scheduled controls.
+
+    Parameters
+    ----------
+    overlay : Overlay
+        The population and its layers; anything with `layers`, `network` and `population` will do.
+    controls : sequence of (Schedule, Control)
+
+    Examples
+    --------
+    >>> from sims.observers import Degrees
+    >>> from sub2sub.population import Population
+    >>> low = np.random.default_rng(1).random((100, 2)) * 0.7
+    >>> overlay = Overlay(Population.of(low, low + 0.3), seed=1)
+    >>> simulation = Simulation(overlay, [(Schedule(every=5), Degrees("cyclon"))])
+    >>> overlay.bootstrap()
+    >>> simulation.run(10)
+    >>> [row["cycle"] for row in simulation.tables["cyclon-degrees"]]
+    [0, 5, 10]
+    """
+
+    def __init__(self, overlay: Overlay, controls: list[tuple[Schedule, Control]] | None = None) -> None:
+        self.overlay = overlay
+        self.controls = controls or []
+        self.cycle = 0
+        self.tables: dict[str, list[dict[str, Any]]] = {}
+        self._observed = -1
+
+    def key(self, stream: str) -> np.uint64:
+        """Key for a control's draws in this cycle."""
+        return cycle_key(self.overlay.seed, stream_number(f"control/{stream}"), self.cycle)
+
+    def record(self, table: str, row: Mapping[str, Any]) -> None:
+        """Append a row to a table, marked with the cycle."""
+        self.tables.setdefault(table, []).append({"cycle": self.cycle, **row})
+
+    def execute_controls(self) -> None:
+        """Run the controls that are due in the present cycle, once."""
+        if self._observed == self.cycle:
+            return
+        self._observed = self.cycle
+        for schedule, control in self.controls:
+            if schedule.due(self.cycle):
+                row = control.execute(self)
+                if row is not None:
+                    self.record(control.name, row)
+
+    def step(self) -> None:
+        """One cycle: controls of the present cycle if they have not run, then all layers."""
+        self.execute_controls()
+        self.cycle += 1
+        for name, cost in self.overlay.step(self.cycle).items():
+            self.record("traffic", {"layer": name, **{k: cost[k] for k in ("messages", "failed", "bytes")}})
+
+    def run(
+        self,
+        cycles: int,
+        progress: Callable[[int], None] | None = None,
+        checkpoint: Path | None = None,
+        every: int = 0,
+    ) -> None:
+        """Run until `cycles` cycles are done in all, and the controls due then.
+
+        With `checkpoint` the state is saved there every so many cycles and when interrupted, so that nothing done is lost.
+        """
+        if cycles < self.cycle:
+            raise InputError(f"cycles: expected {self.cycle} or more, as many are done, got {cycles}")
+        try:
+            while self.cycle < cycles:
+                self.step()
+                if progress:
+                    progress(self.cycle)
+                if checkpoint and every and self.cycle % every == 0 and self.cycle < cycles:
+                    self.save(checkpoint)
+            self.execute_controls()
+        except KeyboardInterrupt:
+            if checkpoint:
+                self.save(checkpoint)
+            raise
+
+    def save(self, path: Path) -> None:
+        """Write everything a resumed run needs, in one file that is either whole or not there."""
+        arrays: dict[str, NDArray[Any]] = {}
+        people, network = self.overlay.population, self.overlay.network
+        for name in ("ids", "boxes", "row", "host"):
+            arrays[f"population/{name}"] = getattr(people, name)
+        arrays["network/alive"], arrays["network/group"] = network.alive, network.group
+        arrays["network/loss"] = np.array(network.loss)
+        for layer in self.overlay.layers:
+            for name, array in layer.arrays().items():
+                arrays[f"{layer.name}/{name}"] = array
+        save_checkpoint(
+            path, arrays, {"cycle": self.cycle, "observed": self._observed, "tables": self.tables}
+        )
+
+    def load(self, path: Path) -> None:
+        """Take up the state that `save` wrote, of a simulation set up in the same way."""
+        arrays, notes = load_checkpoint(path)
+        people, network = self.overlay.population, self.overlay.network
+        if arrays["population/boxes"].shape != people.boxes.shape:
+            raise InputError(
+                f"{path}: expected a checkpoint of {len(people)} peers, got {arrays['population/ids'].size}"
+            )
+        for name in ("ids", "boxes", "row", "host"):
+            getattr(people, name)[...] = arrays[f"population/{name}"]
+        network.alive[...], network.group[...] = arrays["network/alive"], arrays["network/group"]
+        network.loss = float(arrays["network/loss"])
+        for layer in self.overlay.layers:
+            start = f"{layer.name}/"
+            layer.load(
+                {name[len(start) :]: array for name, array in arrays.items() if name.startswith(start)}
+            )
+        self.cycle, self._observed, self.tables = notes["cycle"], notes["observed"], notes["tables"]

@@ -1,0 +1,8 @@
+"""Observers: controls that look and write a row."""
+
+from sims.observers.ages import LinkAges
+from sims.observers.degrees import Degrees
+from sims.observers.graph import Clustering, Connectivity, PathLengths, snapshot
+from sims.observers.rings import RingCompleteness
+
+__all__ = ["Clustering", "Connectivity", "Degrees", "LinkAges", "PathLengths", "RingCompleteness", "snapshot"]

@@ -1,0 +1,131 @@
+"""The overlay as a graph: clustering, path lengths, connectivity; and as a networkx graph to do with as one likes.
+
+Clustering and path lengths are of the undirected graph, as in the CYCLON literature; path lengths are sampled from a few
+sources, since all pairs are out of reach.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from sims.engine.control import Row
+from sims.engine.simulation import Simulation
+from sims.observers.degrees import live_links
+
+if TYPE_CHECKING:
+    import networkx
+
+__all__ = ["Clustering", "Connectivity", "PathLengths", "adjacency", "snapshot"]
+
+
+def adjacency(simulation: Simulation, layers: tuple[str, ...]) -> Any:
+    """Undirected adjacency matrix of the live peers' links to live peers, with the live peers numbered anew."""
+    alive = simulation.overlay.network.alive == 1
+    number = np.cumsum(alive) - 1
+    rows, columns = [], []
+    for layer in layers:
+        holders, peers, _ = live_links(simulation, layer)
+        both = alive[peers]
+        rows.append(number[holders[both]])
+        columns.append(number[peers[both]])
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    n = int(alive.sum())
+    matrix = sparse.csr_matrix((np.ones(row.size, np.int8), (row, column)), shape=(n, n))
+    matrix = matrix.maximum(matrix.T)
+    matrix.data[:] = 1
+    return matrix.tocsr()
+
+
+class Clustering:
+    """Mean clustering coefficient over a sample of peers."""
+
+    def __init__(self, layer: str = "cyclon", sample: int = 1000) -> None:
+        self.layer, self.sample = layer, sample
+        self.name = f"{layer}-clustering"
+
+    def execute(self, simulation: Simulation) -> Row:
+        """Count the links among neighbours."""
+        matrix = adjacency(simulation, (self.layer,)).astype(np.int32)
+        n = matrix.shape[0]
+        picked = np.unique(np.linspace(0, n - 1, min(self.sample, n)).astype(int))
+        part = matrix[picked]
+        triangles = np.asarray((part @ matrix).multiply(part).sum(axis=1)).ravel() / 2
+        degree = np.diff(part.indptr)
+        pairs = degree * (degree - 1) / 2
+        return {"coefficient": float(np.mean(np.where(pairs > 0, triangles / np.maximum(pairs, 1), 0.0)))}
+
+
+class PathLengths:
+    """Shortest paths from a sample of peers to everybody."""
+
+    def __init__(self, layer: str = "cyclon", sources: int = 20) -> None:
+        self.layer, self.sources = layer, sources
+        self.name = f"{layer}-paths"
+
+    def execute(self, simulation: Simulation) -> Row:
+        """Search breadth first from each source."""
+        matrix = adjacency(simulation, (self.layer,))
+        n = matrix.shape[0]
+        picked = np.unique(np.linspace(0, n - 1, min(self.sources, n)).astype(int))
+        lengths = csgraph.dijkstra(matrix, directed=False, indices=picked, unweighted=True)
+        reached = lengths[np.isfinite(lengths) & (lengths > 0)]
+        return {
+            "mean": float(reached.mean()) if reached.size else 0.0,
+            "max": int(reached.max()) if reached.size else 0,
+            "unreached": float(np.isinf(lengths).mean()),
+        }
+
+
+class Connectivity:
+    """Connected components, links taken both ways."""
+
+    def __init__(self, layers: tuple[str, ...] = ("cyclon",)) -> None:
+        self.layers = layers
+        self.name = "connectivity"
+
+    def execute(self, simulation: Simulation) -> Row:
+        """Count components."""
+        count, label = csgraph.connected_components(adjacency(simulation, self.layers), directed=False)
+        largest = int(np.bincount(label).max()) if label.size else 0
+        return {"components": int(count), "largest": largest, "outside": int(label.size - largest)}
+
+
+def snapshot(
+    simulation: Simulation, layers: tuple[str, ...] = ("cyclon", "vicinity", "ring")
+) -> networkx.MultiDiGraph:
+    """The overlay as a networkx graph: a node per live peer with its ranges, an edge per link with layer and age.
+
+    Examples
+    --------
+    >>> from sub2sub.overlay import Overlay
+    >>> from sub2sub.population import Population
+    >>> low = np.random.default_rng(1).random((30, 1)) * 0.7
+    >>> simulation = Simulation(Overlay(Population.of(low, low + 0.3), seed=1))
+    >>> simulation.overlay.bootstrap()
+    >>> simulation.run(5)
+    >>> graph = snapshot(simulation, ("ring",))
+    >>> graph.number_of_nodes(), {kind for _, _, kind in graph.edges(data="layer")}
+    (30, {'ring'})
+    """
+    import networkx
+
+    people, alive = simulation.overlay.population, simulation.overlay.network.alive
+    lows, highs = people.ranges()
+    graph = networkx.MultiDiGraph(cycle=simulation.cycle)
+    for peer in np.flatnonzero(alive):
+        graph.add_node(
+            int(peer),
+            id=int(people.ids[peer]),
+            row=int(people.row[peer]),
+            low=lows[peer].tolist(),
+            high=highs[peer].tolist(),
+        )
+    for layer in layers:
+        for holder, peer, stamp in zip(*live_links(simulation, layer), strict=True):
+            if alive[peer]:
+                graph.add_edge(int(holder), int(peer), layer=layer, age=int(simulation.cycle - stamp))
+    return graph

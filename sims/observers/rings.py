@@ -1,0 +1,91 @@
+"""How far the rings are built: ring links in place and complete rings, as in Figure 5 of Sub-2-Sub (004).
+
+The ring of an event is its matching live peers in the order of their IDs. A link is in place if a peer's ring view holds
+its next, or its previous, peer on that ring; a ring is complete if all of them are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sims.engine.control import Row
+from sims.engine.simulation import Simulation
+from sub2sub.boxes import points
+from sub2sub.compilation import kernel
+from sub2sub.matching import match
+
+__all__ = ["RingCompleteness", "rings_in_place"]
+
+
+@kernel
+def rings_in_place(offsets, members, alive, start, size, peer, n, links, needed):
+    """Per event: ring links in place, and ring links there should be, among live members."""
+    ring = np.empty(members.shape[0], np.int64)
+    for event in range(offsets.shape[0] - 1):
+        count = 0
+        for k in range(offsets[event], offsets[event + 1]):
+            if alive[members[k]]:
+                ring[count] = members[k]
+                count += 1
+        links[event], needed[event] = 0, 0
+        if count < 2:
+            continue
+        for k in range(count):
+            holder = ring[k]
+            for wanted in (ring[(k + 1) % count], ring[(k - 1) % count]):
+                way = (wanted - holder) % n
+                low, high = start[holder], start[holder] + size[holder]
+                last = high
+                while low < high:
+                    middle = (low + high) >> 1
+                    if (peer[middle] - holder) % n < way:
+                        low = middle + 1
+                    else:
+                        high = middle
+                links[event] += low < last and peer[low] == wanted
+                needed[event] += 1
+
+
+class RingCompleteness:
+    """Share of ring links in place and of complete rings over test events.
+
+    Parameters
+    ----------
+    simulation_boxes : the overlay's population
+    events : (m, d) array_like
+        Points of the attribute space.
+    """
+
+    name = "rings"
+
+    def __init__(self, events: ArrayLike) -> None:
+        self.events = points(events)
+        self._members: tuple[object, np.ndarray, np.ndarray] | None = None
+
+    def execute(self, simulation: Simulation) -> Row:
+        """Look at every event's ring."""
+        people, network, pool = (
+            simulation.overlay.population,
+            simulation.overlay.network,
+            simulation.overlay.ring.pool,
+        )
+        version = people.row.tobytes()  # who has which subscription: rings are matched anew when that changes
+        if self._members is None or self._members[0] != version:
+            lows, highs = people.ranges()
+            members = match(lows, highs, self.events)
+            self._members = (version, members.offsets, members.members)
+        _, offsets, members_of = self._members
+        m = offsets.size - 1
+        links, needed = np.zeros(m, np.int64), np.zeros(m, np.int64)
+        alive = (network.alive == 1) & people.present
+        rings_in_place(
+            offsets, members_of, alive, pool.start, pool.size, pool.peer, len(people), links, needed
+        )
+        meaningful = needed > 0
+        total = max(int(meaningful.sum()), 1)
+        return {
+            "links": float(links.sum() / max(needed.sum(), 1)),
+            "complete": float(((links == needed) & meaningful).sum() / total),
+            "rings": int(meaningful.sum()),
+        }
