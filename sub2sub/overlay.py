@@ -24,7 +24,7 @@ STREAM = stream_number("bootstrap")
 
 @dataclass(frozen=True)
 class OverlaySettings:
-    """Settings of the three layers. The default recovers from crashes; `paper()` is the protocol as published."""
+    """Settings of the three layers; the default recovers from crashes, `paper()` is as published."""
 
     cyclon: CyclonSettings = field(default_factory=CyclonSettings)
     vicinity: VicinitySettings = field(default_factory=lambda: VicinitySettings(max_age=30))
@@ -75,7 +75,8 @@ class Overlay:
     def bootstrap(self, cycle: int = 0) -> None:
         """Start everybody alive at once with one random link each, so that the links form a connected graph.
 
-        The paper's way of starting from nothing (Section 5): each peer, in random order, links to one before it.
+        The paper's way of starting from nothing (Section 5): each peer, in random order, links to one
+        before it.
         """
         peers = np.flatnonzero(self.network.alive).astype(np.int64)
         if peers.size < 2:
@@ -105,7 +106,7 @@ class Overlay:
 
 @kernel
 def _tree(peers, contacts, key):
-    """A random recursive tree: contacts[k] of the k-th peer, in a random order, is one before it in that order."""
+    """A random recursive tree: each peer, in a random order, gets a contact before it in that order."""
     n = peers.shape[0]
     order = np.arange(n)
     for k in range(n - 1, 0, -1):

@@ -3,9 +3,10 @@
 Peers are numbered in the order of their sequence IDs (004, Section 4.1), so that everything that compares IDs
 compares numbers. A peer is one subscription; a host with several subscriptions runs several (virtual) peers.
 
-A peer's box never changes while others may hold links to it, because a link stands for the box as well: one who
-changes its subscription leaves as one peer and joins as another on the same host. Room for such newcomers is made
-beforehand (`spare`), as dormant peers with IDs of their own, spread over the ring like all others.
+A peer's box never changes while others may hold links to it, because a link stands for the box as well: one
+who changes its subscription leaves as one peer and joins as another on the same host. Room for such
+newcomers is made beforehand (`spare`), as dormant peers with IDs of their own, spread over the ring like
+all others.
 """
 
 from __future__ import annotations

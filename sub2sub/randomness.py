@@ -7,7 +7,7 @@ generators*, OOPSLA 2014). So runs do not depend on the order or the number of t
 cycle c draws what the uninterrupted one draws, and a readable reference can replay a kernel.
 
 >>> key = cycle_key(seed=1, stream=2, cycle=3)
->>> (draws(key, np.arange(5)) % np.uint64(10)).tolist() == (draws(key, np.arange(9)) % np.uint64(10)).tolist()[:5]
+>>> bool((draws(key, np.arange(5)) == draws(key, np.arange(9))[:5]).all())
 True
 
 Called from Python one by one, `draw` and its like take and give plain integers; wrap them in `np.uint64`.

@@ -20,7 +20,7 @@ FORMAT = 1
 
 
 def save_checkpoint(path: Path, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> None:
-    """Write beside the target and move into place, so that a killed process leaves the old file or the new one."""
+    """Write beside the target and move into place: a killed process leaves the old file or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     text = json.dumps({"format": FORMAT, **notes}).encode()

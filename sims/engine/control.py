@@ -1,4 +1,4 @@
-"""What happens to a simulation besides its protocols: PeerSim's `Control`, for initialisers, faults and observers."""
+"""What happens to a simulation besides its protocols: PeerSim's `Control`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class Control(Protocol):
     def execute(self, simulation: Simulation) -> Row | None:
         """Act on, or look at, the simulation; the row to append to the table `name`, if any.
 
-        Everything it needs to know of the past is in the simulation: a control keeps no state of its own, so that a
-        resumed run cannot differ from one never interrupted. Draws come from `simulation.key(name)`.
+        Everything it needs to know of the past is in the simulation: a control keeps no state of its own,
+        so that a resumed run cannot differ from one never interrupted. Draws come from
+        `simulation.key(name)`.
         """
         ...

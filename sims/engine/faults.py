@@ -1,8 +1,9 @@
-"""What befalls a population: crash, recovery, leaving, joining, churn, partition, loss, changed subscriptions.
+"""What befalls a population: crash, recovery, joining, churn, partition, loss, changed subscriptions.
 
-Each is a control with a schedule. Who is hit is drawn from the simulation's seed, the control's name and the cycle.
-A crashed or departed peer takes no turn and answers nobody; it tells nobody either, and what others know of it has to
-age out. A peer that recovers keeps its links as they were; one that joins starts from one random live contact.
+Each is a control with a schedule. Who is hit is drawn from the simulation's seed, the control's name and
+the cycle. A crashed or departed peer takes no turn and answers nobody; it tells nobody either, and what
+others know of it has to age out. A peer that recovers keeps its links as they were; one that joins starts
+from one random live contact.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ __all__ = ["Schedule"]
 
 @dataclass(frozen=True)
 class Schedule:
-    """The cycles in which something happens: once `at` a cycle, or `every` so many from `start` until `until`.
+    """The cycles in which something happens: `at` one cycle, or `every` so many from `start` until `until`.
 
     `until` is exclusive, as in PeerSim; cycles count from 1, and 0 is the state before the first.
 

@@ -1,9 +1,10 @@
 """A simulation: layers stepped cycle by cycle, and scheduled controls between the cycles.
 
-PeerSim's `CDSimulator` without its globals: any number of simulations live in one process, a simulation is an object
-that can be stepped, looked at, saved and resumed, and results are tables. In each cycle the controls that are due run
-first, in their order, then each layer steps all live peers. Observers are best scheduled as controls too: they then see
-the state the previous cycles left. Cycle 0 runs the controls due at 0 and no layer: initialisation.
+PeerSim's `CDSimulator` without its globals: any number of simulations live in one process, a simulation is
+an object that can be stepped, looked at, saved and resumed, and results are tables. In each cycle the
+controls that are due run first, in their order, then each layer steps all live peers. Observers are best
+scheduled as controls too: they then see the state the previous cycles left. Cycle 0 runs the controls due
+at 0 and no layer: initialisation.
 """
 
 from __future__ import annotations
@@ -89,7 +90,8 @@ class Simulation:
     ) -> None:
         """Run until `cycles` cycles are done in all, and the controls due then.
 
-        With `checkpoint` the state is saved there every so many cycles and when interrupted, so that nothing done is lost.
+        With `checkpoint` the state is saved there every so many cycles and when interrupted, so that
+        nothing done is lost.
         """
         if cycles < self.cycle:
             raise InputError(f"cycles: expected {self.cycle} or more, as many are done, got {cycles}")

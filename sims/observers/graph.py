@@ -1,7 +1,7 @@
-"""The overlay as a graph: clustering, path lengths, connectivity; and as a networkx graph to do with as one likes.
+"""The overlay as a graph: clustering, path lengths, connectivity; and as a networkx graph.
 
-Clustering and path lengths are of the undirected graph, as in the CYCLON literature; path lengths are sampled from a few
-sources, since all pairs are out of reach.
+Clustering and path lengths are of the undirected graph, as in the CYCLON literature; path lengths are
+sampled from a few sources, since all pairs are out of reach.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Clustering", "Connectivity", "PathLengths", "adjacency", "snapshot"]
 
 
 def adjacency(simulation: Simulation, layers: tuple[str, ...]) -> Any:
-    """Undirected adjacency matrix of the live peers' links to live peers, with the live peers numbered anew."""
+    """Undirected adjacency matrix of links between live peers, which are numbered anew."""
     alive = simulation.overlay.network.alive == 1
     number = np.cumsum(alive) - 1
     rows, columns = [], []
@@ -97,7 +97,7 @@ class Connectivity:
 def snapshot(
     simulation: Simulation, layers: tuple[str, ...] = ("cyclon", "vicinity", "ring")
 ) -> networkx.MultiDiGraph:
-    """The overlay as a networkx graph: a node per live peer with its ranges, an edge per link with layer and age.
+    """The overlay as a networkx graph: live peers with their ranges, links with their layer and age.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """How far the rings are built: ring links in place and complete rings, as in Figure 5 of Sub-2-Sub (004).
 
-The ring of an event is its matching live peers in the order of their IDs. A link is in place if a peer's ring view holds
-its next, or its previous, peer on that ring; a ring is complete if all of them are.
+The ring of an event is its matching live peers in the order of their IDs. A link is in place if a peer's
+ring view holds its next, or its previous, peer on that ring; a ring is complete if all of them are.
 """
 
 from __future__ import annotations
