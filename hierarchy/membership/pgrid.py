@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.membership.pgrid_rules import Trie
-from hierarchy.membership.pgrid_steps import matches, meet_all, route_all, sample, tell
+from hierarchy.membership.pgrid_steps import introduce, matches, meet_all, route_all, sample, tell
 from hierarchy.membership.postings import Postings
 from hierarchy.membership.scamp_rules import Channel
 from hierarchy.topics import TopicTree
@@ -34,7 +34,6 @@ __all__ = ["Found", "PGrid", "PGridSettings"]
 
 STREAM = stream_number("pgrid")
 MEET, ANNOUNCE, GATEWAY = range(-3, 0)
-ACQUAINTANCES = 8
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,8 @@ class PGridSettings:
     Attributes
     ----------
     replication : int
-        Peers wanted at each leaf; the trie is log2(n / replication) deep.
+        Peers wanted at each leaf, at least: one with twice as many parts. The trie is then log2(n /
+        replication) deep, no more.
     references : int
         Peers kept across each bit; more stand more failures.
     recursion : int
@@ -76,6 +76,8 @@ class Found(NamedTuple):
     ----------
     members : (searches, wanted) int32
         Members found, padded with -1.
+    reached : (searches,) bool
+        Whether a request got where its key belongs.
     known : (searches,) int64
         How many members of the community the answering peer knew of; 0 where the search failed.
     hops, messages : (searches,) int64
@@ -83,6 +85,7 @@ class Found(NamedTuple):
     """
 
     members: NDArray[np.int32]
+    reached: NDArray[np.bool_]
     known: NDArray[np.int64]
     hops: NDArray[np.int64]
     messages: NDArray[np.int64]
@@ -131,8 +134,9 @@ class PGrid:
             np.zeros(n, np.int32),
             np.full((n, depth, s.references), -1, np.int32),
             np.full((n, 4 * s.replication), -1, np.int32),
+            np.full((n, 4 * s.replication), -1, np.int32),
         )
-        self.acquaintance = np.full((n, ACQUAINTANCES), -1, np.int32)
+        self.contact = np.full(n, -1, np.int64)
         self.announce_in = np.full(n, -1, np.int64)  # cycle of the next announcement; -1 for none
         self.recent = np.empty(0, np.int64)  # the last peers that came, as the gateways know them
         self.joining = np.empty(0, np.int64)
@@ -142,7 +146,7 @@ class PGrid:
         """Start `peers` afresh with one contact each (-1: whom the gateways name)."""
         peers, contacts = np.asarray(peers, np.int64), np.asarray(contacts, np.int64)
         self._forget(peers)
-        self.acquaintance[peers, 0] = contacts
+        self.contact[peers] = contacts
         self.announce_in[peers] = cycle
         self.joining = np.concatenate([self.joining[~np.isin(self.joining, peers)], peers])
 
@@ -157,20 +161,22 @@ class PGrid:
         """Introduce newcomers, meet, hand over data, announce."""
         key = cycle_key(self.seed, STREAM, cycle)
         channel = Channel(network.alive, network.group, network.loss)
-        introductions = self._introduce(network, np.uint64(peer_key(key, GATEWAY)))
-        pairs = np.empty((8 * len(self.topic), 2), np.int64)
+        pairs = np.empty((16 * len(self.topic), 2), np.int64)
+        introductions, count = self._introduce(channel, np.uint64(peer_key(key, GATEWAY)), pairs)
         meetings, count = meet_all(
             self.trie,
-            self.acquaintance,
+            self.settings.replication,
             self.settings.recursion,
             channel,
             np.uint64(peer_key(key, MEET)),
             pairs,
+            count,
         )
         self.postings.expire(cycle)
         self.postings.copy_between(pairs[:count])
         self.postings.keep_where(self._in_place())
-        announcements = self._announce(cycle, network, np.uint64(peer_key(key, ANNOUNCE)))
+        due = (self.announce_in >= 0) & (self.announce_in <= cycle) & (network.alive == 1)
+        announcements = self.announce(np.flatnonzero(due), cycle, network)
         return {
             "messages": introductions + meetings + announcements,
             "meetings": meetings,
@@ -190,13 +196,30 @@ class PGrid:
         low, high = self.postings.span(at, topics)
         members = np.full((len(starts), wanted), -1, np.int32)
         sample(self.postings.rows[:, 2], low, high, starts, np.uint64(mix(key)), members)
-        return Found(members, high - low, hops, messages)
+        return Found(members, at >= 0, high - low, hops, messages)
+
+    def announce(self, members: NDArray[np.int64], cycle: int, network: Network) -> int:
+        """Route the announcements of `members` to where they belong, and to the buddies; returns messages."""
+        key = np.uint64(peer_key(cycle_key(self.seed, STREAM, cycle), ANNOUNCE))
+        at, _, messages = self._route(members, self.topic[members], network, key)
+        self.announce_in[members] = np.where(at >= 0, cycle + self.settings.lease // 2, cycle + 1)
+        members, at = members[at >= 0], at[at >= 0]
+        buddies = self.trie.buddy[at]
+        told = buddies >= 0
+        channel = Channel(network.alive, network.group, network.loss)
+        tell(at, buddies, channel, np.uint64(mix(key)), told)
+        holder = np.concatenate([at, buddies[told]])
+        member = np.concatenate([members, np.repeat(members, told.sum(axis=1))])
+        self.postings.post(
+            holder, self.topic[member], member, np.full(len(member), cycle + self.settings.lease)
+        )
+        return int(messages.sum() + (buddies >= 0).sum())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything a checkpoint has to keep."""
         return {
             **self.trie._asdict(),
-            "acquaintance": self.acquaintance,
+            "contact": self.contact,
             "announce_in": self.announce_in,
             "recent": self.recent,
             "joining": self.joining,
@@ -206,14 +229,15 @@ class PGrid:
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take up the state that `arrays` gave."""
         self.trie = Trie(*(arrays[name].copy() for name in Trie._fields))
-        for name in ("acquaintance", "announce_in", "recent", "joining"):
+        for name in ("contact", "announce_in", "recent", "joining"):
             setattr(self, name, arrays[name].copy())
         self.postings.rows = arrays["postings"].copy()
 
     def _forget(self, peers: NDArray[np.int64]) -> None:
         t = self.trie
-        t.path[peers], t.length[peers], t.reference[peers], t.buddy[peers] = 0, 0, -1, -1
-        self.acquaintance[peers] = -1
+        t.path[peers], t.length[peers] = 0, 0
+        t.reference[peers], t.buddy[peers], t.acquaintance[peers] = -1, -1, -1
+        self.contact[peers] = -1
         self.announce_in[peers] = -1
         self.postings.keep_where(~np.isin(self.postings.rows[:, 0], peers))
 
@@ -228,17 +252,22 @@ class PGrid:
         right: NDArray[np.bool_] = matches(self.trie, rows[:, 0], self._keys(rows[:, 1]))
         return right
 
-    def _introduce(self, network: Network, key: Any) -> int:
-        messages = 0
-        for peer in self.joining:
-            if network.alive[peer]:
-                if self.acquaintance[peer, 0] < 0 and len(self.recent):
-                    chosen = below(np.uint64(draw(key, int(peer))), len(self.recent))
-                    self.acquaintance[peer, 0] = self.recent[chosen]
-                    messages += 2
-                self.recent = np.append(self.recent[self.recent != peer], peer)[-16:]
-        self.joining = self.joining[:0]
-        return messages
+    def _introduce(self, channel: Channel, key: Any, pairs: NDArray[np.int64]) -> tuple[int, int]:
+        """Bring newcomers to their leaves; returns messages, and how many pairs have data to share."""
+        messages, count = 0, 0
+        for peer in self.joining[channel.alive[self.joining] == 1]:
+            own = np.uint64(peer_key(key, peer))
+            contact = self.contact[peer]
+            known = self.recent[(channel.alive[self.recent] == 1) & (self.recent != peer)]
+            if contact < 0 and len(known):
+                contact = known[below(np.uint64(draw(own, 1 << 20)), len(known))]
+                messages += 2
+            if contact >= 0:
+                messages += introduce(self.trie, peer, contact, channel, own, pairs, count)
+                count += 1
+            self.recent = np.append(self.recent[self.recent != peer], peer)[-16:]
+        self.joining = self.joining[channel.alive[self.joining] == 0]
+        return messages, count
 
     def _route(
         self, starts: NDArray[np.int64], topics: NDArray[np.int64], network: Network, key: Any
@@ -247,19 +276,3 @@ class PGrid:
         channel = Channel(network.alive, network.group, network.loss)
         route_all(self.trie, starts, self._keys(topics), self.settings.attempts, channel, key, result)
         return result[0], result[1], result[2]
-
-    def _announce(self, cycle: int, network: Network, key: Any) -> int:
-        due = np.flatnonzero((self.announce_in >= 0) & (self.announce_in <= cycle) & (network.alive == 1))
-        at, _, messages = self._route(due, self.topic[due], network, key)
-        self.announce_in[due] = np.where(at >= 0, cycle + self.settings.lease // 2, cycle + 1)
-        due, at = due[at >= 0], at[at >= 0]
-        buddies = self.trie.buddy[at]
-        told = buddies >= 0
-        channel = Channel(network.alive, network.group, network.loss)
-        tell(at, buddies, channel, np.uint64(mix(key)), told)
-        holder = np.concatenate([at, buddies[told]])
-        member = np.concatenate([due, np.repeat(due, told.sum(axis=1))])
-        self.postings.post(
-            holder, self.topic[member], member, np.full(len(member), cycle + self.settings.lease)
-        )
-        return int(messages.sum() + (buddies >= 0).sum())

@@ -5,12 +5,14 @@ Aberer: *P-Grid: A Self-Organizing Access Structure for P2P Information Systems*
 
 A virtual binary trie over keys. Every peer stands at a leaf, its path; for each bit of the path it refers
 to some peers on the other side of that bit. A key is found by handing the request to a reference on the
-other side of the first bit that differs. Paths come from meetings: two peers at the same place part, one
-to either side; a peer at an inner place goes to the side that the other is not on; peers that are apart
-meet each other's references.
+other side of the first bit that differs. Paths come from meetings: two replicas of a leaf with peers enough
+part, one to either side; a peer left behind goes to the side that the other is not on; peers that are apart
+meet each other's references. A newcomer becomes a replica of a random leaf.
 
-Read differently from the papers: paths end at `depth` bits, as in the first of them, not by the amount
-of data; a request that finds all references of a level dead fails, and its sender may try again.
+Read differently from the papers: in the first one newcomers start at the root of the trie, and two peers
+at the same place always part. A peer short of its final place would then answer for keys whose data it
+never saw, so the later way is taken: replicas first, and parting only where `enough` peers are left on both
+sides. A request that finds all references of a level dead fails, and its sender may try again.
 """
 
 from __future__ import annotations
@@ -42,12 +44,15 @@ class Trie(NamedTuple):
         Peers across each bit; -1 where unknown.
     buddy : (n, buddies) int32
         Peers at the same leaf; -1 where unknown.
+    acquaintance : (n, ...) int32
+        Peers to meet, wherever they are; -1 where unknown.
     """
 
     path: NDArray[np.uint64]
     length: NDArray[np.int32]
     reference: NDArray[np.int32]
     buddy: NDArray[np.int32]
+    acquaintance: NDArray[np.int32]
 
 
 @kernel
@@ -101,12 +106,25 @@ def extend(trie, peer, value, across, own, k):
     place = trie.length[peer]
     trie.path[peer] |= np.uint64(value) << (TOP - np.uint64(place))
     trie.length[peer] = place + 1
-    trie.buddy[peer, :] = -1  # whoever stayed behind is no replica any more
+    for i in range(trie.buddy.shape[1]):  # who is still a replica is seen when they meet again
+        if trie.buddy[peer, i] >= 0:
+            k = put(trie.acquaintance[peer], trie.buddy[peer, i], own, k)
+            trie.buddy[peer, i] = -1
     return put(trie.reference[peer, place], across, own, k)
 
 
 @kernel
-def meet(trie, a, b, deepest, own, k, pairs, count):
+def replicas(trie, peer):
+    """How many peers at its leaf a peer knows of, itself included."""
+    count = 1
+    for i in range(trie.buddy.shape[1]):
+        if trie.buddy[peer, i] >= 0:
+            count += 1
+    return count
+
+
+@kernel
+def meet(trie, a, b, enough, deepest, own, k, pairs, count):
     """Let two peers exchange, and each other's references with them down to `deepest` levels of recursion.
 
     Returns (messages, next draw, count). Those with data to hand over, replicas that met and peers that
@@ -129,7 +147,8 @@ def meet(trie, a, b, deepest, own, k, pairs, count):
         if (more_a == 0 or more_b == 0) and count < len(pairs):
             pairs[count, 0], pairs[count, 1] = a, b
             count += 1
-        if more_a == 0 and more_b == 0 and common < depth:
+        crowded = max(replicas(trie, a), replicas(trie, b)) >= 2 * enough
+        if more_a == 0 and more_b == 0 and common < depth and crowded:
             k = extend(trie, a, 0, b, own, k)
             k = extend(trie, b, 1, a, own, k)
         elif more_a == 0 and more_b == 0:

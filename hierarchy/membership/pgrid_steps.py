@@ -10,13 +10,44 @@ from hierarchy.membership.scamp_rules import arrives
 from sub2sub.compilation import kernel
 from sub2sub.randomness import below, draw, peer_key
 
-__all__ = ["matches", "meet_all", "route_all", "sample", "tell"]
+__all__ = ["introduce", "matches", "meet_all", "route_all", "sample", "tell"]
 
 
 @kernel
-def meet_all(trie, acquaintance, deepest, channel, key, pairs):
-    """Let every live peer check one reference and meet one acquaintance; returns (messages, pairs noted)."""
-    messages, count = 0, 0
+def introduce(trie, peer, contact, channel, own, pairs, count):
+    """Make a newcomer a replica of a random leaf, found by routing from its contact; returns messages."""
+    at, _, messages, k = route(trie, contact, draw(own, 0), channel, own, np.int64(1))
+    if at < 0:
+        at = contact
+    trie.path[peer] = trie.path[at]
+    trie.length[peer] = trie.length[at]
+    trie.reference[peer] = trie.reference[at]
+    trie.buddy[peer] = trie.buddy[at]
+    k = put(trie.buddy[peer], at, own, k)
+    k = put(trie.buddy[at], peer, own, k)
+    put(trie.acquaintance[peer], contact, own, k)
+    pairs[count, 0], pairs[count, 1] = at, peer
+    return messages + 2
+
+
+@kernel
+def random_entry(row, bits):
+    """Place of a random entry of a row with gaps; -1 if it has none."""
+    start = below(bits, len(row))
+    for i in range(len(row)):
+        place = (start + i) % len(row)
+        if row[place] >= 0:
+            return place
+    return -1
+
+
+@kernel
+def meet_all(trie, enough, deepest, channel, key, pairs, count):
+    """Let every live peer check a reference, meet a buddy and meet an acquaintance.
+
+    Returns (messages, how many pairs are noted).
+    """
+    messages = 0
     for peer in range(len(trie.length)):
         if not channel.alive[peer]:
             continue
@@ -28,25 +59,27 @@ def meet_all(trie, acquaintance, deepest, channel, key, pairs):
             messages += 1
             if not channel.alive[checked] or not is_across(trie, peer, checked, place):
                 trie.reference[peer, place, slot] = -1
-        slot = below(draw(own, 2), acquaintance.shape[1])
-        for _ in range(acquaintance.shape[1]):
-            if acquaintance[peer, slot] >= 0:
-                break
-            slot = (slot + 1) % acquaintance.shape[1]
-        other = acquaintance[peer, slot]
-        if other < 0 or other == peer:
-            continue
-        if not arrives(channel, peer, other, draw(own, 3)):
-            messages += 1
-            if not channel.alive[other]:
-                acquaintance[peer, slot] = -1
-            continue
-        passed_on = acquaintance[other, below(draw(own, 4), acquaintance.shape[1])]
-        k = put(acquaintance[other], peer, own, np.int64(5))
-        if passed_on >= 0 and passed_on != peer:
-            k = put(acquaintance[peer], passed_on, own, k)
-        sent, k, count = meet(trie, np.int64(peer), np.int64(other), deepest, own, k, pairs, count)
-        messages += sent
+        k = np.int64(4)
+        for row, bits in ((trie.buddy[peer], draw(own, 2)), (trie.acquaintance[peer], draw(own, 3))):
+            slot = random_entry(row, bits)
+            if slot < 0 or row[slot] == peer:
+                continue
+            other = row[slot]
+            through = arrives(channel, peer, other, draw(own, k))
+            k += 1
+            if not through:
+                messages += 1
+                if not channel.alive[other]:
+                    row[slot] = -1
+                continue
+            passed_on = trie.acquaintance[other, below(draw(own, k), trie.acquaintance.shape[1])]
+            k = put(trie.acquaintance[other], peer, own, k + 1)
+            if passed_on >= 0 and passed_on != peer:
+                k = put(trie.acquaintance[peer], passed_on, own, k)
+            sent, k, count = meet(
+                trie, np.int64(peer), np.int64(other), enough, deepest, own, k, pairs, count
+            )
+            messages += sent
     return messages, count
 
 

@@ -3,7 +3,7 @@
 Rules and reference: `hierarchy.membership.scamp_rules`. Every subscription ends with its lease: then the
 entries made by it go from all views, and its owner subscribes again through a random member of its own
 view, which it keeps. A member that has heard no heartbeat for a while takes itself for isolated and does
-the same.
+the same; so does one whose view is empty, through somebody that has it in its own.
 
 Read differently from the paper: a renewed subscription spreads without the c extra copies. With them views
 would grow by c entries each lease, without end (the paper's equilibrium counts only first subscriptions).
@@ -129,7 +129,7 @@ class Scamp:
         self.joining, joining = self.joining[:0], self.joining
         self.leaving = self.leaving[:0]
         subscriptions += self._serve(join_all, joining, cycle, key, channel)
-        due = (self.views.lease_end <= cycle) | (self.heard < cycle - s.isolation)
+        due = (self.views.lease_end <= cycle) | (self.heard < cycle - s.isolation) | (self.views.size == 0)
         due &= (network.alive == 1) & (self.views.lease_end > 0)
         subscriptions += self._serve(renew_all, np.flatnonzero(due), cycle, key, channel)
         expire(self.views, network.alive, cycle)

@@ -121,6 +121,9 @@ def renew_all(views, members, done, contact, heard, rules, cycle, channel, key):
         if views.size[member] > 0:
             start = views.partial[member, below(draw(own, k), views.size[member])]
             k += 1
+        elif views.in_size[member] > 0:
+            start = views.inward[member, below(draw(own, k), views.in_size[member])]
+            k += 1
         if start < 0:
             continue
         server, walked, k = indirect(views, start, steps, channel, own, k)

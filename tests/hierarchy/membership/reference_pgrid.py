@@ -29,6 +29,7 @@ class Peer:
     path: str = ""
     references: dict[int, list[Peer]] = field(default_factory=dict)
     buddies: list[Peer] = field(default_factory=list)
+    acquaintances: list[Peer] = field(default_factory=list)
 
     def refer(self, place: int, peer: Peer, dice: Dice) -> None:
         self._put(self.references.setdefault(place, []), self.most, peer, dice)
@@ -47,6 +48,8 @@ class Peer:
 
     def extend(self, bit: str, across: Peer, dice: Dice) -> None:
         self.path += bit
+        for buddy in self.buddies:
+            self._put(self.acquaintances, self.buddies_most, buddy, dice)
         self.buddies = []
         self.refer(len(self.path) - 1, across, dice)
 
@@ -58,7 +61,7 @@ def common_prefix(a: str, b: str) -> int:
     return length
 
 
-def meet(a: Peer, b: Peer, depth: int, deepest: int, dice: Dice) -> int:
+def meet(a: Peer, b: Peer, depth: int, enough: int, deepest: int, dice: Dice) -> int:
     """The EXCHANGE of the paper; returns its messages."""
     waiting = [(a, b, 0)]
     messages = 0
@@ -72,7 +75,8 @@ def meet(a: Peer, b: Peer, depth: int, deepest: int, dice: Dice) -> int:
                     if reference is not peer:
                         peer.refer(place, reference, dice)
         at_end_a, at_end_b = len(a.path) == common, len(b.path) == common
-        if at_end_a and at_end_b and common < depth:
+        crowded = max(len(a.buddies), len(b.buddies)) + 1 >= 2 * enough
+        if at_end_a and at_end_b and common < depth and crowded:
             a.extend("0", b, dice)
             b.extend("1", a, dice)
         elif at_end_a and at_end_b:

@@ -105,7 +105,7 @@ class ReferenceScamp:
             for node in self.nodes
             if self.is_alive(node)
             and node.lease_end > 0
-            and (node.lease_end <= cycle or node.heard < cycle - self.s.isolation)
+            and (node.lease_end <= cycle or node.heard < cycle - self.s.isolation or not node.view)
         ]
         for node in due:
             self.renew(node, cycle, Dice(key, RENEW, node.number))
@@ -153,7 +153,12 @@ class ReferenceScamp:
                     holder.drop(node)
             node.inward = []
         self.new_lease(node, cycle, dice)
-        start = node.view[dice.below(len(node.view))].peer if node.view else node.contact
+        if node.view:
+            start = node.view[dice.below(len(node.view))].peer
+        elif node.inward:
+            start = node.inward[dice.below(len(node.inward))]
+        else:
+            start = node.contact
         if start is None:
             return
         server = self.walk(start, dice)

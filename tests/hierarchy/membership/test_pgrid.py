@@ -24,18 +24,20 @@ def _bits(word: int, length: int) -> str:
 @given(
     st.lists(st.tuples(st.integers(0, N - 1), st.integers(0, N - 1)), max_size=60),
     st.integers(0, 2),
+    st.integers(0, 2),
     st.lists(st.tuples(st.integers(0, N - 1), st.integers(0, 2**DEPTH - 1)), max_size=10),
     st.sets(st.integers(0, N - 1), max_size=5),
     st.sampled_from([0.0, 0.4]),
 )
 @settings(deadline=None, max_examples=120)
 def test_meetings_and_routes_go_as_in_the_reference_draw_for_draw(
-    meetings, deepest, requests, dead, loss
+    meetings, enough, deepest, requests, dead, loss
 ) -> None:
     trie = Trie(
         np.zeros(N, np.uint64),
         np.zeros(N, np.int32),
         np.full((N, DEPTH, MOST), -1, np.int32),
+        np.full((N, BUDDIES), -1, np.int32),
         np.full((N, BUDDIES), -1, np.int32),
     )
     peers = [reference.Peer(i, MOST, BUDDIES) for i in range(N)]
@@ -43,14 +45,15 @@ def test_meetings_and_routes_go_as_in_the_reference_draw_for_draw(
     for number, (a, b) in enumerate(meetings):
         if a != b:
             key = np.uint64(number)
-            sent, _, _ = meet(trie, a, b, deepest, key, np.int64(0), pairs, np.int64(0))
-            assert sent == reference.meet(peers[a], peers[b], DEPTH, deepest, reference.Dice(key))
+            sent, _, _ = meet(trie, a, b, enough, deepest, key, np.int64(0), pairs, np.int64(0))
+            assert sent == reference.meet(peers[a], peers[b], DEPTH, enough, deepest, reference.Dice(key))
     for i, peer in enumerate(peers):
         assert _bits(trie.path[i], trie.length[i]) == peer.path
         for place in range(DEPTH):
             known = [x for x in trie.reference[i, place].tolist() if x >= 0]
             assert known == [r.number for r in peer.references.get(place, [])]
         assert [x for x in trie.buddy[i].tolist() if x >= 0] == [b.number for b in peer.buddies]
+        assert [x for x in trie.acquaintance[i].tolist() if x >= 0] == [b.number for b in peer.acquaintances]
 
     alive = np.array([i not in dead for i in range(N)], np.uint8)
     channel = Channel(alive, np.zeros(N, np.uint8), loss)

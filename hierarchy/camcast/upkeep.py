@@ -1,0 +1,162 @@
+"""Super-topic tables as a layer: found, checked, refilled and passed on.
+
+CAMCAST Sections 3.3 and 3.4, Figure 6. KEEP_TABLE_UPDATED, each cycle, for every member: an empty table is
+searched for; another is checked with probability p_sel, and if at most tau entries are alive these are
+asked for others of their community. A table that changed goes with the next membership update to the
+members of the owner's topic table, who check their own and merge it; so news spread as long as they
+change something.
+
+Readings
+--------
+- As with dissemination, p_sel is the probability of checking, not that of leaving it out.
+- A search for a nearer community than the table holds goes on for ever if there is none. Each member
+  takes part in it with probability p_sel only, at each timeout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hierarchy.camcast.settings import TopicSettings
+from hierarchy.camcast.slots import Slots, slots_of
+from hierarchy.camcast.upkeep_rules import State
+from hierarchy.camcast.upkeep_steps import (
+    adopt,
+    deactivate,
+    due_requests,
+    keep_updated,
+    pass_on,
+    take_found,
+)
+from hierarchy.topics import TopicTree
+from sub2sub.network import Network
+from sub2sub.randomness import cycle_key, stream_number
+
+__all__ = ["Finder", "SuperTables"]
+
+STREAM = stream_number("camcast upkeep")
+
+
+class Finder(Protocol):
+    """How members of super-communities are found: by flooding, from gateways, in a structured overlay."""
+
+    def find(
+        self,
+        state: State,
+        slots: Slots,
+        topic_table: NDArray[np.int32],
+        requests: NDArray[np.int64],
+        wanted: int,
+        cycle: int,
+        network: Network,
+        seed: int,
+    ) -> tuple[NDArray[np.int32], int]:
+        """Serve requests, rows of (member, slot, scope); returns `wanted` candidates each, and messages."""
+        ...
+
+
+class SuperTables:
+    """Super-topic tables of all members.
+
+    Parameters
+    ----------
+    tree : TopicTree
+        The hierarchy.
+    topic : (n,) array
+        Community of each member, present or to come.
+    finder : Finder
+        Where contacts come from.
+    topic_tables : callable
+        Gives the topic tables as they are now, (n, k) int32.
+    seed : int
+        Of all draws.
+    settings : TopicSettings, optional
+        z, tau, g and p_sel, the same for all topics.
+    timeout : int
+        Cycles between two requests of a search.
+    """
+
+    name = "super tables"
+
+    def __init__(
+        self,
+        tree: TopicTree,
+        topic: ArrayLike,
+        finder: Finder,
+        topic_tables: Callable[[], NDArray[np.int32]],
+        seed: int,
+        settings: TopicSettings | None = None,
+        timeout: int = 3,
+    ) -> None:
+        self.tree, self.finder, self.topic_tables = tree, finder, topic_tables
+        self.seed, self.timeout = seed, timeout
+        self.settings = settings or TopicSettings()
+        self.slots = slots_of(tree)
+        topics = np.asarray(topic, np.int32)
+        n, most = len(topics), self.slots.most
+        self.state = State(
+            topics,
+            np.full((n, most, self.settings.z), -1, np.int32),
+            np.zeros((n, most), np.int32),
+            np.zeros((n, most), np.int32),
+            np.zeros((n, most), np.uint8),
+        )
+        self.joined = np.zeros(n, np.uint8)
+
+    def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
+        """Start `peers` afresh; a contact (-1: none) of a supertopic is the first entry of a table."""
+        peers = np.asarray(peers, np.int64)
+        self._clear(peers)
+        self.joined[peers] = 1
+        self.state.due[peers] = cycle
+        adopt(self.state, self.slots, peers, np.asarray(contacts, np.int64))
+
+    def leave(self, peers: ArrayLike, cycle: int) -> None:
+        """Forget the tables of `peers`."""
+        peers = np.asarray(peers, np.int64)
+        self._clear(peers)
+        self.joined[peers] = 0
+
+    def step(self, cycle: int, network: Network) -> dict[str, int]:
+        """Pass changed tables on, check and refill tables, search where there is none."""
+        s, settings = self.state, self.settings
+        key = cycle_key(self.seed, STREAM, cycle)
+        channel = (network.alive, network.group, network.loss)
+        present = network.alive * self.joined
+        tables = self.topic_tables()
+        p_sel = self._p_sel(present)
+        deactivate(s, self.slots)
+        updates = pass_on(s, self.slots, tables, settings.z, present, channel, key)
+        checks = keep_updated(s, self.slots, tables, settings.tau, p_sel, present, channel, key)
+        requests = due_requests(s, self.slots, p_sel, present, cycle, key)
+        found, searches = self.finder.find(
+            s, self.slots, tables, requests, settings.z, cycle, network, self.seed
+        )
+        take_found(s, self.slots, requests, found, cycle, self.timeout)
+        return {
+            "messages": updates + checks + searches,
+            "updates": updates,
+            "checks": checks,
+            "searches": searches,
+        }
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything a checkpoint has to keep."""
+        return {**self.state._asdict(), "joined": self.joined}
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take up the state that `arrays` gave."""
+        self.state = State(*(arrays[name].copy() for name in State._fields))
+        self.joined = arrays["joined"].copy()
+
+    def _clear(self, peers: NDArray[np.int64]) -> None:
+        s = self.state
+        s.table[peers], s.scope[peers], s.due[peers], s.fresh[peers] = -1, 0, 0, 0
+
+    def _p_sel(self, present: NDArray[np.uint8]) -> NDArray[np.float64]:
+        sizes = np.bincount(self.state.topic[present == 1], minlength=self.tree.capacity)
+        return np.array([self.settings.select(int(n)) for n in sizes])

@@ -1,0 +1,134 @@
+"""Keeping super-topic tables: MERGE, CHECK and the answers to requests. CAMCAST Figures 5 and 6.
+
+MERGE keeps the entries a table has, adds new ones in free places, and prefers nearer supertopics: entries
+of a nearer one than all present replace them, entries of a farther one are ignored. CHECK drops the
+entries that do not answer, so their places are free for the next MERGE.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.camcast.slots import chain_place
+from sub2sub.compilation import kernel
+from sub2sub.network import reaches
+from sub2sub.randomness import below, draw, unit
+
+__all__ = ["State", "answer", "check", "merge", "table_place"]
+
+FAR = 1 << 30
+
+
+class State(NamedTuple):
+    """Super-topic tables of all members and how their searches stand.
+
+    Attributes
+    ----------
+    topic : (n,) int32
+        Community of each member.
+    table : (n, slots, z) int32
+        Super-topic tables; rows packed to the left, padded with -1.
+    scope : (n, slots) int32
+        How many topics of the chain a search names by now; 0 when none is under way.
+    due : (n, slots) int32
+        Cycle of the next request.
+    fresh : (n, slots) uint8
+        1 for a table that changed and is to be passed on with the next membership update.
+    """
+
+    topic: NDArray[np.int32]
+    table: NDArray[np.int32]
+    scope: NDArray[np.int32]
+    due: NDArray[np.int32]
+    fresh: NDArray[np.uint8]
+
+
+@kernel
+def entries(row):
+    """How many entries a row has."""
+    count = 0
+    while count < len(row) and row[count] >= 0:
+        count += 1
+    return count
+
+
+@kernel
+def table_place(topic, row, slots, slot):
+    """How far up the chain the entries of a table stand; `FAR` if it is empty."""
+    if row[0] < 0:
+        return FAR
+    return chain_place(slots, slot, topic[row[0]])
+
+
+@kernel
+def merge(topic, row, limit, slots, slot, candidate):
+    """Take one candidate into a table of at most `limit` entries; returns whether the table changed."""
+    place = chain_place(slots, slot, topic[candidate])
+    now = table_place(topic, row, slots, slot)
+    if place < 0 or place > now:
+        return False
+    if place < now:
+        row[:] = -1
+        row[0] = candidate
+        return True
+    count = entries(row)
+    for i in range(count):
+        if row[i] == candidate:
+            return False
+    if count >= limit:
+        return False
+    row[count] = candidate
+    return True
+
+
+@kernel
+def check(row, member, alive, group, loss, own, k):
+    """Ask all entries whether they are there, and drop those that are not; returns (messages, next draw).
+
+    A question or an answer that is lost looks like a crash.
+    """
+    count = entries(row)
+    kept = 0
+    for i in range(count):
+        answered = unit(draw(own, k)) >= loss and unit(draw(own, k + 1)) >= loss
+        k += 2
+        if answered and reaches(alive, group, member, row[i]):
+            row[kept] = row[i]
+            kept += 1
+    row[kept:] = -1
+    return 2 * count, k
+
+
+@kernel
+def answer(state, slots, slot, scope, topic_table, asked, wanted, out, own, k):
+    """What `asked` knows of the first `scope` topics of a chain: itself and its community, or its supers.
+
+    Fills `out` with at most `wanted` members of the nearest such topic; returns the next draw. Empty if it
+    knows none.
+    """
+    out[:] = -1
+    place = chain_place(slots, slot, state.topic[asked])
+    if 0 <= place < scope:
+        out[0] = asked
+        community = topic_table[asked]
+        size = entries(community)
+        for i in range(1, min(wanted, size + 1)):
+            # Different ones of its table, by chance; a repeated one is left out by MERGE.
+            out[i] = community[below(draw(own, k), size)]
+            k += 1
+        return k
+    best, best_slot = np.int64(scope), -1
+    for other in range(slots.first[state.topic[asked]], slots.first[state.topic[asked] + 1]):
+        row = state.table[asked, other - slots.first[state.topic[asked]]]
+        if row[0] >= 0:
+            place = chain_place(slots, slot, state.topic[row[0]])
+            if 0 <= place < best:
+                best, best_slot = place, other - slots.first[state.topic[asked]]
+    if best_slot >= 0:
+        row = state.table[asked, best_slot]
+        for i in range(min(wanted, len(row))):
+            out[i] = row[i]
+    return k

@@ -1,0 +1,23 @@
+"""Membership services: SCAMP, P-Grid, and the three memberships of CAMCAST built of them."""
+
+from hierarchy.membership.gateways import Gateways
+from hierarchy.membership.interface import Membership
+from hierarchy.membership.pgrid import Found, PGrid, PGridSettings
+from hierarchy.membership.scamp import Scamp, ScampSettings
+from hierarchy.membership.semistructured import OverlayFinder, SemiStructured
+from hierarchy.membership.structured import Structured
+from hierarchy.membership.unstructured import Unstructured
+
+__all__ = [
+    "Found",
+    "Gateways",
+    "Membership",
+    "OverlayFinder",
+    "PGrid",
+    "PGridSettings",
+    "Scamp",
+    "ScampSettings",
+    "SemiStructured",
+    "Structured",
+    "Unstructured",
+]

@@ -1,0 +1,119 @@
+"""Gateways: a few well-known members of each community, who name contacts. CAMCAST Section 5.2.1.
+
+The first members of a community are its gateways; a place is given anew to a newcomer when its holder is
+gone. The paper's limit holds here too: gateways have to be highly available. If all of a community's crash
+at once, the next newcomer founds a second community of the same topic, which stays apart from the first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.camcast.slots import Slots
+from hierarchy.camcast.upkeep_rules import State, answer, merge
+from sub2sub.compilation import kernel
+from sub2sub.network import Network, reaches
+from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number, unit
+
+__all__ = ["Gateways"]
+
+STREAM = stream_number("gateways")
+
+
+class Gateways:
+    """The gateways of all communities, and a `Finder` that asks them.
+
+    Parameters
+    ----------
+    topics : int
+        How many topics there are, at most.
+    count : int
+        Gateways of each community.
+
+    Examples
+    --------
+    >>> gateways, network = Gateways(topics=1), Network.whole(3)
+    >>> topic = np.zeros(3, np.int32)
+    >>> gateways.admit(np.arange(3), topic, cycle=0, network=network, seed=1).tolist()
+    [-1, 0, 0]
+    """
+
+    def __init__(self, topics: int, count: int = 2) -> None:
+        self.table = np.full((topics, count), -1, np.int32)
+
+    def admit(
+        self, peers: NDArray[np.int64], topic: NDArray[np.int32], cycle: int, network: Network, seed: int
+    ) -> NDArray[np.int64]:
+        """Name a contact for each newcomer, one after the other; -1 to one who founds a community."""
+        contacts = np.empty(len(peers), np.int64)
+        key = cycle_key(seed, STREAM, cycle)
+        admit_all(self.table, peers, topic, network.alive, key, contacts)
+        return contacts
+
+    def find(
+        self,
+        state: State,
+        slots: Slots,
+        topic_table: NDArray[np.int32],
+        requests: NDArray[np.int64],
+        wanted: int,
+        cycle: int,
+        network: Network,
+        seed: int,
+    ) -> tuple[NDArray[np.int32], int]:
+        """Ask the gateways of the topics searched for, nearest first."""
+        found = np.full((len(requests), wanted), -1, np.int32)
+        key = np.uint64(peer_key(cycle_key(seed, STREAM, cycle), -1))
+        channel = (network.alive, network.group, network.loss)
+        messages = ask_all(state, slots, topic_table, self.table, requests, channel, key, found)
+        return found, int(messages)
+
+
+@kernel
+def admit_all(gateways, peers, topic, alive, key, contacts):
+    """Choose a live gateway for each newcomer, and let newcomers fill free places."""
+    for i in range(len(peers)):
+        peer = peers[i]
+        row = gateways[topic[peer]]
+        contacts[i] = -1
+        count = 0
+        for j in range(len(row)):
+            if row[j] >= 0 and row[j] != peer and alive[row[j]]:
+                count += 1
+                if below(draw(peer_key(key, peer), j), count) == 0:  # each of them with the same chance
+                    contacts[i] = row[j]
+        for j in range(len(row)):
+            if row[j] == peer:
+                break
+            if row[j] < 0 or not alive[row[j]]:
+                row[j] = peer
+                break
+
+
+@kernel
+def ask_all(state, slots, topic_table, gateways, requests, channel, key, found):
+    """Put each request to gateways until one answers; returns messages."""
+    alive, group, loss = channel
+    told = np.empty(found.shape[1], np.int32)
+    messages = 0
+    for number in range(len(requests)):
+        member, slot, scope = requests[number]
+        own = peer_key(peer_key(key, slot), member)
+        k = np.int64(0)
+        for i in range(slots.start[slot], slots.start[slot] + scope):
+            for asked in gateways[slots.chain[i]]:
+                if asked < 0 or asked == member:
+                    continue
+                messages += 2
+                through = unit(draw(own, k)) >= loss and unit(draw(own, k + 1)) >= loss
+                k += 2
+                if not through or not reaches(alive, group, member, asked):
+                    continue
+                k = answer(state, slots, slot, scope, topic_table, asked, len(told), told, own, k)
+                for candidate in told:
+                    if candidate >= 0:
+                        merge(state.topic, found[number], len(told), slots, slot, candidate)
+            if found[number, 0] >= 0:
+                break
+    return messages

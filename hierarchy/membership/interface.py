@@ -1,0 +1,30 @@
+"""What CAMCAST asks of a membership service: a layer that hands out topic and super-topic tables.
+
+CAMCAST Section 5.2 has three: `Unstructured`, `SemiStructured` and `Structured`. A member is a process in one
+community, so its topic never changes; a process that changes its mind leaves as one member and joins as
+another.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from numpy.typing import ArrayLike
+
+from hierarchy.camcast.tables import Tables
+from sub2sub.layer import Layer
+
+__all__ = ["Membership"]
+
+
+@runtime_checkable
+class Membership(Layer, Protocol):
+    """A layer (`step`, `join`, `arrays`, `load`) with two more methods."""
+
+    def leave(self, peers: ArrayLike, cycle: int) -> None:
+        """Let `peers` leave their communities in good order."""
+        ...
+
+    def tables(self) -> Tables:
+        """The tables as they are now, to disseminate on."""
+        ...

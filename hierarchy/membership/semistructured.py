@@ -1,0 +1,173 @@
+"""The semi-structured membership: SCAMP for topic tables, contacts found in a P-Grid. CAMCAST Section 5.2.2.
+
+A newcomer joins the overlay, asks it for members of its own community and subscribes through one of them.
+Only then does it announce itself, so whoever is found is subscribed already. The peer that a request ends
+at names the first to ask as founder of an empty community. Super-contacts are found in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hierarchy.camcast.settings import TopicSettings
+from hierarchy.camcast.slots import Slots
+from hierarchy.camcast.tables import Tables
+from hierarchy.camcast.upkeep import SuperTables
+from hierarchy.camcast.upkeep_rules import State
+from hierarchy.membership.pgrid import PGrid, PGridSettings
+from hierarchy.membership.scamp import Scamp, ScampSettings
+from hierarchy.membership.unstructured import part
+from hierarchy.topics import TopicTree
+from sub2sub.network import Network
+
+__all__ = ["OverlayFinder", "SemiStructured"]
+
+
+class OverlayFinder:
+    """A `Finder` that searches a P-Grid for each topic of a request, nearest first."""
+
+    def __init__(self, grid: PGrid) -> None:
+        self.grid = grid
+        self.hops = np.empty(0, np.int64)  # of the searches of the last call
+
+    def find(
+        self,
+        state: State,
+        slots: Slots,
+        topic_table: NDArray[np.int32],
+        requests: NDArray[np.int64],
+        wanted: int,
+        cycle: int,
+        network: Network,
+        seed: int,
+    ) -> tuple[NDArray[np.int32], int]:
+        """Serve requests, rows of (member, slot, scope); returns `wanted` candidates each, and messages."""
+        found = np.full((len(requests), wanted), -1, np.int32)
+        messages, hops = 0, []
+        for place in range(int(requests[:, 2].max(initial=0))):
+            left = np.flatnonzero((found[:, 0] < 0) & (requests[:, 2] > place))
+            if len(left) == 0:
+                break
+            topics = slots.chain[slots.start[requests[left, 1]] + place]
+            answers = self.grid.search(requests[left, 0], topics, wanted, cycle, network, salt=1 + place)
+            found[left] = answers.members
+            messages += int(answers.messages.sum()) + len(left)
+            hops.append(answers.hops)
+        self.hops = np.concatenate(hops) if hops else np.empty(0, np.int64)
+        return found, messages
+
+
+class SemiStructured:
+    """SCAMP views as topic tables; all contacts by searching a P-Grid.
+
+    Parameters
+    ----------
+    tree : TopicTree
+        The hierarchy.
+    topic : (n,) array
+        Community of each member, present or to come.
+    seed : int
+        Of all draws.
+    settings, scamp, pgrid : optional
+        Of CAMCAST, SCAMP and P-Grid.
+
+    Examples
+    --------
+    >>> from hierarchy.camcast import Communities
+    >>> group = Communities.chain(7, 28, 79)
+    >>> membership, network = SemiStructured(group.tree, group.topic, seed=1), Network.whole(114)
+    >>> membership.join(np.arange(114), np.full(114, -1), cycle=0)
+    >>> for cycle in range(20):
+    ...     cost = membership.step(cycle, network)
+    >>> tables = membership.tables()
+    >>> bool((tables.super_table[tables.topic > 0, 0, 0] >= 0).all())
+    True
+    """
+
+    name = "semi-structured"
+
+    def __init__(
+        self,
+        tree: TopicTree,
+        topic: ArrayLike,
+        seed: int,
+        settings: TopicSettings | None = None,
+        scamp: ScampSettings | None = None,
+        pgrid: PGridSettings | None = None,
+    ) -> None:
+        self.topic = np.asarray(topic, np.int32)
+        self.grid = PGrid(tree, self.topic, seed, pgrid)
+        self.scamp = Scamp(len(self.topic), seed, scamp)
+        self.finder = OverlayFinder(self.grid)
+        self.supers = SuperTables(
+            tree, self.topic, self.finder, lambda: self.scamp.views.partial, seed, settings
+        )
+        self.joining = np.empty(0, np.int64)
+
+    def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
+        """Start `peers` afresh; a contact (-1: the overlay's gateways) is one in the overlay."""
+        peers = np.asarray(peers, np.int64)
+        self.grid.join(peers, contacts, cycle)
+        self.grid.announce_in[peers] = -1  # not before the subscription
+        self.supers.join(peers, np.full(len(peers), -1), cycle)
+        self.joining = np.concatenate([self.joining[~np.isin(self.joining, peers)], peers])
+
+    def leave(self, peers: ArrayLike, cycle: int) -> None:
+        """Unsubscribe `peers` and take them out of the overlay."""
+        self.grid.leave(peers, cycle)
+        self.scamp.leave(peers, cycle)
+        self.supers.leave(peers, cycle)
+        self.joining = self.joining[~np.isin(self.joining, peers)]
+
+    def step(self, cycle: int, network: Network) -> dict[str, int]:
+        """Let the overlay take its turn, subscribe newcomers, then SCAMP and the super-topic tables."""
+        overlay = self.grid.step(cycle, network)["messages"]
+        searches = self._subscribe(cycle, network)
+        topic_tables = self.scamp.step(cycle, network)["messages"]
+        super_tables = self.supers.step(cycle, network)["messages"]
+        return {
+            "messages": overlay + searches + topic_tables + super_tables,
+            "overlay": overlay + searches,
+            "topic tables": topic_tables,
+            "super tables": super_tables,
+        }
+
+    def tables(self) -> Tables:
+        """The views of SCAMP and the super-topic tables."""
+        return Tables(self.topic, self.scamp.views.partial, self.supers.state.table)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything a checkpoint has to keep."""
+        return {
+            **{f"pgrid {name}": array for name, array in self.grid.arrays().items()},
+            **{f"scamp {name}": array for name, array in self.scamp.arrays().items()},
+            **{f"supers {name}": array for name, array in self.supers.arrays().items()},
+            "waiting": self.joining,
+        }
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take up the state that `arrays` gave."""
+        self.grid.load(part(arrays, "pgrid "))
+        self.scamp.load(part(arrays, "scamp "))
+        self.supers.load(part(arrays, "supers "))
+        self.joining = arrays["waiting"].copy()
+
+    def _subscribe(self, cycle: int, network: Network) -> int:
+        """Search a contact for each newcomer that has its place in the overlay; the first to ask founds."""
+        ready = (network.alive[self.joining] == 1) & ~np.isin(self.joining, self.grid.joining)
+        messages, waiting = 0, [self.joining[~ready]]
+        for peer in self.joining[ready]:
+            found = self.grid.search([peer], self.topic[[peer]], 1, cycle, network)
+            messages += int(found.messages[0]) + 1
+            if found.reached[0]:
+                self.scamp.join([peer], found.members[0], cycle)
+                self.grid.announce_in[peer] = cycle
+                messages += self.grid.announce(np.array([peer]), cycle, network)
+            else:
+                waiting.append(np.array([peer]))
+        self.joining = np.concatenate(waiting)
+        return messages

@@ -1,0 +1,160 @@
+"""The structured membership: both tables from searches in a P-Grid. CAMCAST Section 5.2.3.
+
+Every member asks the overlay again, once in `refresh` cycles, for ln N + c members of its community and z of
+the next populated supertopic. N is how many the answering peer knows of, so nobody is told the size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hierarchy.camcast.settings import TopicSettings
+from hierarchy.camcast.slots import slots_of
+from hierarchy.camcast.tables import Tables
+from hierarchy.membership.pgrid import PGrid, PGridSettings
+from hierarchy.membership.unstructured import part
+from hierarchy.topics import TopicTree
+from sub2sub.errors import InputError
+from sub2sub.network import Network
+
+__all__ = ["Structured"]
+
+
+class Structured:
+    """Topic and super-topic tables drawn uniformly from what a P-Grid knows.
+
+    Parameters
+    ----------
+    tree : TopicTree
+        The hierarchy.
+    topic : (n,) array
+        Community of each member, present or to come.
+    seed : int
+        Of all draws.
+    settings, pgrid : optional
+        Of CAMCAST and P-Grid.
+    refresh : int
+        Cycles between two searches of a member; the paper ties it to how fast subscriptions change.
+
+    Examples
+    --------
+    >>> from hierarchy.camcast import Communities
+    >>> group = Communities.chain(7, 28, 79)
+    >>> membership, network = Structured(group.tree, group.topic, seed=1), Network.whole(114)
+    >>> membership.join(np.arange(114), np.full(114, -1), cycle=0)
+    >>> for cycle in range(30):
+    ...     cost = membership.step(cycle, network)
+    >>> (membership.tables().topic_table >= 0).sum(axis=1)[[0, 50]].tolist()  # of 7 and of 79
+    [6, 9]
+    """
+
+    name = "structured"
+
+    def __init__(
+        self,
+        tree: TopicTree,
+        topic: ArrayLike,
+        seed: int,
+        settings: TopicSettings | None = None,
+        pgrid: PGridSettings | None = None,
+        refresh: int = 10,
+    ) -> None:
+        if refresh < 1:
+            raise InputError(f"refresh: expected a whole number not below 1, got {refresh!r}")
+        self.topic = np.asarray(topic, np.int32)
+        self.settings = settings or TopicSettings()
+        self.grid = PGrid(tree, self.topic, seed, pgrid)
+        self.slots = slots_of(tree)
+        self.refresh = refresh
+        n = len(self.topic)
+        self.topic_table = np.full((n, self.settings.table_size(n)), -1, np.int32)
+        self.super_table = np.full((n, self.slots.most, self.settings.z), -1, np.int32)
+        self.hops = np.empty(0, np.int64)  # of the searches of the last step
+
+    def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
+        """Start `peers` afresh; a contact (-1: the overlay's gateways) is one in the overlay."""
+        self.grid.join(peers, contacts, cycle)
+        self._clear(np.asarray(peers, np.int64))
+
+    def leave(self, peers: ArrayLike, cycle: int) -> None:
+        """Take `peers` out of the overlay."""
+        self.grid.leave(peers, cycle)
+        self._clear(np.asarray(peers, np.int64))
+
+    def step(self, cycle: int, network: Network) -> dict[str, int]:
+        """Let the overlay take its turn, then search for those whose tables are due or empty."""
+        overlay = self.grid.step(cycle, network)["messages"]
+        members = np.arange(len(self.topic))
+        present = (network.alive == 1) & (self.grid.announce_in >= 0)
+        due = np.flatnonzero(
+            present & (((members + cycle) % self.refresh == 0) | (self.topic_table[:, 0] < 0))
+        )
+        wanted = self.topic_table.shape[1]
+        found = self.grid.search(due, self.topic[due], wanted, cycle, network)
+        sizes = np.array([self.settings.table_size(int(n)) for n in found.known])
+        keep = np.arange(wanted) < sizes[:, None]
+        known = found.known > 0
+        self.topic_table[due[known]] = np.where(keep, found.members, -1)[known]
+        hops, messages = [found.hops], int(found.messages.sum()) + len(due)
+        for slot in range(self.slots.most):
+            messages += self._search_supers(slot, due, cycle, network, hops)
+        self.hops = np.concatenate(hops)
+        return {"messages": overlay + messages, "overlay": overlay, "searches": messages}
+
+    def tables(self) -> Tables:
+        """The tables as last found."""
+        return Tables(self.topic, self.topic_table, self.super_table)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything a checkpoint has to keep."""
+        return {
+            **{f"pgrid {name}": array for name, array in self.grid.arrays().items()},
+            "topic_table": self.topic_table,
+            "super_table": self.super_table,
+        }
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take up the state that `arrays` gave."""
+        self.grid.load(part(arrays, "pgrid "))
+        self.topic_table = arrays["topic_table"].copy()
+        self.super_table = arrays["super_table"].copy()
+
+    def _clear(self, peers: NDArray[np.int64]) -> None:
+        self.topic_table[peers] = -1
+        self.super_table[peers] = -1
+
+    def _search_supers(
+        self, slot: int, due: NDArray[np.int64], cycle: int, network: Network, hops: list[NDArray[np.int64]]
+    ) -> int:
+        """Fill one super-topic table of each member, going up its chain until somebody is found."""
+        s = self.slots
+        numbers = s.first[self.topic[due]] + slot
+        own = numbers < s.first[self.topic[due] + 1]
+        due, numbers = due[own], numbers[own]
+        # A branch above a chain is searched for only where the chain gave nobody.
+        below = s.after[numbers]
+        chain_table = np.maximum(below - s.first[self.topic[due]], 0)
+        blocked = (below >= 0) & (self.super_table[due, chain_table, 0] >= 0)
+        self.super_table[due[blocked], slot] = -1
+        due, numbers = due[~blocked], numbers[~blocked]
+        found = np.full((len(due), self.settings.z), -1, np.int32)
+        messages, place = 0, 0
+        left = np.arange(len(due))
+        while len(left):
+            topics = s.chain[s.start[numbers[left]] + place]
+            answers = self.grid.search(
+                due[left], topics, self.settings.z, cycle, network, salt=1 + slot * 1000 + place
+            )
+            found[left] = answers.members
+            hops.append(answers.hops)
+            messages += int(answers.messages.sum()) + len(left)
+            place += 1
+            more = s.start[numbers] + place < s.start[numbers + 1]
+            left = np.flatnonzero((found[:, 0] < 0) & more)
+        kept = found[:, 0] >= 0
+        self.super_table[due[kept], slot] = found[kept]
+        return messages
