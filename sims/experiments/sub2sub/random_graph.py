@@ -64,7 +64,7 @@ def random_graph(out: Path, quick: bool, seed: int, progress: Progress) -> list[
         axes.set(xlabel="nodes removed (%)", ylabel="nodes outside the largest piece", yscale="symlog")
         axes.legend()
         save_figure(out, "cyclon-graph", fig)
-    holds_together = float(REMOVED[pieces == 0].max()) if (pieces == 0).any() else 0.0
+    intact_at = float(REMOVED[pieces == 0].max()) if (pieces == 0).any() else 0.0
     id = "cyclon-graph"
     path, clustering, spread = (measured[name] for name in ("path", "clustering", "in_std"))
     same_path = abs(path / random["path"] - 1) < 0.05
@@ -79,7 +79,7 @@ def random_graph(out: Path, quick: bool, seed: int, progress: Progress) -> list[
             id, "in-degrees spread less than a random graph's (standard deviation)", random["in_std"], spread,
             spread < random["in_std"],
         ),
-        Claim(id, f"in one piece until most are removed: {intact}", "most", holds_together, holds_together > 0.5),
+        Claim(id, f"in one piece until most are removed: {intact}", "most", intact_at, intact_at > 0.5),
     ]  # fmt: skip
 
 
