@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sub2sub.errors import InputError
+from workloads.cli_traces import churn, topics
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -76,6 +77,10 @@ def cli() -> None:
     sub2sub workload match w
     sub2sub workload stats w
     """
+
+
+cli.add_command(topics)
+cli.add_command(churn)
 
 
 @cli.command("list")

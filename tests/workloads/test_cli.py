@@ -67,3 +67,22 @@ def test_sweep_runs_and_fails_when_a_run_does(tmp_path: Path) -> None:
     result = CliRunner().invoke(sweep, arguments)
     assert result.exit_code == 0
     assert "2 runs, 0 failed" in result.output
+
+
+def test_topic_workloads_and_churn_are_written_as_tables(tmp_path: Path) -> None:
+    size = ("--subscribers", 100, "--events", 10)
+    assert "13 topics" in call("topics", "--fanout", "3,3", *size, "--out", tmp_path / "t").output
+    paths = parquet.read_table(tmp_path / "t" / "topics.parquet")["path"].to_pylist()
+    chosen = parquet.read_table(tmp_path / "t" / "subscriptions.parquet")
+    assert paths[0] == "."
+    assert chosen.column_names == ["subscriber", "topic"]
+    assert max(chosen["topic"].to_pylist()) < 13
+    with pytest.raises(InputError, match="either --fanout or --topics"):
+        call("topics", *size, "--out", tmp_path / "u")
+    with pytest.raises(InputError, match="whole numbers"):
+        call("topics", "--fanout", "3,x", *size, "--out", tmp_path / "u")
+    rates = ("--subscribers", 200, "--cycles", 50, "--session", 20, "--absence", 20, "--change", 0.01)
+    call("churn", *rates, "--out", tmp_path / "c.parquet")
+    trace = parquet.read_table(tmp_path / "c.parquet").to_pandas()
+    assert set(trace["kind"]) == {"start", "join", "leave", "change"}
+    assert trace.loc[trace["kind"] == "start", "cycle"].eq(0).all()
