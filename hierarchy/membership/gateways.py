@@ -3,6 +3,8 @@
 The first members of a community are its gateways; a place is given anew to a newcomer when its holder is
 gone. The paper's limit holds here too: gateways have to be highly available. If all of a community's crash
 at once, the next newcomer founds a second community of the same topic, which stays apart from the first.
+Who searches super-processes and gets no answer from a gateway asks one of its own community ("exchanging
+super-process information between the processes of a given community").
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.camcast.slots import Slots
-from hierarchy.camcast.upkeep_rules import State, answer, merge
+from hierarchy.camcast.upkeep_rules import State, answer, entries, merge
 from sub2sub.compilation import kernel
 from sub2sub.network import Network, reaches
 from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number, unit
@@ -62,7 +64,7 @@ class Gateways:
         network: Network,
         seed: int,
     ) -> tuple[NDArray[np.int32], int]:
-        """Ask the gateways of the topics searched for, nearest first."""
+        """Ask the gateways of the topics searched for, nearest first, then one of the own community."""
         found = np.full((len(requests), wanted), -1, np.int32)
         key = np.uint64(peer_key(cycle_key(seed, STREAM, cycle), -1))
         channel = (network.alive, network.group, network.loss)
@@ -93,8 +95,7 @@ def admit_all(gateways, peers, topic, alive, key, contacts):
 
 @kernel
 def ask_all(state, slots, topic_table, gateways, requests, channel, key, found):
-    """Put each request to gateways until one answers; returns messages."""
-    alive, group, loss = channel
+    """Put each request to gateways until some of a topic answer, else to a neighbour; returns messages."""
     told = np.empty(found.shape[1], np.int32)
     messages = 0
     for number in range(len(requests)):
@@ -103,17 +104,42 @@ def ask_all(state, slots, topic_table, gateways, requests, channel, key, found):
         k = np.int64(0)
         for i in range(slots.start[slot], slots.start[slot] + scope):
             for asked in gateways[slots.chain[i]]:
-                if asked < 0 or asked == member:
-                    continue
-                messages += 2
-                through = unit(draw(own, k)) >= loss and unit(draw(own, k + 1)) >= loss
-                k += 2
-                if not through or not reaches(alive, group, member, asked):
-                    continue
-                k = answer(state, slots, slot, scope, topic_table, asked, len(told), told, own, k)
-                for candidate in told:
-                    if candidate >= 0:
-                        merge(state.topic, found[number], len(told), slots, slot, candidate)
+                if asked >= 0 and asked != member:
+                    messages += 2
+                    k = ask(
+                        state,
+                        slots,
+                        topic_table,
+                        requests[number],
+                        asked,
+                        channel,
+                        own,
+                        k,
+                        told,
+                        found[number],
+                    )
             if found[number, 0] >= 0:
                 break
+        known = entries(topic_table[member])
+        if found[number, 0] < 0 and known > 0:
+            asked = topic_table[member, below(draw(own, k), known)]
+            messages += 2
+            k = ask(
+                state, slots, topic_table, requests[number], asked, channel, own, k + 1, told, found[number]
+            )
     return messages
+
+
+@kernel
+def ask(state, slots, topic_table, request, asked, channel, own, k, told, row):
+    """Merge what one process answers to a request into `row`; returns the next draw."""
+    alive, group, loss = channel
+    member, slot, scope = request
+    through = unit(draw(own, k)) >= loss and unit(draw(own, k + 1)) >= loss
+    k += 2
+    if through and reaches(alive, group, member, asked):
+        k = answer(state, slots, slot, scope, topic_table, asked, len(told), told, own, k)
+        for candidate in told:
+            if candidate >= 0:
+                merge(state.topic, row, len(told), slots, slot, candidate)
+    return k
