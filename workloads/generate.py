@@ -33,7 +33,7 @@ from workloads.layout import (
 from workloads.match import count_matches
 from workloads.rows import BLOCK, words
 from workloads.session import StageProgress, run_numbers
-from workloads.spec import Spec, refuse_sparse
+from workloads.spec import Spec, check_seed, refuse_sparse
 from workloads.specfile import to_dict
 from workloads.tables import whole
 
@@ -99,6 +99,7 @@ def generate(
     for name, count in (("subscribers", subscribers), ("events", events), ("at_least", at_least)):
         if count < 0:
             raise InputError(f"{name} = {count}: expected a number of at least 0")
+    check_seed(seed)
     if out.exists() and any(out.iterdir()):
         raise InputError(f"{out}: expected an empty or new folder")
     out.mkdir(parents=True, exist_ok=True)

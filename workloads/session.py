@@ -187,8 +187,18 @@ def run_tasks(
 
     frame = spark.range(0, count, 1, partitions).mapInArrow(work, from_arrow_schema(schema))
     with _watched(spark, progress, partitions):
-        table: Any = frame.toArrow()
+        try:
+            table: Any = frame.toArrow()
+        except Exception as failure:
+            raise _as_raised(failure) from failure
     return table.cast(schema)
+
+
+def _as_raised(failure: Exception) -> Exception:
+    """The mistake of a user that a task found, freed from Spark's account of it; anything else as it is."""
+    mark = f"{InputError.__module__}.{InputError.__name__}: "
+    lines = [line for line in str(failure).splitlines() if line.startswith(mark)]
+    return InputError(lines[-1].removeprefix(mark)) if lines else failure
 
 
 def _run_here(

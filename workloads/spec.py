@@ -23,7 +23,7 @@ from workloads.distributions import Distribution, PowerLaw, Uniform
 from workloads.match import has_at_least
 from workloads.rows import BLOCK, uniforms
 
-__all__ = ["Attribute", "Spec", "refuse_sparse"]
+__all__ = ["Attribute", "Spec", "check_seed", "refuse_sparse"]
 
 Floats = NDArray[np.float64]
 
@@ -144,7 +144,7 @@ class Spec:
 
     def rows(self, seed: int, start: int, stop: int) -> tuple[Floats, Floats]:
         """Closed ranges (lows, highs) of the subscriptions [start, stop)."""
-        _check_seed(seed)
+        check_seed(seed)
         centres = self._interest("subscription", seed, start, stop)
         lows, highs = np.empty_like(centres), np.empty_like(centres)
         for axis, attribute in enumerate(self.attributes):
@@ -166,7 +166,7 @@ class Spec:
 
     def candidates(self, seed: int, start: int, stop: int) -> Floats:
         """The candidate events [start, stop), whether anybody matches them or not."""
-        _check_seed(seed)
+        check_seed(seed)
         if self.event_table is not None:
             pick = uniforms(seed, "event/table", start, stop)
             return np.array(self.event_table)[(pick * len(self.event_table)).astype(np.int64)]
@@ -205,7 +205,8 @@ class Spec:
         return np.concatenate(found)[:m] if found else np.empty((0, len(self.attributes)))
 
 
-def _check_seed(seed: int) -> None:
+def check_seed(seed: int) -> None:
+    """Raise unless a seed fits into 64 bits."""
     if not 0 <= seed < 2**64:
         raise InputError(f"seed = {seed}: expected an integer in [0, 2^64)")
 
