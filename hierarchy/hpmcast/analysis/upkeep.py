@@ -1,9 +1,9 @@
 """View sizes and updates after a failure, against the depth (002, Section 6.3, equations 29 to 36).
 
 Read differently from the paper: its minimum of the view size at l = log n (equations 30 and 31) is that of
-R l n^(1/l), equation 18 for large R. `best_depth` gives it, and also the minimum of equation 18 itself,
-which lies a little lower for R > 1. Equation 36 came down damaged; `mean_level_estimate` is the integral its
-fragments belong to, worked out anew, and `mean_level` the sum it stands for.
+R l n^(1/l), which leaves R a - a out of equation 18. `best_depth` gives it, and also the minimum of equation
+18 itself, which lies a little lower for R > 1. Equation 36 came down damaged; `mean_level_estimate` is the
+integral its fragments belong to, worked out anew, and `mean_level` the sum it stands for.
 """
 
 from __future__ import annotations
