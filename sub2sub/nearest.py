@@ -2,8 +2,8 @@
 
 Both work on masks: bit k stands for the k-th link of a row or of a message. Most views are soon full of
 overlapping peers, and then overlap is all that is asked of a link: the distance of a peer that does not
-overlap is computed only where it can still make a difference. Which links are known is decided for a whole
-message before any of them is written: a vector load waits for the scalar stores just before it.
+overlap is computed only where it can still make a difference. What is known already is to be found out (by
+`sub2sub.views.known`) before anything is written: a vector load waits for the scalar stores just before it.
 
 A view is a row of links with a row of gaps (see `sub2sub.proximity`), a size, and `worst`: the largest gap
 of a full view, `FAR` for one with free places. It is 0 exactly when a full view overlaps throughout.
@@ -16,7 +16,7 @@ import numpy as np
 from sub2sub.compilation import rule
 from sub2sub.lanes import LANES, equal_lanes, first_bit, greatest_lane, least_lane, popcount
 from sub2sub.proximity import overlap, proximity
-from sub2sub.views import FREE, known, peer_of, place_of, places_of, sample, stamp_of
+from sub2sub.views import FREE, peer_of, place_of, places_of, sample, stamp_of
 
 __all__ = ["FAR", "NONE", "drop", "keep_nearest", "near_enough", "nearest_for", "overlapping", "young"]
 
@@ -137,16 +137,13 @@ def farthest_place(gaps):
 
 
 @rule
-def refresh(row, words, count, mask):
-    """Let the fresher copy of each known link win; mask of the links that are not known."""
-    rest = mask & known(words, count, row)
-    news = mask & ~rest
-    while rest:
-        word = words[first_bit(rest)]
-        rest &= rest - 1
+def refresh(row, words, mask):
+    """Of two copies of a known link let the fresher win."""
+    while mask:
+        word = words[first_bit(mask)]
+        mask &= mask - 1
         place = place_of(row, peer_of(word))
         row[place] = max(row[place], word)
-    return news
 
 
 @rule
@@ -175,12 +172,15 @@ def displace(row, gaps, size, room, worst, words, word_gaps, news):
 
 
 @rule
-def keep_nearest(row, gaps, size, room, worst, words, word_gaps, count, mask, tie, key, first):
+def keep_nearest(row, gaps, size, room, worst, words, word_gaps, mask, old, tie, key, first):
     """Take up of `words` those in `mask` (`young` and `near_enough`) that are not too far; (size, worst).
+
+    `old` marks the words that are `known`.
 
     When everything overlaps, newcomers go to random places (draws from `first` on) or nowhere, by `tie`.
     """
-    news = refresh(row, words, count, mask)
+    refresh(row, words, mask & old)
+    news = mask & ~old
     if worst > 0.0:
         size, worst, news = displace(row, gaps, size, room, worst, words, word_gaps, news)
     if tie == RANDOM and worst == 0.0:

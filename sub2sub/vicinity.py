@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.compilation import hot
+from sub2sub.compilation import hot, rule
 from sub2sub.cyclon import Cyclon
 from sub2sub.errors import InputError
 from sub2sub.lanes import LANES, aligned, prefetch
@@ -32,7 +32,7 @@ from sub2sub.nearest import FAR, NONE, drop, keep_nearest, near_enough, nearest_
 from sub2sub.network import Network, reaches
 from sub2sub.proximity import Tie, proximity
 from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number, unit
-from sub2sub.views import FREE, empty_views, link, oldest, peer_of, stamp_of, view_links
+from sub2sub.views import FREE, empty_views, known, link, oldest, peer_of, stamp_of, view_links
 
 __all__ = ["Vicinity", "VicinitySettings"]
 
@@ -51,7 +51,7 @@ class VicinitySettings:
     Attributes
     ----------
     view : int
-        Links a peer keeps, at most 63. 10 to 40 hardly matters for ring construction.
+        Links a peer keeps, at most 63. 10 to 40 hardly matters for ring construction; 16 are two cache lines.
     shuffle : int
         Links sent in one exchange, the sender's own included; at most 63.
     tie : Tie
@@ -60,7 +60,7 @@ class VicinitySettings:
         Oldest link to keep or take up, in cycles; 0 for no limit.
     """
 
-    view: int = 20
+    view: int = 16
     shuffle: int = 8
     tie: Tie = Tie.RANDOM
     max_age: int = 0
@@ -75,30 +75,30 @@ class VicinitySettings:
             raise InputError(f"vicinity.max_age: expected 0 or more cycles, got {self.max_age}")
 
 
+@rule
+def look_ahead(i, view, random_view, random_size, boxes):
+    """Start to load what the next peers' turns will need: views of partners, boxes of random links."""
+    if i + AHEAD < view.shape[0]:
+        row = view[i + AHEAD]
+        partner = peer_of(row[oldest(row)])
+        for start in range(0, view.shape[1], LANES):
+            prefetch(view, partner * view.shape[1] + start)
+        for start in range(0, random_view.shape[1], LANES):
+            prefetch(random_view, partner * random_view.shape[1] + start)
+        for k in range(random_size[i + 1]):
+            prefetch(boxes, peer_of(random_view[i + 1, k]) * boxes.shape[1] * boxes.shape[2])
+
+
 @hot
 def _step(view, gaps, worst, size, room, shuffle, tie, max_age, random_view, random_size, boxes, cycle, key,
           alive, group, loss, desk, gap_desk, counts):  # fmt: skip
-    n, width, random_width, stride = (
-        view.shape[0],
-        view.shape[1],
-        random_view.shape[1],
-        boxes.shape[1] * boxes.shape[2],
-    )
     there, back, words = desk[0], desk[1], desk[2]
     there_gaps, back_gaps, far = gap_desk[0], gap_desk[1], gap_desk[2]
     oldest_allowed = cycle - max_age if max_age > 0 else 0
     wanted = shuffle - 1
     messages, failed, links = 0, 0, 0
-    for i in range(n):
-        if i + AHEAD < n:
-            ahead = view[i + AHEAD]
-            partner = peer_of(ahead[oldest(ahead)])
-            for line in range(0, width, LANES):
-                prefetch(view, partner * width + line)
-            for line in range(0, random_width, LANES):
-                prefetch(random_view, partner * random_width + line)
-            for k in range(random_size[i + 1]):
-                prefetch(boxes, peer_of(random_view[i + 1, k]) * stride)
+    for i in range(view.shape[0]):
+        look_ahead(i, view, random_view, random_size, boxes)
         if alive[i] == 0:
             continue
         row, row_gaps, mine, mine_worst = view[i], gaps[i], np.int64(size[i]), worst[i]
@@ -111,8 +111,9 @@ def _step(view, gaps, worst, size, room, shuffle, tie, max_age, random_view, ran
                 far[k] = proximity(boxes, i, peer_of(random_row[k]), tie)
             mask = near_enough(far, randoms, mine_worst)
         mask &= young(random_row, randoms, oldest_allowed)
+        old = known(random_row, randoms, row)
         mine, mine_worst = keep_nearest(
-            row, row_gaps, mine, room, mine_worst, random_row, far, randoms, mask, tie, draws, FED
+            row, row_gaps, mine, room, mine_worst, random_row, far, mask, old, tie, draws, FED
         )
         place = oldest(row)
         while mine > 0 and stamp_of(row[place]) < oldest_allowed:
@@ -143,17 +144,18 @@ def _step(view, gaps, worst, size, room, shuffle, tie, max_age, random_view, ran
         back[coming], back_gaps[coming] = link(q, cycle), gap
         # What was left out of a message because it would be refused was sent all the same.
         links += (wanted if mine > wanted else going) + (wanted if his > wanted else coming) + 2
-        mask = near_enough(there_gaps, going + 1, his_worst) & young(there, going + 1, oldest_allowed)
+        his_mask = near_enough(there_gaps, going + 1, his_worst) & young(there, going + 1, oldest_allowed)
+        my_mask = near_enough(back_gaps, coming + 1, mine_worst) & young(back, coming + 1, oldest_allowed)
+        his_old, my_old = known(there, going + 1, his_row), known(back, coming + 1, row)
         size[q], worst[q] = keep_nearest(
-            his_row, his_gaps, his, room, his_worst, there, there_gaps, going + 1, mask, tie, draws, THERE
+            his_row, his_gaps, his, room, his_worst, there, there_gaps, his_mask, his_old, tie, draws, THERE
         )
         messages += 1
         if loss > 0.0 and unit(draw(draws, REPLY)) < loss:
             failed += 1
             continue
-        mask = near_enough(back_gaps, coming + 1, mine_worst) & young(back, coming + 1, oldest_allowed)
         size[i], worst[i] = keep_nearest(
-            row, row_gaps, mine, room, mine_worst, back, back_gaps, coming + 1, mask, tie, draws, BACK
+            row, row_gaps, mine, room, mine_worst, back, back_gaps, my_mask, my_old, tie, draws, BACK
         )
     counts[0], counts[1], counts[2] = messages, failed, links
 
