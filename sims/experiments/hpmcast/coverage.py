@@ -82,7 +82,7 @@ def coverage(out: Path, quick: bool, seed: int, progress: Progress) -> list[Clai
     drawn = _interests(population.n, generator)
     order = _along_a_curve(drawn)
     placed = {"random": drawn, "alike": (drawn[0][order], drawn[1][order])}
-    events = generator.random((10 if quick else 40, 2))
+    events = generator.random((40, 2))
     results: dict[tuple[str, bool], list[dict[str, float]]] = {}
     done = 0
     for placing in PLACINGS:
