@@ -1,0 +1,107 @@
+"""Whom events are meant for: the truth that deliveries are measured against, and where an event may enter.
+
+Nothing here is known to any peer. Events are matched in batches, because the matches of many events in a
+large population outnumber the memory, and only their numbers and one of them, drawn at random, are kept.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sub2sub.boxes import points
+from sub2sub.compilation import kernel
+from sub2sub.hosts import hosts_of
+from sub2sub.links import Links
+from sub2sub.matching import match_boxes
+from sub2sub.network import Network
+from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number
+
+__all__ = ["Audience", "audience"]
+
+STREAM = stream_number("entry")
+_BATCH = 1 << 32  # subscriptions times events matched at once
+
+
+class Audience(NamedTuple):
+    """Who is there for each event.
+
+    Attributes
+    ----------
+    matches : (m,) int64
+        Live peers that match it.
+    applications : (m,) int64
+        Hosts that run them; as many, where each peer has a host to itself.
+    entry : (m,) int64
+        The peer at which it enters the overlay: one of the matches at random, -1 if there is none.
+    """
+
+    matches: NDArray[np.int64]
+    applications: NDArray[np.int64]
+    entry: NDArray[np.int64]
+
+
+def audience(links: Links, network: Network, events: ArrayLike, *, seed: int = 0, cycle: int = 0) -> Audience:
+    """Count the live matches of each event and draw one of them.
+
+    Parameters
+    ----------
+    links : Links
+        The population; its views are not looked at.
+    network : Network
+        Who is alive.
+    events : (m, d) array_like
+    seed, cycle : int
+        What the draws depend on, with the number of the event.
+
+    Raises
+    ------
+    InputError
+        As `sub2sub.boxes.points` and `hosts_of` do.
+
+    Examples
+    --------
+    >>> from sub2sub.overlay import Overlay
+    >>> from sub2sub.population import Population
+    >>> overlay = Overlay(Population.of([[0.0], [0.2]], [[0.5], [0.9]]))
+    >>> audience(Links.of(overlay), overlay.network, [[0.1], [0.3], [0.95]]).matches
+    array([1, 2, 0])
+    """
+    at = points(events, links.d)
+    lows, highs = (links.boxes[:, side, : links.d].copy() for side in (0, 1))
+    hosts = hosts_of(links.host, network.alive)
+    key = cycle_key(seed, STREAM, cycle)
+    found = Audience(*(np.zeros(len(at), np.int64) for _ in range(3)))
+    seen = np.full(max(hosts.start.size - 1, 0), -1, np.int64)
+    batch = max(64, _BATCH // max(len(lows), 1))
+    for first in range(0, len(at), batch):
+        offsets, members = match_boxes(lows, highs, at[first : first + batch])
+        _count(offsets, members, network.alive, hosts.of, seen, key, first, found)
+    return found
+
+
+@kernel
+def _count(offsets, members, alive, host, seen, key, first, found):
+    for k in range(offsets.shape[0] - 1):
+        e = first + k
+        matches, applications = 0, 0
+        for m in range(offsets[k], offsets[k + 1]):
+            member = members[m]
+            if alive[member] == 0:
+                continue
+            matches += 1
+            if host.shape[0] == 0 or host[member] < 0:
+                applications += 1
+            elif seen[host[member]] != e:
+                seen[host[member]] = e
+                applications += 1
+        found.matches[e], found.applications[e], found.entry[e] = matches, applications, -1
+        if matches > 0:
+            chosen = below(draw(peer_key(key, e), 0), matches)
+            for m in range(offsets[k], offsets[k + 1]):
+                chosen -= alive[members[m]]
+                if chosen < 0:
+                    found.entry[e] = members[m]
+                    break

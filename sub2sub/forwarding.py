@@ -1,0 +1,222 @@
+"""What a peer does with an event (004, Section 4.2).
+
+A peer that receives an event for the first time delivers it and forwards it once: to its two adjacent
+neighbours on the event's ring, so that everybody gets it, and to a few random matching links, so that they
+get it fast. Nothing goes back to where the event came from, and an event already seen is ignored. All a peer
+goes by is its own views. Hops are synchronous: what is received at one hop is forwarded at the next.
+
+Read differently from the paper, or added to it (`DisseminationSettings.paper()` turns the additions off):
+
+- The adjacent neighbours are the nearest either way among the *ring* links that match. What a peer's other
+  views hold has been offered to its ring view before (Figure 3), so a nearer one can only be a cycle old.
+- Random shortcuts are drawn from the other links that match; a peer that two of them lead to is twice as
+  likely. *ring_shortcuts*: the paper names proximity and random links, here ring links serve as well.
+- *retries*: when a message to an adjacent neighbour fails, the next nearest one that matches is tried. That
+  takes an acknowledgement, which is taken to be free and reliable, and no extra hop. One that was skipped
+  still gets the event, from its other side. Which ring links failed is reported, so that they can be dropped.
+- Section 4.2 knows no failures. A message to a peer that is dead or out of reach costs as much as any other.
+- Several peers on one host: see `sub2sub.hosts`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.compilation import hot, rule
+from sub2sub.hosts import Hosts, is_up, resident, share_host
+from sub2sub.links import Links, matches, target
+from sub2sub.randomness import below, draw, peer_key, unit
+
+__all__ = ["HOPS", "Desk", "World", "new_desk", "spread"]
+
+SHORTCUT, LOSS = 0, 1 << 32  # where a peer's draws for each purpose begin
+# Rows of the counts of an event.
+REACHED, DELIVERED, HOPS, MESSAGES, LOCAL, DUPLICATES, SPAM, FAILED = range(8)
+TAIL, TARGETS = 0, 1
+MOST = 1024  # copies or messages told apart in histograms
+
+
+class World(NamedTuple):
+    """What all events have in common."""
+
+    links: Links
+    hosts: Hosts
+    alive: NDArray[np.uint8]
+    group: NDArray[np.uint8]
+    loss: float
+    shortcuts: int
+    ring_shortcuts: bool
+    retries: int
+
+
+class Desk(NamedTuple):
+    """Where one thread works; arrays as large as the population, used again for each event."""
+
+    seen: NDArray[np.int64]  # (n,) last event that the peer took,
+    copies: NDArray[np.int32]  # copies of it that the peer got,
+    sent: NDArray[np.int32]  # and messages it sent on
+    seen_host: NDArray[np.int64]  # (hosts,) last event that the application took
+    queue: NDArray[np.int32]  # (n,) peers in the order in which they took the event,
+    came_from: NDArray[np.int32]  # whom each got it from,
+    levels: NDArray[np.int64]  # and how many of them at each hop
+    places: NDArray[np.int32]  # links of one peer, shuffled as far as needed
+    targets: NDArray[np.int64]  # whom one peer has sent the event to,
+    took: NDArray[np.uint8]  # and whether it arrived
+    ends: NDArray[np.int64]  # (2,) how far the queue and the targets go
+    load: NDArray[np.int64]  # (3, n) events taken, copies received, messages sent
+    histograms: NDArray[np.int64]  # (2, MOST) deliveries by copies and by messages sent on
+    broken: NDArray[np.uint8]  # (ring places,) ring links along which a message failed
+
+
+def new_desk(links: Links, hosts: Hosts, shortcuts: int, retries: int) -> Desk:
+    """A clean desk."""
+    n = len(links.boxes)
+    widest = links.near.shape[1] + links.random.shape[1] + int(links.ring_size.max(initial=0))
+    targets = 2 * (retries + 1) + shortcuts
+    return Desk(
+        np.full(n, -1), np.zeros(n, np.int32), np.zeros(n, np.int32),
+        np.full(max(hosts.start.size - 1, 0), -1), np.empty(n, np.int32), np.empty(n, np.int32),
+        np.empty(n + 1, np.int64), np.empty(widest, np.int32), np.empty(targets, np.int64),
+        np.empty(targets, np.uint8), np.zeros(2, np.int64), np.zeros((3, n), np.int64),
+        np.zeros((2, MOST), np.int64), np.zeros(links.ring_peer.size, np.uint8),
+    )  # fmt: skip
+
+
+@rule
+def _receive(world, events, e, peer, sender, desk, counts):
+    """A message arrives at the host of `peer`; whether somebody there has the event now."""
+    taker = resident(world.hosts, world.links.boxes, world.alive, peer, events, e)
+    if taker < 0:
+        counts[SPAM, e] += 1
+        return False
+    desk.load[1, taker] += 1
+    if desk.seen[taker] == e:
+        counts[DUPLICATES, e] += 1
+        desk.copies[taker] += 1
+        return True
+    desk.seen[taker], desk.copies[taker], desk.sent[taker] = e, 1, 0
+    desk.load[0, taker] += 1
+    tail = desk.ends[TAIL]
+    desk.queue[tail], desk.came_from[tail] = taker, sender
+    desk.ends[TAIL] = tail + 1
+    counts[REACHED, e] += 1
+    hosts = world.hosts.of
+    if hosts.shape[0] == 0 or hosts[taker] < 0:
+        counts[DELIVERED, e] += 1
+    elif desk.seen_host[hosts[taker]] != e:
+        desk.seen_host[hosts[taker]] = e
+        counts[DELIVERED, e] += 1
+    return True
+
+
+@hot
+def _send(world, events, e, sender, peer, draws, desk, counts):
+    """Send the event to a peer; whether somebody there has it now."""
+    took = False
+    if share_host(world.hosts, sender, peer):
+        if world.alive[peer] == 1:  # a host knows which of its peers are gone
+            counts[LOCAL, e] += 1
+            took = _receive(world, events, e, peer, sender, desk, counts)
+    else:
+        number = desk.sent[sender]
+        desk.sent[sender] = number + 1
+        desk.load[2, sender] += 1
+        counts[MESSAGES, e] += 1
+        lost = world.loss > 0.0 and unit(draw(draws, LOSS + number)) < world.loss
+        if lost or world.group[sender] != world.group[peer] or not is_up(world.hosts, world.alive, peer):
+            counts[FAILED, e] += 1
+        else:
+            took = _receive(world, events, e, peer, sender, desk, counts)
+    place = desk.ends[TARGETS]
+    desk.targets[place], desk.took[place] = peer, took
+    desk.ends[TARGETS] = place + 1
+    return took
+
+
+@rule
+def _sent_to(desk, peer):
+    """What came of sending the event to a peer in this turn: 1 it has it, 0 it has not, -1 not sent."""
+    for k in range(desk.ends[TARGETS]):
+        if desk.targets[k] == peer:
+            return np.int64(desk.took[k])
+    return np.int64(-1)
+
+
+@rule
+def _follow_ring(world, events, e, peer, came_from, draws, desk, counts):
+    """Forward to the nearest neighbour up the ring that matches, then down the ring."""
+    links = world.links
+    first, size = links.ring_start[peer], np.int64(links.ring_size[peer])
+    for direction in (1, -1):
+        tries = 0
+        place = first if direction == 1 else first + size - 1
+        for _ in range(size):
+            neighbour = np.int64(links.ring_peer[place])
+            if matches(links.boxes, neighbour, events, e):
+                before = _sent_to(desk, neighbour)
+                if neighbour == came_from or before == 1:
+                    break
+                if before < 0:
+                    if _send(world, events, e, peer, neighbour, draws, desk, counts):
+                        break
+                    desk.broken[place] = 1
+                    tries += 1
+                    if tries > world.retries:
+                        break
+            place += direction
+
+
+@rule
+def _follow_shortcuts(world, events, e, peer, came_from, draws, desk, counts):
+    """Forward along random links that match, to peers not yet sent to."""
+    links = world.links
+    left = world.shortcuts
+    total = np.int64(links.near_size[peer]) + np.int64(links.random_size[peer])
+    if world.ring_shortcuts:
+        total += np.int64(links.ring_size[peer])
+    for k in range(total):
+        desk.places[k] = k
+    for k in range(total):
+        if left == 0:
+            break
+        other = k + below(draw(draws, SHORTCUT + k), total - k)
+        place = np.int64(desk.places[other])
+        desk.places[other] = desk.places[k]
+        to = target(links, peer, place)
+        if to != came_from and matches(links.boxes, to, events, e) and _sent_to(desk, to) < 0:
+            _send(world, events, e, peer, to, draws, desk, counts)
+            left -= 1
+
+
+@hot
+def spread(world, events, e, entry, key, desk, counts):
+    """Spread event e from a peer on, hop by hop; returns the hop of the last delivery, -1 for none.
+
+    A peer's draws are those of its number under `key`, whenever its turn comes.
+    """
+    counts[HOPS, e] = -1
+    if entry < 0 or not is_up(world.hosts, world.alive, entry):
+        return np.int64(-1)
+    desk.ends[TAIL] = 0
+    _receive(world, events, e, entry, np.int64(-1), desk, counts)
+    head, hop = np.int64(0), np.int64(-1)
+    while head < desk.ends[TAIL]:
+        hop += 1
+        end = desk.ends[TAIL]
+        desk.levels[hop] = end - head
+        while head < end:
+            peer, came_from = np.int64(desk.queue[head]), np.int64(desk.came_from[head])
+            draws = peer_key(key, peer)
+            desk.ends[TARGETS] = 0
+            _follow_ring(world, events, e, peer, came_from, draws, desk, counts)
+            _follow_shortcuts(world, events, e, peer, came_from, draws, desk, counts)
+            head += 1
+    for k in range(desk.ends[TAIL]):
+        peer = np.int64(desk.queue[k])
+        desk.histograms[0, min(np.int64(desk.copies[peer]), MOST - 1)] += 1
+        desk.histograms[1, min(np.int64(desk.sent[peer]), MOST - 1)] += 1
+    counts[HOPS, e] = hop
+    return hop
