@@ -208,4 +208,5 @@ class Cyclon:
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """State from a checkpoint."""
-        self.view, self.size = arrays["view"].copy(), arrays["size"].copy()
+        for name, array in self.arrays().items():
+            array[...] = arrays[name]

@@ -173,6 +173,30 @@ class Vicinity:
         The layer that supplies random links; stepped by the engine, before this one.
     settings : VicinitySettings
     seed : int
+
+    Attributes
+    ----------
+    view : (n, >= view) int64
+        Links of each peer (see `sub2sub.views`).
+    gaps : (n, >= view) float32
+        How far each of them is (see `sub2sub.proximity`); -1 in free places.
+    worst : (n,) float32
+        The largest gap of a full view; infinite for one with free places.
+    size : (n,) int8
+        How many links.
+
+    Examples
+    --------
+    >>> from sub2sub.proximity import packed_boxes
+    >>> lows = np.repeat([[0.0], [5.0]], 30, axis=0)  # two groups with nothing in common
+    >>> net, cyclon = Network.whole(60), Cyclon(60, seed=1)
+    >>> layer = Vicinity(packed_boxes(lows, lows + 1.0), 1, cyclon, VicinitySettings(view=8), seed=1)
+    >>> cyclon.join(np.arange(60), (np.arange(60) + 1) % 60, cycle=0)
+    >>> for cycle in range(1, 20):
+    ...     counts = cyclon.step(cycle, net), layer.step(cycle, net)
+    >>> holders, peers, _ = layer.links()
+    >>> bool((holders // 30 == peers // 30).all())
+    True
     """
 
     name = "vicinity"
@@ -224,5 +248,5 @@ class Vicinity:
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """State from a checkpoint."""
-        self.view, self.gaps = arrays["view"].copy(), arrays["gaps"].copy()
-        self.worst, self.size = arrays["worst"].copy(), arrays["size"].copy()
+        for name, array in self.arrays().items():
+            array[...] = arrays[name]
