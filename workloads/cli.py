@@ -211,11 +211,12 @@ def stats(
     if len(sources) > 1:
         raise InputError("stats: expected one workload folder, or --metric with the tables of several runs")
     from workloads.layout import open_workload
+    from workloads.rings import ring_sizes
 
     workload = open_workload(sources[0])
     out = out or sources[0] / "statistics"
     has_rings = (workload.folder / "rings").exists()
-    with _session(master, has_rings or None, 0) as session:
+    with _session(master, None, int(ring_sizes(workload).sum()) if has_rings else 0) as session:
         write_statistics(workload, out, session, peers)
     click.echo((out / "statistics.md").read_text())
 

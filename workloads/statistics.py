@@ -73,13 +73,20 @@ def peer_sample(workload: Workload, peers: int = 100) -> pa.Table:
     return pa.table(dict(zip(("subscriber", "overlaps", "links"), columns, strict=True)))
 
 
-def ring_loads(spark: SparkSession, workload: Workload) -> pa.Table:
+def ring_loads(workload: Workload, spark: SparkSession | None = None) -> pa.Table:
     """Of the rings that `list_rings` wrote: rings and distinct ring neighbours of each subscriber.
 
     Columns: subscriber, rings, successors (distinct ones), all int64; subscribers on no ring are left out.
+    Without a Spark session the rings have to fit into memory.
     """
-    frame = spark.read.parquet(str(workload.folder / "rings"))
-    frame.createOrReplaceTempView("rings")
+    from pyarrow import parquet
+
+    folder, columns = workload.folder / "rings", ["subscriber", "rings", "successors"]
+    if spark is None:
+        rings = parquet.read_table(folder, columns=["subscriber", "successor"]).group_by("subscriber")
+        counted = rings.aggregate([("successor", "count"), ("successor", "count_distinct")])
+        return counted.rename_columns(columns).sort_by("subscriber")
+    spark.read.parquet(str(folder)).createOrReplaceTempView("rings")
     table: pa.Table = spark.sql(
         "select subscriber, count(*) as rings, count(distinct successor) as successors"
         " from rings group by subscriber order by subscriber"
@@ -134,7 +141,7 @@ def write_statistics(
 ) -> Path:
     """Write the statistics of a workload to a folder: Parquet tables, `statistics.md`, a figure of the rings.
 
-    With a Spark session, and where rings have been listed, the loads of subscribers too.
+    Where rings have been listed, the loads of subscribers too.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -143,8 +150,8 @@ def write_statistics(
     tables = {"peers": sample}
     if workload.events:
         tables["ring-lengths"] = ring_lengths(workload)
-    if spark is not None and (workload.folder / "rings").exists():
-        tables["loads"] = ring_loads(spark, workload)
+    if (workload.folder / "rings").exists():
+        tables["loads"] = ring_loads(workload, spark)
         rows = [
             _spread(f"{name} per subscriber", tables["loads"][name].to_numpy())
             for name in ("rings", "successors")

@@ -57,20 +57,32 @@ def test_the_description_has_a_row_per_quantity(workload: Workload) -> None:
     assert rows["width of a1"]["count"] == 1500
 
 
-def test_everything_is_written_and_loads_only_with_spark(
-    workload: Workload, tmp_path: Path, spark: Any
-) -> None:
-    list_rings(workload)
+def test_everything_is_written(workload: Workload, tmp_path: Path) -> None:
     out = write_statistics(workload, tmp_path / "stats", peers=3)
-    assert {path.name for path in out.iterdir()} == {
-        "peers.parquet", "ring-lengths.parquet", "summary.parquet", "statistics.md", "ring-lengths.png",
-    }  # fmt: skip
+    written = {
+        "peers.parquet",
+        "ring-lengths.parquet",
+        "summary.parquet",
+        "statistics.md",
+        "ring-lengths.png",
+    }
+    assert {path.name for path in out.iterdir()} == written
     assert "| ring length | 200 |" in (out / "statistics.md").read_text()
+    list_rings(workload)
+    write_statistics(workload, out, peers=3)
+    assert {path.name for path in out.iterdir()} == written | {"loads.parquet"}
+    assert "| rings per subscriber |" in (out / "statistics.md").read_text()
+
+
+def test_loads_are_those_of_the_rings_with_and_without_spark(workload: Workload, spark: Any) -> None:
+    list_rings(workload)
     rings = parquet.read_table(workload.folder / "rings").to_pandas()
-    loads = ring_loads(spark, workload).to_pandas().set_index("subscriber")
     expected = rings.groupby("subscriber")["successor"].agg(["size", "nunique"])
-    assert loads["rings"].tolist() == expected["size"].tolist()
-    assert loads["successors"].tolist() == expected["nunique"].tolist()
+    for session in (None, spark):
+        loads = ring_loads(workload, session).to_pandas().set_index("subscriber")
+        assert loads.index.tolist() == expected.index.tolist()
+        assert loads["rings"].tolist() == expected["size"].tolist()
+        assert loads["successors"].tolist() == expected["nunique"].tolist()
 
 
 def test_runs_are_averaged_with_students_interval(tmp_path: Path, spark: Any) -> None:
