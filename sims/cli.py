@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from sub2sub.errors import InputError
+
+if TYPE_CHECKING:
+    from sims.experiments.claims import Claim
 
 __all__ = ["main"]
 
@@ -89,7 +94,7 @@ def reproduce(
         click.echo(json.dumps([asdict(claim) for claim in found], default=lambda value: value.tolist()))
 
 
-def _bar(title: str):  # type: ignore[no-untyped-def]
+def _bar(title: str) -> Callable[[int, int], None] | None:
     """A progress callback that draws a bar on a terminal, and says little elsewhere."""
     if not sys.stderr.isatty():
         click.echo(f"{title} ...", err=True)
@@ -117,7 +122,7 @@ def _bar(title: str):  # type: ignore[no-untyped-def]
     return report
 
 
-def _print_claims(claims: list) -> None:  # type: ignore[type-arg]
+def _print_claims(claims: list[Claim]) -> None:
     for claim in claims:
         mark = "holds" if claim.holds else "does NOT hold"
         click.echo(
@@ -138,8 +143,10 @@ def _short(value: object) -> str:
 def _mount() -> None:
     """Add the command groups that other packages own."""
     from workloads.cli import cli as workload
+    from workloads.cli import sweep
 
     main.add_command(workload, "workload")
+    main.add_command(sweep, "sweep")
 
 
 _mount()

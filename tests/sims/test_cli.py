@@ -1,0 +1,42 @@
+"""The command line: what it lists, what it writes, and how it takes mistakes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from sims.cli import main
+
+
+def invoke(*arguments: str):
+    return CliRunner().invoke(main, list(arguments))
+
+
+def test_reproduce_lists_the_experiments_of_all_papers():
+    listed = invoke("reproduce").output
+    for id in ("sub2sub-fig5", "camcast-table2", "hpmcast-fig7"):
+        assert id in listed
+
+
+def test_an_experiment_writes_claims_figure_and_tables(tmp_path: Path):
+    result = invoke("reproduce", "cyclon-graph", "--quick", "--out", str(tmp_path), "--json")
+    assert result.exit_code == 0
+    folder = tmp_path / "cyclon-graph"
+    claims = json.loads((folder / "claims.json").read_text())
+    assert json.loads(result.output) == claims
+    assert {"id", "claim", "paper", "measured", "holds"} == set(claims[0])
+    assert (folder / "cyclon-graph.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "graph.parquet").exists()
+
+
+def test_an_unknown_experiment_is_one_line_with_the_nearest_name():
+    result = invoke("reproduce", "sub2sub-fig55")
+    assert result.exit_code == 2
+    assert result.output.strip() == "sub2sub: experiment: 'sub2sub-fig55' is unknown; did you mean 'sub2sub-fig5'?"
+
+
+def test_every_level_has_help():
+    for words in ((), ("reproduce",), ("workload",), ("sweep",)):
+        assert invoke(*words, "--help").exit_code == 0
