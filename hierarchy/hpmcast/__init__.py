@@ -5,6 +5,7 @@ from hierarchy.hpmcast.dissemination import disseminate
 from hierarchy.hpmcast.exact import exact_knowledge, spread_interest
 from hierarchy.hpmcast.membership import Membership
 from hierarchy.hpmcast.outcome import Outcome
+from hierarchy.hpmcast.overlay import Hierarchy
 from hierarchy.hpmcast.population import Population
 from hierarchy.hpmcast.settings import Condensation, Gossip, Upkeep
 from hierarchy.hpmcast.views import Knowledge, Views
@@ -13,6 +14,7 @@ __all__ = [
     "AddressSpace",
     "Condensation",
     "Gossip",
+    "Hierarchy",
     "Knowledge",
     "Membership",
     "Outcome",

@@ -32,7 +32,6 @@ __all__ = [
     "exchange",
     "exchange_all",
     "exchange_letters",
-    "forget_known",
 ]
 
 ARRIVED, ANSWERED, UPDATED = 1, 2, 3  # how many of the messages of an exchange made it
@@ -166,7 +165,7 @@ def _pull(table, x, y, own, named, dirty, costs):
                 for m in range(table.delegates.shape[2]):
                     known |= table.delegates[x, s, m] == z
                 if not known:
-                    named[x] = z
+                    named[x, 0], named[x, 1] = z, table.stamp[y, s]
 
 
 @kernel
@@ -181,8 +180,8 @@ def exchange(level, table, slot, branch, x, y, fate, named, dirty, costs):
         `Population.branch_of`.
     fate : int
         How many of the messages arrived: gossip, answer, answer to that.
-    named : (n,) int32
-        Set to a participant of one's own branch that another's table names.
+    named : (n, 2) int32
+        Set to a participant of one's own branch that another's table names, and the time that speaks of.
     dirty : (n,) uint8
         Set for those whose table says something new.
     """
@@ -214,12 +213,18 @@ def exchange_all(level, table, slot, branch, partners, fate, named, dirty, costs
 
 
 @kernel
-def forget_known(table, slot, branch, named):
-    """Do not go to meet neighbours of level 1 that are known, be it to be dead."""
-    for x in range(named.shape[0]):
-        z = named[x]
+def to_meet(table, slot, branch, named, timeout, meet):
+    """Who of the named to go and meet; not neighbours of level 1 that are known, be it to be dead.
+
+    Unless they are named long after they were given up: then those who name them do not share that view.
+    """
+    for x in range(meet.shape[0]):
+        z = named[x, 0]
+        meet[x] = z
         if z >= 0 and branch[1, x] == branch[1, z] and table.stamp[x, slot[z]] != NEVER:
-            named[x] = -1
+            buried = table.members[x, slot[z]] == 0
+            if not (buried and named[x, 1] - table.stamp[x, slot[z]] > timeout):
+                meet[x] = -1
 
 
 @kernel

@@ -27,7 +27,7 @@ from hierarchy.hpmcast.gossip_pull import (
     deliver,
     exchange_all,
     exchange_letters,
-    forget_known,
+    to_meet,
 )
 from hierarchy.hpmcast.joining import WAITS, bury, first_contact, next_contact, take_over
 from hierarchy.hpmcast.population import Population
@@ -143,6 +143,16 @@ class Membership:
         row = np.tile(np.arange(n, dtype=np.int32), (len(self.tables), 1))
         return Knowledge(self.tables, bounds, row, self.compared)
 
+    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """All entries of all views as (holders, peers, stamps of their lines)."""
+        parts = []
+        for table in self.tables:
+            held = (table.members > 0)[:, :, None] & (table.delegates >= 0)
+            holders, slots, _ = np.nonzero(held)
+            parts.append((holders, table.delegates[held].astype(np.int64), table.stamp[holders, slots]))
+        holders, peers, stamps = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        return holders, peers, stamps.astype(np.int64)
+
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let everybody renew its lines and gossip once."""
         costs = _no_costs()
@@ -192,12 +202,10 @@ class Membership:
         deliver(
             partners, self.upkeep.bidirectional, key, network.alive, network.group, network.loss, fate, costs
         )
-        self.meet[:] = -1
+        named = np.full((n, 2), -1, np.int32)
         for i, table in enumerate(self.tables):
-            exchange_all(
-                i + 1, table, self.slot[i], branch, partners, fate, self.meet, self.dirty[i], costs
-            )  # fmt: skip
-        forget_known(self.tables[0], self.slot[0], branch, self.meet)
+            exchange_all(i + 1, table, self.slot[i], branch, partners, fate, named, self.dirty[i], costs)
+        to_meet(self.tables[0], self.slot[0], branch, named, self.upkeep.timeout[0], self.meet)
         self.busy[:] = 0
 
     def piggyback(self, letters: NDArray[np.int32]) -> Mapping[str, int]:
@@ -213,11 +221,12 @@ class Membership:
         senders, receivers = np.ascontiguousarray(letters.T)
         costs = _no_costs()
         branch = self.population.branch_of
+        named = np.full((self.population.n, 2), -1, np.int32)
         for i, table in enumerate(self.tables):
             exchange_letters(
-                i + 1, table, self.slot[i], branch, senders, receivers, self.meet, self.dirty[i], costs
+                i + 1, table, self.slot[i], branch, senders, receivers, named, self.dirty[i], costs
             )  # fmt: skip
-        forget_known(self.tables[0], self.slot[0], branch, self.meet)
+        to_meet(self.tables[0], self.slot[0], branch, named, self.upkeep.timeout[0], self.meet)
         self.busy[senders] = 1
         costs.messages[0] = len(senders)
         return _report(costs)

@@ -113,7 +113,8 @@ def _save(out: Path, boxes: list[int], results: dict[tuple[str, bool], list[dict
             name = f"{PLACINGS[placing]}, {ELECTIONS[elected]}"
             line(right, k, boxes, [100 * row["parasites"] for row in values], name)
         left.set(ylabel="lines of levels 2, 3 that pass in vain (%)", ylim=(0, None))
-        right.set(ylabel="uninterested participants reached (%)", ylim=(0, None))
+        worst = max(row["parasites"] for values in results.values() for row in values)
+        right.set(ylabel="uninterested participants reached (%)", ylim=(0, 150 * worst))  # legend on top
         for axes in (left, right):
             axes.set_xscale("log", base=2)
             axes.set_xticks(boxes, [str(most) for most in boxes])

@@ -9,42 +9,36 @@ of the survivors deliver. Gossip has F = 2 and c = 3, so that delivery has a lev
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.hpmcast import Condensation, Gossip, Knowledge, Membership, Population, Upkeep, disseminate
+from hierarchy.hpmcast import AddressSpace, Gossip, Hierarchy, Knowledge, disseminate
 from hierarchy.hpmcast.audit import audit
+from sims.engine import Schedule, Simulation
+from sims.engine.control import Row
+from sims.engine.faults import Crash
 from sims.experiments.claims import Claim, save_figure, save_table
 from sims.experiments.registry import Progress, experiment
 from sims.figures.style import figure, line, styled
-from sub2sub.boxes import Boxes, normalise
+from sub2sub.boxes import Boxes
 from sub2sub.network import Network
+from sub2sub.overlay import Overlay
+from sub2sub.population import Population
 
 __all__ = ["repair"]
 
-LEVELS, REDUNDANCY, CRASHED = 3, 3, 0.2
+LEVELS, CRASHED = 3, 0.2
 GOSSIP = Gossip(fanout=2, constant=3.0)
 CRASH, LAST = 10, 60  # cycles
-COLUMNS = [
-    "cycle",
-    "whole",
-    "right_1",
-    "right_2",
-    "right_3",
-    "dead",
-    "delivery",
-    "exact",
-    "messages",
-    "bytes",
-]
 LEVEL = 0.002  # delivery is back when it is this close to that of exact views
 
 
-def _interests(n: int, generator: np.random.Generator) -> Boxes:
-    """Ranges of a topic-like attribute, half of them narrow, so that events interest about a fifth."""
+def _subscribers(n: int, generator: np.random.Generator) -> Population:
+    """Ranges of a topic-like attribute, most of them narrow; participant x has address x."""
     centre, width = generator.random((n, 1)), generator.random((n, 1)) ** 2
-    return normalise(centre - width / 3, centre + width / 3)
+    return Population.of(centre - width / 3, centre + width / 3, ids=np.arange(n))
 
 
 def _delivery(
@@ -62,37 +56,48 @@ def _delivery(
     return float(np.mean(delivered))
 
 
+class _Health:
+    """Observer: how right the views are, and what they deliver beside exact ones."""
+
+    name = "health"
+
+    def __init__(self, overlay: Hierarchy, events: NDArray[np.float64]) -> None:
+        self.overlay, self.events = overlay, events
+
+    def execute(self, simulation: Simulation) -> Row:
+        """Compare with the views that the living should have."""
+        layer, network = self.overlay.membership, self.overlay.network
+        interests = (layer.voters.own[:, 0], layer.voters.own[:, 1])
+        known, exact = layer.knowledge(), layer.exact(network.alive)
+        found = audit(known.views(), exact.views(), network.alive)
+        arguments = (interests, network, self.events, simulation.overlay.seed)
+        return {
+            "whole": found.whole,
+            **{f"right_{i + 1}": float(share) for i, share in enumerate(found.right)},
+            "dead": found.dead,
+            "delivery": _delivery(known, *arguments),
+            "exact": _delivery(exact, *arguments),
+        }
+
+
 @experiment("hpmcast-repair", title="Membership tables and delivery after 20 % of 10,648 participants crash")
 def repair(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
     """Crash, and watch tables and delivery recover cycle by cycle."""
     generator = np.random.Generator(np.random.Philox(seed))
-    population = Population.regular(10 if quick else 22, LEVELS)
-    interests = _interests(population.n, generator)
-    layer = Membership(population, Condensation(redundancy=REDUNDANCY), Upkeep(), interests, seed=seed)
-    network = Network.whole(population.n)
-    layer.settle()
-    events = generator.random((5 if quick else 10, 1))
-    table: dict[str, list[float]] = {name: [] for name in COLUMNS}
-    for cycle in range(1, LAST + 1):
-        if cycle == CRASH:
-            network.alive[generator.permutation(population.n)[: int(CRASHED * population.n)]] = 0
-        if cycle in (1, CRASH):
-            exact = layer.exact(network.alive)
-            exact_views, level = exact.views(), _delivery(exact, interests, network, events, seed)
-        cost = layer.step(cycle, network)
-        known = layer.knowledge()
-        found = audit(known.views(), exact_views, network.alive)
-        delivery = _delivery(known, interests, network, events, seed)
-        alive = int(network.alive.sum())
-        row = (
-            cycle - CRASH, found.whole, *found.right, found.dead, delivery, level,
-            cost["messages"] / alive, cost["bytes"] / alive,
-        )  # fmt: skip
-        for name, value in zip(COLUMNS, row, strict=True):
-            table[name].append(float(value))
-        progress(cycle, LAST)
+    space = AddressSpace((10 if quick else 22,) * LEVELS)
+    overlay = Hierarchy(_subscribers(space.capacity, generator), space, seed=seed)
+    overlay.membership.settle()
+    health = _Health(overlay, generator.random((5 if quick else 10, 1)))
+    controls: list[tuple[Schedule, Any]] = [(Schedule(at=CRASH), Crash(CRASHED)), (Schedule(), health)]
+    simulation = Simulation(cast(Overlay, overlay), controls)  # the engine takes all that quack like one
+    simulation.run(LAST, progress=lambda cycle: progress(cycle, LAST))
+    rows = simulation.tables["health"]
+    table = {name: [float(row[name]) for row in rows] for name in rows[0]}
+    table["cycle"] = [cycle - CRASH for cycle in table["cycle"]]
     save_table(out, "repair", table)
-    _draw(out, table, population.n)
+    traffic = simulation.tables["traffic"]
+    save_table(out, "traffic", {name: [row[name] for row in traffic] for name in traffic[0]})
+    _draw(out, table, space.capacity)
     return _claims(table)
 
 

@@ -222,15 +222,18 @@ class Reference:
             gossips += [(x, y, self.fate(x, y, k)) for k, y in numbered]
         for peer in self.peers:
             peer.meet = -1
-        named: dict[int, int] = {}
+        named: dict[int, tuple[int, int]] = {}
         for level in self.levels:
             for x, y, fate in gossips:
                 self.exchange(level, x, y, fate, named)
-        for x, z in named.items():
-            if self.distance(x, z) > 1 or self.peers[x].line(1, self.slot(z, 1)).stamp == -1:
+        for x, (z, when) in named.items():
+            line = self.peers[x].line(1, self.slot(z, 1))
+            strange = self.distance(x, z) > 1 or line.stamp == -1
+            revived = line.members == 0 and when - line.stamp > self.upkeep.timeout[0]
+            if strange or revived:
                 self.peers[x].meet = z
 
-    def exchange(self, level: int, x: int, y: int, fate: int, named: dict[int, int]) -> None:
+    def exchange(self, level: int, x: int, y: int, fate: int, named: dict[int, tuple[int, int]]) -> None:
         if self.distance(x, y) > level or fate == 0:
             return
         own = self.slot(x, level)
@@ -242,7 +245,7 @@ class Reference:
         if fate >= 3:
             self.pull(level, y, x, named)
 
-    def pull(self, level: int, x: int, y: int, named: dict[int, int]) -> None:
+    def pull(self, level: int, x: int, y: int, named: dict[int, tuple[int, int]]) -> None:
         own = self.slot(x, level)
         for s, line in list(self.peers[y].tables[level].items()):
             if s != own and line.stamp > self.peers[x].line(level, s).stamp:
@@ -250,7 +253,7 @@ class Reference:
             elif s == own and line.members:
                 for z in line.delegates:
                     if z != x and z not in self.peers[x].line(level, s).delegates:
-                        named[x] = z
+                        named[x] = (z, line.stamp)
 
     def fate(self, x: int, y: int, k: int) -> int:
         width = self.upkeep.fanout + 1
