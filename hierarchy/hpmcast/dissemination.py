@@ -109,26 +109,27 @@ def _rounds(views, rules, level, x, prob):
 
 @kernel
 def _spread(views, rules, audience, publisher, key, alive, group, loss, trace):
+    """Round after round, participant after participant; returns the last round in which anybody gossiped."""
     levels, n = views.row.shape
-    level, age = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    level, age = np.zeros(n, np.int8), np.zeros(n, np.int32)  # level 0: nothing to gossip
     prob, limit = np.zeros(n, np.float64), np.zeros(n, np.float64)
     chosen = np.empty(rules.fanout, np.int64)
-    active, held, fresh, letters = np.empty(n, np.int32), 0, 1, 0
 
-    active[0] = publisher
     level[publisher] = levels
     prob[publisher] = audience.share[views.row[levels - 1, publisher]]
     limit[publisher] = _rounds(views, rules, levels, publisher, prob[publisher])
     trace.round[publisher] = 0
     trace.filtered[publisher] += views.lines[views.row[levels - 1, publisher]]
 
-    now = 0
-    while fresh > 0:
+    now, active, letters = 0, 1, 0
+    while active > 0:
         now += 1
+        active = 0
         round_key = peer_key(key, now)
-        held, todo = 0, fresh
-        for a in range(todo):
-            x = active[a]
+        # In the order of addresses, neighbours after each other: their views and states share the caches.
+        for x in range(n):
+            if level[x] == 0 or trace.round[x] == now:
+                continue
             while age[x] >= limit[x] and level[x] > 1:
                 level[x] -= 1
                 age[x] = 0
@@ -137,9 +138,9 @@ def _spread(views, rules, audience, publisher, key, alive, group, loss, trace):
                 limit[x] = _rounds(views, rules, level[x], x, prob[x])
                 trace.filtered[x] += views.lines[row]
             if age[x] >= limit[x]:
+                level[x] = 0
                 continue
-            active[held] = x  # it goes on gossiping; those that are done drop out of the list
-            held += 1
+            active += 1
             age[x] += 1
             draws = peer_key(round_key, x)
             row = views.row[level[x] - 1, x]
@@ -164,16 +165,10 @@ def _spread(views, rules, audience, publisher, key, alive, group, loss, trace):
                     letters += 1
                 if trace.round[y] >= 0:
                     continue
+                active += 1
                 trace.round[y] = now
                 level[y], age[y], prob[y] = level[x], age[x], prob[x]
                 limit[y] = _rounds(views, rules, level[y], y, prob[y])
-                active[fresh] = y
-                fresh += 1
-        # Those infected this round stand behind the list they were added to: close the gap.
-        for a in range(todo, fresh):
-            active[held] = active[a]
-            held += 1
-        fresh = held
     return now - 1
 
 

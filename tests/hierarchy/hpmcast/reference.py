@@ -88,7 +88,7 @@ class Participant:
 
 @dataclass
 class System:
-    """All participants, stepped in the order in which they were reached."""
+    """All participants, stepped in the order of their addresses."""
 
     space: AddressSpace
     addresses: Sequence[int]
@@ -133,7 +133,7 @@ class System:
                 if self._move_down(person):
                     going.append(x)
                     fresh += self._gossip(person, person_key(key, now, x), now)
-            active = going + fresh
+            active = sorted(going + fresh)
         return now - 1
 
     def _move_down(self, person: Participant) -> bool:

@@ -17,6 +17,8 @@ from hierarchy.hpmcast import (
     spread_interest,
 )
 from hierarchy.hpmcast.analysis import expected_rounds
+from hierarchy.topics import ROOT, NestedRanges, TopicTree
+from sub2sub.boxes import normalise
 from sub2sub.errors import InputError
 from sub2sub.network import Network
 from tests.hierarchy.hpmcast.reference import System
@@ -106,6 +108,22 @@ def test_an_event_for_one_subsystem_stays_out_of_the_others():
     outcome = disseminate(VIEWS, spread_interest(REGULAR, interested), publisher=0, settings=gossip, seed=2)
     assert outcome.delivery(interested) > 0.99
     assert outcome.parasites(interested) == 0
+
+
+def test_topics_are_ranges_and_supertopics_get_the_events_of_subtopics():
+    tree = TopicTree.from_paths([".sport.soccer", ".sport.tennis", ".music"])
+    ranges = NestedRanges(tree)
+    names = [tree.name(t) for t in tree]
+    population = Population.regular(a=8, levels=3)
+    topic = np.random.default_rng(6).integers(0, len(names), 512)
+    bounds = np.array([ranges.closed_ranges(names[t])[0] for t in topic])
+    interests = normalise(bounds[:, :1], bounds[:, 1:])
+    known = exact_knowledge(population, Condensation(boxes=(8,)), interests)
+    hit = known.match([ranges.point(".sport.soccer")])
+    wants = np.isin(topic, [names.index(name) for name in (tree.name(ROOT), ".sport", ".sport.soccer")])
+    assert (hit[:512] == wants).all()
+    outcome = disseminate(known.views(), hit, 0, Gossip(fanout=3, constant=5), seed=6)
+    assert outcome.delivery(wants) > 0.99
 
 
 def test_nobody_interested_costs_no_message():
