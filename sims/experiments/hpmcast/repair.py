@@ -105,10 +105,10 @@ def _draw(out: Path, table: dict[str, list[float]], n: int) -> None:
     with styled():
         fig, (left, right) = figure(columns=2)
         for level in (1, 2, 3):
-            share, name = 100 * np.array(table[f"right_{level}"]), f"views of level {level} exactly right"
+            share, name = 100 * np.array(table[f"right_{level}"]), f"level {level} views right"
             line(left, level - 1, table["cycle"], share, name, marker="")
-        line(left, 3, table["cycle"], 100 * np.array(table["dead"]), "entries that are dead", marker="")
-        left.set(xlabel="cycles after the crash", ylabel="%", ylim=(-3, 108))
+        line(left, 3, table["cycle"], 100 * np.array(table["dead"]), "entries dead", marker="")
+        left.set(xlabel="cycles after the crash", ylabel="share (%)", ylim=(-3, 108))
         left.legend(fontsize=9, loc="center right")
         line(right, 0, table["cycle"], table["delivery"], "over the tables as they are")
         line(right, 1, table["cycle"], table["exact"], "over exact tables", marker="")

@@ -12,7 +12,7 @@ from sims.experiments import registry
 MUST_HOLD = {
     "hpmcast-fig7": ["very good degree of reliability", "decreases with small fractions"],
     "hpmcast-fig9": ["the rounds first rise", "become 0 at p n = 1", "far below 0"],
-    "hpmcast-fig11": ["scales well", "slightly worse for small p"],
+    "hpmcast-fig11": ["scales well", "worse for small p"],
     "hpmcast-fig12": ["little is gained beyond R > 1, 0 %", "little is gained beyond R > 1, 10 %"],
     "hpmcast-fig13": ["clearly better with the threshold", "no worse anywhere"],
     "hpmcast-views": ["R a (l - 1) + a", "participants to be updated", "mean level"],
