@@ -6,6 +6,10 @@ the oldest of its links, sends it a few of its links at random together with a f
 gets as many back. Both fill free places first and then overwrite what they sent away; a link to oneself
 or to a peer already known is discarded. An unreachable partner is simply forgotten.
 
+Added to the paper, and off unless `retry` is set: a peer remembers the last partner that did not answer, and
+tries it again from time to time, or when it knows nobody else. Without that two halves of a network that
+have forgotten each other never meet again, and heavy loss can leave a newcomer with nobody to ask.
+
 Read differently from the paper:
 
 - A link carries the cycle its peer made it (its stamp) instead of an age to be increased. The order of
@@ -49,10 +53,14 @@ class CyclonSettings:
         Links a peer keeps, at most 63. More survive larger crashes; 20 is the CYCLON paper's usual choice.
     shuffle : int
         Links sent in one exchange, at most `view`. Traffic grows with it, mixing gets faster.
+    retry : int
+        Every so many cycles a peer turns to the last partner that did not answer instead of its oldest link;
+        0 for never, as published.
     """
 
     view: int = 20
     shuffle: int = 8
+    retry: int = 0
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
@@ -60,6 +68,8 @@ class CyclonSettings:
             raise InputError(f"cyclon.view: expected 1 to 63 links, got {self.view}")
         if not 1 <= self.shuffle <= self.view:
             raise InputError(f"cyclon.shuffle: expected 1 to view = {self.view}, got {self.shuffle}")
+        if self.retry < 0:
+            raise InputError(f"cyclon.retry: expected 0 (never) or more cycles, got {self.retry}")
 
 
 @rule
@@ -101,7 +111,7 @@ def shuffle_merge(row, size, room, sent, received, news):
 
 
 @hot
-def _step(view, size, room, shuffle, cycle, key, alive, group, loss, desk, counts):
+def _step(view, size, lost, room, shuffle, retry, cycle, key, alive, group, loss, desk, counts):
     n, width = view.shape
     there, back = desk[0], desk[1]
     messages, failed, links = 0, 0, 0
@@ -111,19 +121,23 @@ def _step(view, size, room, shuffle, cycle, key, alive, group, loss, desk, count
             ahead = peer_of(row[oldest(row)]) * width
             for line in range(0, width, LANES):
                 prefetch(view, ahead + line)
-        if alive[i] == 0 or size[i] == 0:
+        again = retry > 0 and lost[i] >= 0 and (size[i] == 0 or (cycle + i) % retry == 0)
+        if alive[i] == 0 or (size[i] == 0 and not again):
             continue
         row = view[i]
-        left = np.int64(size[i]) - 1
-        place = oldest(row)
-        q = peer_of(row[place])
-        row[place] = row[left]
-        row[left] = FREE
-        size[i] = left
+        left, q = np.int64(size[i]), np.int64(lost[i])
+        if not again:
+            left -= 1
+            place = oldest(row)
+            q = peer_of(row[place])
+            row[place] = row[left]
+            row[left] = FREE
+            size[i] = left
         draws = peer_key(key, i)
         messages += 1
         if not reaches(alive, group, i, q) or (loss > 0.0 and unit(draw(draws, REQUEST)) < loss):
             failed += 1
+            lost[i] = q
             continue
         sent = sample(left, min(shuffle - 1, left), draws, SENT)
         going = take(row, sent, there)
@@ -140,7 +154,10 @@ def _step(view, size, room, shuffle, cycle, key, alive, group, loss, desk, count
         links += going + coming
         if loss > 0.0 and unit(draw(draws, REPLY)) < loss:
             failed += 1
+            lost[i] = q
             continue
+        if again:
+            lost[i] = -1
         size[i] = shuffle_merge(row, left, room, sent, back, my_news)
     counts[0], counts[1], counts[2] = messages, failed, links
 
@@ -161,6 +178,8 @@ class Cyclon:
         Links of each peer (see `sub2sub.views`).
     size : (n,) int8
         How many.
+    lost : (n,) int32
+        The last partner that did not answer, -1 for none.
 
     Examples
     --------
@@ -178,6 +197,7 @@ class Cyclon:
         self.seed = seed
         self.view = empty_views(n, self.settings.view)
         self.size = np.zeros(n, np.int8)
+        self.lost = np.full(n, -1, np.int32)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer shuffle once."""
@@ -185,8 +205,8 @@ class Cyclon:
         room, shuffle = self.settings.view, self.settings.shuffle
         desk = aligned((2, padded(shuffle)), FREE, np.int64)  # a request and its reply
         _step(
-            self.view, self.size, room, shuffle, cycle, cycle_key(self.seed, STREAM, cycle), network.alive,
-            network.group, network.loss, desk, counts,
+            self.view, self.size, self.lost, room, shuffle, self.settings.retry, cycle,
+            cycle_key(self.seed, STREAM, cycle), network.alive, network.group, network.loss, desk, counts,
         )  # fmt: skip
         messages, failed, links = (int(count) for count in counts)
         return {"messages": messages, "failed": failed, "bytes": MESSAGE * messages + LINK * links}
@@ -197,6 +217,7 @@ class Cyclon:
         self.view[peers] = FREE
         self.view[peers[known], 0] = (np.int64(cycle) << 32) | contacts[known]
         self.size[peers] = known
+        self.lost[peers] = -1
 
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """All links as (holders, peers, stamps)."""
@@ -204,7 +225,7 @@ class Cyclon:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""
-        return {"view": self.view, "size": self.size}
+        return {"view": self.view, "size": self.size, "lost": self.lost}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """State from a checkpoint."""

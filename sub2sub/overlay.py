@@ -26,7 +26,7 @@ STREAM = stream_number("bootstrap")
 class OverlaySettings:
     """Settings of the three layers; the default recovers from crashes, `paper()` is as published."""
 
-    cyclon: CyclonSettings = field(default_factory=CyclonSettings)
+    cyclon: CyclonSettings = field(default_factory=lambda: CyclonSettings(retry=10))
     vicinity: VicinitySettings = field(default_factory=lambda: VicinitySettings(max_age=30))
     ring: RingSettings = field(default_factory=RingSettings)
 
@@ -34,7 +34,7 @@ class OverlaySettings:
     def paper(cls) -> OverlaySettings:
         """As published: no hello, no ages, nothing dropped."""
         default = cls()
-        return cls(default.cyclon, replace(default.vicinity, max_age=0), RingSettings.paper())
+        return cls(CyclonSettings(), replace(default.vicinity, max_age=0), RingSettings.paper())
 
 
 class Overlay:

@@ -96,6 +96,12 @@ class CyclonPeer:
     def __init__(self, number: int, settings: CyclonSettings) -> None:
         self.number, self.settings = number, settings
         self.view: View = []
+        self.lost: int | None = None
+
+    def tries_again(self, cycle: int) -> bool:
+        """Whether it is time for the partner that did not answer."""
+        retry = self.settings.retry
+        return retry > 0 and self.lost is not None and (not self.view or (cycle + self.number) % retry == 0)
 
     def request(self, dice: Dice, cycle: int) -> tuple[list[int], View]:
         """A few links at random and a fresh one to oneself; where the former stand."""
@@ -114,7 +120,7 @@ class CyclonPeer:
                 continue
             if len(self.view) < self.settings.view:
                 self.view.append(link)
-            else:
+            elif sent:
                 self.view[sent.pop(0)] = link
 
 
@@ -126,19 +132,24 @@ class CyclonReference:
     def step(self, cycle: int, network: Network) -> Cost:
         cost = Cost()
         for peer in self.peers:
-            if network.alive[peer.number] and peer.view:
+            again = peer.tries_again(cycle)
+            if network.alive[peer.number] and (peer.view or again):
                 dice = Dice(self.seed, cyclon.STREAM, cycle, peer.number)
-                partner = self.peers[remove(peer.view, oldest_of(peer.view)).peer]
-                self.shuffle(peer, partner, cycle, network, dice, cost)
+                number = peer.lost if again else remove(peer.view, oldest_of(peer.view)).peer
+                if self.shuffle(peer, self.peers[number], cycle, network, dice, cost):
+                    peer.lost = None if again else peer.lost
+                else:
+                    peer.lost = number
         return cost
 
     def shuffle(
         self, peer: CyclonPeer, partner: CyclonPeer, cycle: int, network: Network, dice: Dice, cost: Cost
-    ) -> None:
+    ) -> bool:
+        """Exchange links; whether the partner answered."""
         cost.messages += 1
         if not reaches(network, peer.number, partner.number) or dice.chance(cyclon.REQUEST, network.loss):
             cost.failed += 1
-            return
+            return False
         sent, request = peer.request(dice, cycle)
         answered, reply = partner.reply(dice)
         partner.receive(request, answered)
@@ -146,8 +157,9 @@ class CyclonReference:
         cost.links += len(request) + len(reply)
         if dice.chance(cyclon.REPLY, network.loss):
             cost.failed += 1
-            return
+            return False
         peer.receive(reply, sent)
+        return True
 
 
 def squared_distance(a: naive.Box, b: naive.Box) -> float:

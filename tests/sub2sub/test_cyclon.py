@@ -39,6 +39,7 @@ def test_the_kernel_decides_as_the_reference_does(history: History) -> None:
         if cycle == history.join_at:
             for number in range(1, history.n, 4):
                 reference.peers[number].view = [Link(int(history.contacts()[number]), cycle)]
+                reference.peers[number].lost = None
         cost = reference.step(cycle, network)
         assert counts == {
             "messages": cost.messages,
@@ -137,3 +138,19 @@ def test_a_resumed_run_equals_the_uninterrupted_one() -> None:
 def test_settings_outside_their_domain_are_refused(view: int, shuffle: int, field: str) -> None:
     with pytest.raises(InputError, match=f"cyclon.{field}: expected 1 to"):
         CyclonSettings(view, shuffle)
+
+
+def test_halves_that_have_forgotten_each_other_meet_again_only_by_retrying() -> None:
+    for retry, pieces in ((0, 2), (10, 1)):
+        n = 400
+        layer, network = Cyclon(n, CyclonSettings(retry=retry), seed=2), Network.whole(n)
+        layer.join(np.arange(n), (np.arange(n) + 7) % n, cycle=0)
+        for cycle in range(1, 121):
+            if cycle == 20:
+                network.group[::2] = 1
+            if cycle == 90:
+                network.group[:] = 0
+            layer.step(cycle, network)
+        holders, others, _ = layer.links()
+        crossing = (holders % 2 != others % 2).any()
+        assert 2 - int(crossing) == pieces

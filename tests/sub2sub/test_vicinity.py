@@ -55,6 +55,7 @@ def test_the_kernel_decides_as_the_reference_does(history: History) -> None:
         if cycle == history.join_at:
             for number in range(1, history.n, 4):
                 below.peers[number].view = [Link(int(history.contacts()[number]), cycle)]
+                below.peers[number].lost = None
                 reference.peers[number].view = []
         below.step(cycle, network)
         cost = reference.step(cycle, network)
