@@ -1,19 +1,36 @@
 """CAMCAST: community-aware multicast over a topic hierarchy."""
 
+from hierarchy.camcast.bootstrap import Flood
 from hierarchy.camcast.communities import Communities, populated_supertopics
+from hierarchy.camcast.community import Community, CommunityManager, Event, Subscriber, Transport
 from hierarchy.camcast.dissemination import Spread, disseminate
+from hierarchy.camcast.overlay import OverlayTables, tables_from_links
 from hierarchy.camcast.settings import Parameters, TopicSettings, parameters
+from hierarchy.camcast.slots import Slots, slots_of
 from hierarchy.camcast.tables import StaticTables, Tables, thin
+from hierarchy.camcast.upkeep import Finder, SuperTables
 
 __all__ = [
     "Communities",
+    "Community",
+    "CommunityManager",
+    "Event",
+    "Finder",
+    "Flood",
+    "OverlayTables",
     "Parameters",
+    "Slots",
     "Spread",
     "StaticTables",
+    "Subscriber",
+    "SuperTables",
     "Tables",
     "TopicSettings",
+    "Transport",
     "disseminate",
     "parameters",
     "populated_supertopics",
+    "slots_of",
+    "tables_from_links",
     "thin",
 ]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hierarchy.topics import TopicTree
 from sub2sub.compilation import kernel
 
-__all__ = ["Slots", "chain_place", "slots_of"]
+__all__ = ["Slots", "chain_place", "chains_of", "slots_of"]
 
 
 class Slots(NamedTuple):
@@ -24,20 +24,20 @@ class Slots(NamedTuple):
 
     Attributes
     ----------
-    first : (topics + 1,) int32
+    first : (topics + 1,) int64
         Where the slots of each topic begin.
-    after : (slots,) int32
+    after : (slots,) int64
         The slot of the same topic that has to be empty for this one to be used; -1 for none.
-    start : (slots + 1,) int32
+    start : (slots + 1,) int64
         Where the chain of each slot begins in `chain`.
-    chain : (...) int32
+    chain : (...) int64
         Supertopics, nearest first.
     """
 
-    first: NDArray[np.int32]
-    after: NDArray[np.int32]
-    start: NDArray[np.int32]
-    chain: NDArray[np.int32]
+    first: NDArray[np.int64]
+    after: NDArray[np.int64]
+    start: NDArray[np.int64]
+    chain: NDArray[np.int64]
 
     @property
     def most(self) -> int:
@@ -73,7 +73,19 @@ def slots_of(tree: TopicTree) -> Slots:
             waiting += [(parent, slot) for parent in fresh]
             begun.update(fresh)
         first.append(len(after))
-    return Slots(*(np.array(column, np.int32) for column in (first, after, start, chain)))
+    return Slots(*(np.array(column, np.int64) for column in (first, after, start, chain)))
+
+
+def chains_of(slots: Slots, topic: int) -> list[list[int]]:
+    """The chains of the slots of one topic.
+
+    Examples
+    --------
+    >>> chains_of(slots_of(TopicTree.from_paths([".soccer.italy"])), 2)
+    [[1, 0]]
+    """
+    ends = [(slots.start[slot], slots.start[slot + 1]) for slot in range(*slots.first[topic : topic + 2])]
+    return [slots.chain[start:end].tolist() for start, end in ends]
 
 
 @kernel

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import TopicSettings
-from hierarchy.camcast.slots import Slots, slots_of
+from hierarchy.camcast.slots import Slots, chains_of, slots_of
 from hierarchy.camcast.upkeep_rules import State
 from hierarchy.camcast.upkeep_steps import (
     adopt,
@@ -120,6 +120,26 @@ class SuperTables:
         peers = np.asarray(peers, np.int64)
         self._clear(peers)
         self.joined[peers] = 0
+
+    def topics_changed(self) -> None:
+        """Take up topics, or further parents, that were added to the tree.
+
+        Members whose supertopics are others than before search all their tables anew.
+        """
+        old, self.slots = self.slots, slots_of(self.tree)
+        s, more = self.state, self.slots.most - self.state.table.shape[1]
+        if more > 0:
+            wider = ((0, 0), (0, more))
+            self.state = s = State(
+                s.topic,
+                np.pad(s.table, (*wider, (0, 0)), constant_values=-1),
+                np.pad(s.scope, wider),
+                np.pad(s.due, wider),
+                np.pad(s.fresh, wider),
+            )
+        known = len(old.first) - 1
+        moved = [t for t in range(known) if chains_of(old, t) != chains_of(self.slots, t)]
+        self._clear(np.flatnonzero(np.isin(s.topic, moved)))
 
     def step(self, cycle: int, network: Network) -> dict[str, int]:
         """Pass changed tables on, check and refill tables, search where there is none."""

@@ -21,7 +21,7 @@ def adopt(state, slots, peers, contacts):
             t = state.topic[peers[i]]
             for slot in range(slots.first[t], slots.first[t + 1]):
                 row = state.table[peers[i], slot - slots.first[t]]
-                merge(state.topic, row, len(row), slots, slot, contacts[i])
+                merge(state.topic, row, len(row), slots, slot, np.int32(contacts[i]))
 
 
 @kernel

@@ -5,6 +5,7 @@ from hierarchy.membership.interface import Membership
 from hierarchy.membership.pgrid import Found, PGrid, PGridSettings
 from hierarchy.membership.scamp import Scamp, ScampSettings
 from hierarchy.membership.semistructured import OverlayFinder, SemiStructured
+from hierarchy.membership.simulated import SimulatedTransport
 from hierarchy.membership.structured import Structured
 from hierarchy.membership.unstructured import Unstructured
 
@@ -18,6 +19,7 @@ __all__ = [
     "Scamp",
     "ScampSettings",
     "SemiStructured",
+    "SimulatedTransport",
     "Structured",
     "Unstructured",
 ]

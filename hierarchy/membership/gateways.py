@@ -44,6 +44,11 @@ class Gateways:
     def __init__(self, topics: int, count: int = 2) -> None:
         self.table = np.full((topics, count), -1, np.int32)
 
+    def grow(self, topics: int) -> None:
+        """Make room for more topics."""
+        more = np.full((topics - len(self.table), self.table.shape[1]), -1, np.int32)
+        self.table = np.concatenate([self.table, more])
+
     def admit(
         self, peers: NDArray[np.int64], topic: NDArray[np.int32], cycle: int, network: Network, seed: int
     ) -> NDArray[np.int64]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.tables import Tables
 from sub2sub.layer import Layer
@@ -19,10 +20,22 @@ __all__ = ["Membership"]
 
 @runtime_checkable
 class Membership(Layer, Protocol):
-    """A layer (`step`, `join`, `arrays`, `load`) with two more methods."""
+    """A layer (`step`, `join`, `arrays`, `load`) with three more methods.
+
+    Attributes
+    ----------
+    topic : (n,) int32
+        Community of each member; may be set for a member that never joined.
+    """
+
+    topic: NDArray[np.int32]
 
     def leave(self, peers: ArrayLike, cycle: int) -> None:
         """Let `peers` leave their communities in good order."""
+        ...
+
+    def topics_changed(self) -> None:
+        """Take up topics, or further parents, that were added to the tree."""
         ...
 
     def tables(self) -> Tables:

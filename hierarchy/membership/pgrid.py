@@ -124,7 +124,7 @@ class PGrid:
         self, tree: TopicTree, topic: ArrayLike, seed: int, settings: PGridSettings | None = None
     ) -> None:
         self.tree = tree
-        self.topic = np.asarray(topic, np.int64)
+        self.topic = np.asarray(topic, np.int32)
         self.seed = seed
         self.settings = s = settings or PGridSettings()
         n = len(self.topic)
@@ -195,13 +195,15 @@ class PGrid:
         at, hops, messages = self._route(starts, topics, network, key)
         low, high = self.postings.span(at, topics)
         members = np.full((len(starts), wanted), -1, np.int32)
-        sample(self.postings.rows[:, 2], low, high, starts, np.uint64(mix(key)), members)
+        sample(
+            np.ascontiguousarray(self.postings.rows[:, 2]), low, high, starts, np.uint64(mix(key)), members
+        )
         return Found(members, at >= 0, high - low, hops, messages)
 
     def announce(self, members: NDArray[np.int64], cycle: int, network: Network) -> int:
         """Route the announcements of `members` to where they belong, and to the buddies; returns messages."""
         key = np.uint64(peer_key(cycle_key(self.seed, STREAM, cycle), ANNOUNCE))
-        at, _, messages = self._route(members, self.topic[members], network, key)
+        at, _, messages = self._route(members, self.topic[members].astype(np.int64), network, key)
         self.announce_in[members] = np.where(at >= 0, cycle + self.settings.lease // 2, cycle + 1)
         members, at = members[at >= 0], at[at >= 0]
         buddies = self.trie.buddy[at]
@@ -249,7 +251,9 @@ class PGrid:
     def _in_place(self) -> NDArray[np.bool_]:
         """Which postings are where they belong."""
         rows = self.postings.rows
-        right: NDArray[np.bool_] = matches(self.trie, rows[:, 0], self._keys(rows[:, 1]))
+        right: NDArray[np.bool_] = matches(
+            self.trie, np.ascontiguousarray(rows[:, 0]), self._keys(rows[:, 1])
+        )
         return right
 
     def _introduce(self, channel: Channel, key: Any, pairs: NDArray[np.int64]) -> tuple[int, int]:

@@ -9,7 +9,10 @@ Gossip-Based Protocols*, IEEE Transactions on Computers 52(2), 2003.
   kept balanced so that the walk ends anywhere with the same probability.
 
 Read differently from the paper: a copy is given up after `hop_limit` steps, whoever it met (the paper counts
-the meetings with each node); and a copy is lost on its way to a crashed node, as with any message.
+the meetings with each node). Subscriptions travel over connections, as in CAMCAST's implementation: a
+sender notices that a message did not get through, and tries another member of its view. If copies were lost
+on the way, each renewal of a lease would come back with fewer links, and a crash of a third of the members
+would leave views of two.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from sub2sub.compilation import kernel
 from sub2sub.network import reaches
 from sub2sub.randomness import below, draw, unit
 
-__all__ = ["Channel", "Views", "arrives", "indirect", "subscribe", "unsubscribe"]
+__all__ = ["Channel", "Views", "arrives", "indirect", "reach_somebody", "subscribe", "unsubscribe"]
 
 
 class Views(NamedTuple):
@@ -93,12 +96,15 @@ def drop(views, holder, place):
 
 
 @kernel
-def forward_copy(views, member, holder, hop_limit, channel, own, k):
-    """Follow one copy of `member`'s subscription from `holder` on; returns (messages, next draw)."""
+def forward_copy(views, member, holder, arrived, hop_limit, channel, own, k):
+    """Follow one copy of `member`'s subscription from `holder` on; returns (messages, next draw).
+
+    `arrived` is false if the holder has decided already to pass it on.
+    """
     messages = 0
     for _ in range(hop_limit):
         size = views.size[holder]
-        if holder != member and find(views.partial[holder], size, member) < 0:
+        if arrived and holder != member and find(views.partial[holder], size, member) < 0:
             kept = unit(draw(own, k)) * (1 + size) < 1.0
             k += 1
             if kept:
@@ -106,41 +112,60 @@ def forward_copy(views, member, holder, hop_limit, channel, own, k):
                 return messages, k
         if size == 0:
             return messages, k
-        target = views.partial[holder, below(draw(own, k), size)]
+        target = np.int64(views.partial[holder, below(draw(own, k), size)])
         messages += 1
-        through = arrives(channel, holder, target, draw(own, k + 1))
+        arrived = arrives(channel, holder, target, draw(own, k + 1))
         k += 2
-        if not through:
-            return messages, k
-        holder = target
+        if arrived:
+            holder = target
     return messages, k
 
 
 @kernel
-def subscribe(views, member, contact, extra, hop_limit, channel, own, k):
-    """Have `contact` spread `member`'s subscription; returns (messages, next draw)."""
-    messages = 1
-    through = arrives(channel, member, contact, draw(own, k))
-    k += 1
-    if not through:
-        return messages, k
-    size = views.size[contact]
-    if size == 0 and contact != member:
-        keep(views, contact, member)  # the founder of a community has nobody to pass it on to
+def subscribe(views, member, server, extra, hop_limit, channel, own, k):
+    """Have `server` spread `member`'s subscription; returns (messages, next draw)."""
+    messages = 0
+    size = views.size[server]
+    if size == 0 and server != member:
+        keep(views, server, member)  # the founder of a community has nobody to pass it on to
         return messages, k
     for copy in range(size + extra):
         if copy < size:  # entries added meanwhile stand behind these
-            target = views.partial[contact, copy]
+            target = np.int64(views.partial[server, copy])
         else:
-            target = views.partial[contact, below(draw(own, k), size)]
+            target = np.int64(views.partial[server, below(draw(own, k), size)])
             k += 1
         messages += 1
-        through = arrives(channel, contact, target, draw(own, k))
+        through = arrives(channel, server, target, draw(own, k))
+        k += 1
+        holder = target if through else np.int64(server)
+        more, k = forward_copy(views, member, holder, through, hop_limit, channel, own, k)
+        messages += more
+    return messages, k
+
+
+@kernel
+def reach_somebody(views, member, contact, channel, own, k):
+    """Find one of the view, of those that have `member` in theirs, or at last the contact, who answers.
+
+    Returns (who, or -1; messages; next draw).
+    """
+    messages = 0
+    for row, size in ((views.partial, views.size), (views.inward, views.in_size)):
+        for _ in range(min(3, size[member])):
+            target = np.int64(row[member, below(draw(own, k), size[member])])
+            messages += 1
+            through = arrives(channel, member, target, draw(own, k + 1))
+            k += 2
+            if through:
+                return target, messages, k
+    if contact >= 0:
+        messages += 1
+        through = arrives(channel, member, contact, draw(own, k))
         k += 1
         if through:
-            more, k = forward_copy(views, member, target, hop_limit, channel, own, k)
-            messages += more
-    return messages, k
+            return contact, messages, k
+    return np.int64(-1), messages, k
 
 
 @kernel
@@ -156,7 +181,7 @@ def indirect(views, start, steps, channel, own, k):
         while place < size - 1 and left >= views.weight[at, place]:
             left -= views.weight[at, place]
             place += 1
-        target = views.partial[at, place]
+        target = np.int64(views.partial[at, place])
         messages += 1
         through = arrives(channel, at, target, draw(own, k + 1))
         k += 2
@@ -171,7 +196,7 @@ def unsubscribe(views, member, c, channel, own, k):
     size, known_by = views.size[member], views.in_size[member]
     messages = 0
     for i in range(known_by):
-        holder = views.inward[member, i]
+        holder = np.int64(views.inward[member, i])
         messages += 1
         through = arrives(channel, member, holder, draw(own, k))
         k += 1
@@ -180,11 +205,11 @@ def unsubscribe(views, member, c, channel, own, k):
             continue
         drop(views, holder, place)
         if i < known_by - c - 1 and size > 0:
-            heir = views.partial[member, i % size]
+            heir = np.int64(views.partial[member, i % size])
             if heir != holder and find(views.partial[holder], views.size[holder], heir) < 0:
                 keep(views, holder, heir)
     for i in range(size):
-        heir = views.partial[member, i]
+        heir = np.int64(views.partial[member, i])
         place = find(views.inward[heir], views.in_size[heir], member)
         if place >= 0:
             remove_at(views.inward, views.in_size, heir, place)

@@ -9,7 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from hierarchy.membership.rows import find
-from hierarchy.membership.scamp_rules import arrives, clear, drop, indirect, keep, subscribe, unsubscribe
+from hierarchy.membership.scamp_rules import (
+    arrives,
+    clear,
+    drop,
+    indirect,
+    keep,
+    reach_somebody,
+    subscribe,
+    unsubscribe,
+)
 from sub2sub.compilation import kernel
 from sub2sub.randomness import below, draw, peer_key
 
@@ -62,7 +71,7 @@ def expire(views, alive, cycle):
 def _end_lease(views, member, cycle):
     """Drop a member whose lease is over from the views that it knows to have it."""
     for i in range(views.in_size[member]):
-        holder = views.inward[member, i]
+        holder = np.int64(views.inward[member, i])
         place = find(views.partial[holder], views.size[holder], member)
         if place >= 0 and views.expires[holder, place] <= cycle:
             drop(views, holder, place)
@@ -71,69 +80,52 @@ def _end_lease(views, member, cycle):
 
 
 @kernel
-def _new_lease(lease, cycle, own, k):
-    return cycle + lease + below(draw(own, k), lease // 2 + 1)
-
-
-@kernel
 def join_all(views, members, done, contact, heard, rules, cycle, channel, key):
     """Subscribe newcomers from number `done` on; returns (how far it got, messages)."""
-    c, lease, steps, hop_limit = rules
     messages = 0
     while done < len(members):
         member = members[done]
-        if not _fits(views, c):
+        if not _fits(views, rules[0]):
             return done, messages
         done += 1
-        if not channel.alive[member]:
-            continue
-        own = peer_key(peer_key(key, JOIN), member)
-        views.lease_end[member] = _new_lease(lease, cycle, own, np.int64(0))
-        heard[member] = cycle
-        if contact[member] >= 0:
-            server, walked, k = indirect(views, contact[member], steps, channel, own, np.int64(1))
-            if server == member:
-                server = contact[member]
-            if find(views.partial[member], views.size[member], server) < 0:
-                keep(views, member, server)
-            sent, _ = subscribe(views, member, server, c, hop_limit, channel, own, k)
-            messages += walked + sent
+        if channel.alive[member]:
+            own = peer_key(peer_key(key, JOIN), member)
+            messages += _subscribe(views, member, contact, heard, rules, rules[0], cycle, channel, own)
     return done, messages
 
 
 @kernel
 def renew_all(views, members, done, contact, heard, rules, cycle, channel, key):
     """Subscribe members again from number `done` on; returns (how far it got, messages)."""
-    _, lease, steps, hop_limit = rules
     messages = 0
     while done < len(members):
         member = members[done]
-        if not _fits(views, 0):
+        if not _fits(views, np.int64(0)):
             return done, messages
         done += 1
-        own = peer_key(peer_key(key, RENEW), member)
         if views.lease_end[member] <= cycle:
             _end_lease(views, member, cycle)
-        views.lease_end[member] = _new_lease(lease, cycle, own, np.int64(0))
-        heard[member] = cycle
-        k = np.int64(1)
-        start = contact[member]
-        if views.size[member] > 0:
-            start = views.partial[member, below(draw(own, k), views.size[member])]
-            k += 1
-        elif views.in_size[member] > 0:
-            start = views.inward[member, below(draw(own, k), views.in_size[member])]
-            k += 1
-        if start < 0:
-            continue
-        server, walked, k = indirect(views, start, steps, channel, own, k)
-        if server == member:
-            server = start
-        if views.size[member] == 0:
-            keep(views, member, server)
-        sent, _ = subscribe(views, member, server, 0, hop_limit, channel, own, k)
-        messages += walked + sent
+        own = peer_key(peer_key(key, RENEW), member)
+        messages += _subscribe(views, member, contact, heard, rules, np.int64(0), cycle, channel, own)
     return done, messages
+
+
+@kernel
+def _subscribe(views, member, contact, heard, rules, extra, cycle, channel, own):
+    """Begin a lease and spread it through whoever answers; returns messages."""
+    _, lease, steps, hop_limit = rules
+    views.lease_end[member] = cycle + lease + below(draw(own, 0), lease // 2 + 1)
+    heard[member] = cycle
+    start, messages, k = reach_somebody(views, member, contact[member], channel, own, np.int64(1))
+    if start < 0:
+        return messages
+    server, walked, k = indirect(views, start, steps, channel, own, k)
+    if server == member:
+        server = start
+    if views.size[member] == 0:
+        keep(views, member, server)
+    sent, _ = subscribe(views, member, server, extra, hop_limit, channel, own, k)
+    return messages + walked + sent
 
 
 @kernel
@@ -144,7 +136,7 @@ def beat(views, heard, cycle, channel, key):
         if channel.alive[member]:
             own = peer_key(peer_key(key, BEAT), member)
             for place in range(views.size[member]):
-                target = views.partial[member, place]
+                target = np.int64(views.partial[member, place])
                 messages += 1
                 if arrives(channel, member, target, draw(own, place)):
                     heard[target] = cycle
@@ -166,7 +158,7 @@ def balance(views, channel, key):
         own = peer_key(peer_key(key, BALANCE), member)
         size = views.size[member]
         for place in range(size):
-            target = views.partial[member, place]
+            target = np.int64(views.partial[member, place])
             messages += 2
             if arrives(channel, target, member, draw(own, place)) and channel.alive[target]:
                 views.weight[member, place] /= into[target]

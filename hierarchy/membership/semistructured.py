@@ -136,6 +136,10 @@ class SemiStructured:
             "super tables": super_tables,
         }
 
+    def topics_changed(self) -> None:
+        """Take up topics, or further parents, that were added to the tree."""
+        self.supers.topics_changed()
+
     def tables(self) -> Tables:
         """The views of SCAMP and the super-topic tables."""
         return Tables(self.topic, self.scamp.views.partial, self.supers.state.table)

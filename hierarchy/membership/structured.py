@@ -105,6 +105,13 @@ class Structured:
         self.hops = np.concatenate(hops)
         return {"messages": overlay + messages, "overlay": overlay, "searches": messages}
 
+    def topics_changed(self) -> None:
+        """Take up topics, or further parents, that were added to the tree; tables follow as they are due."""
+        self.slots = slots_of(self.grid.tree)
+        more = self.slots.most - self.super_table.shape[1]
+        if more > 0:
+            self.super_table = np.pad(self.super_table, ((0, 0), (0, more), (0, 0)), constant_values=-1)
+
     def tables(self) -> Tables:
         """The tables as last found."""
         return Tables(self.topic, self.topic_table, self.super_table)

@@ -101,6 +101,11 @@ class Unstructured:
             "super tables": super_tables["messages"],
         }
 
+    def topics_changed(self) -> None:
+        """Take up topics, or further parents, that were added to the tree."""
+        self.supers.topics_changed()
+        self.gateways.grow(self.supers.tree.capacity)
+
     def tables(self) -> Tables:
         """The views of SCAMP and the super-topic tables."""
         return Tables(self.topic, self.scamp.views.partial, self.supers.state.table)

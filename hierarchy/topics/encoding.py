@@ -130,7 +130,7 @@ class NestedRanges:
         topic = self.tree.add(name, parents)
         for column in (self._low, self._high, self._free, self._given, self._size):
             column.append(0)
-        ancestors = self._spanning_path(topic)
+        ancestors = self.tree.spanning_path(topic)
         for t in ancestors:
             self._size[t] += 1
         parent = ancestors[1]
@@ -152,17 +152,11 @@ class NestedRanges:
     def remove(self, topic: str | int) -> None:
         """Remove a topic without subtopics; no other range moves."""
         t = self.tree.number(topic)
-        ancestors = self._spanning_path(t)
+        ancestors = self.tree.spanning_path(t)
         self.tree.remove(t)
         for above in ancestors:
             self._size[above] -= 1
         self._low[t] = self._high[t] = self._free[t] = 0
-
-    def _spanning_path(self, topic: int) -> list[int]:
-        path = [topic]
-        while parents := self.tree.parents(path[-1]):
-            path.append(parents[0])
-        return path
 
     def _subtree(self, top: int) -> list[int]:
         found = [top]

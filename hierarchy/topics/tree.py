@@ -217,12 +217,16 @@ class TopicTree:
         u, t = self.number(upper), self.number(lower)
         return u == t or u in self.supertopics(t)
 
+    def spanning_path(self, topic: str | int) -> list[int]:
+        """The topic and its ancestors in the spanning tree, up to the root."""
+        path = [self.number(topic)]
+        while parents := self._parents[path[-1]]:
+            path.append(parents[0])
+        return path
+
     def level(self, topic: str | int) -> int:
         """Length of the spanning path from the root."""
-        number, level = self.number(topic), 0
-        while self._parents[number]:
-            number, level = self._parents[number][0], level + 1
-        return level
+        return len(self.spanning_path(topic)) - 1
 
     def depth(self) -> int:
         """Highest level of all topics, dpt(S)."""

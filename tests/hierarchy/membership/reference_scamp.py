@@ -99,7 +99,7 @@ class ReferenceScamp:
         joining, self.joining, self.leaving = self.joining, [], []
         for node in joining:
             if self.is_alive(node):
-                self.first_subscription(node, cycle, Dice(key, JOIN, node.number))
+                self.begin_lease(node, self.s.c, cycle, Dice(key, JOIN, node.number))
         due = [
             node
             for node in self.nodes
@@ -132,33 +132,10 @@ class ReferenceScamp:
         same = self.network.group[sender.number] == self.network.group[receiver.number]
         return dice.unit() >= self.network.loss and self.is_alive(receiver) and bool(same)
 
-    def new_lease(self, node: Node, cycle: int, dice: Dice) -> None:
+    def begin_lease(self, node: Node, extra: int, cycle: int, dice: Dice) -> None:
         node.lease_end = cycle + self.s.lease + dice.below(self.s.lease // 2 + 1)
         node.heard = cycle
-
-    def first_subscription(self, node: Node, cycle: int, dice: Dice) -> None:
-        self.new_lease(node, cycle, dice)
-        if node.contact is not None:
-            server = self.walk(node.contact, dice)
-            if server is node:
-                server = node.contact
-            if not node.has(server):
-                node.keep(server)
-            self.subscribe(node, server, self.s.c, dice)
-
-    def renew(self, node: Node, cycle: int, dice: Dice) -> None:
-        if node.lease_end <= cycle:
-            for holder in node.inward:
-                if any(link.peer is node and link.expires <= cycle for link in holder.view):
-                    holder.drop(node)
-            node.inward = []
-        self.new_lease(node, cycle, dice)
-        if node.view:
-            start = node.view[dice.below(len(node.view))].peer
-        elif node.inward:
-            start = node.inward[dice.below(len(node.inward))]
-        else:
-            start = node.contact
+        start = self.reach_somebody(node, dice)
         if start is None:
             return
         server = self.walk(start, dice)
@@ -166,7 +143,25 @@ class ReferenceScamp:
             server = start
         if not node.view:
             node.keep(server)
-        self.subscribe(node, server, 0, dice)
+        self.subscribe(node, server, extra, dice)
+
+    def reach_somebody(self, node: Node, dice: Dice) -> Node | None:
+        for known in ([link.peer for link in node.view], node.inward):
+            for _ in range(min(3, len(known))):
+                target = known[dice.below(len(known))]
+                if self.send(node, target, dice):
+                    return target
+        if node.contact is not None and self.send(node, node.contact, dice):
+            return node.contact
+        return None
+
+    def renew(self, node: Node, cycle: int, dice: Dice) -> None:
+        if node.lease_end <= cycle:
+            for holder in node.inward:
+                if any(link.peer is node and link.expires <= cycle for link in holder.view):
+                    holder.drop(node)
+            node.inward = []
+        self.begin_lease(node, 0, cycle, dice)
 
     def walk(self, at: Node, dice: Dice) -> Node:
         for _ in range(self.s.indirection):
@@ -183,28 +178,27 @@ class ReferenceScamp:
         return at
 
     def subscribe(self, node: Node, server: Node, extra: int, dice: Dice) -> None:
-        if not self.send(node, server, dice):
-            return
         if not server.view and server is not node:
             server.keep(node)
             return
         known = [link.peer for link in server.view]
         for copy in range(len(known) + extra):
             target = known[copy] if copy < len(known) else known[dice.below(len(known))]
-            if self.send(server, target, dice):
-                self.forward(node, target, dice)
+            through = self.send(server, target, dice)
+            self.forward(node, target if through else server, through, dice)
 
-    def forward(self, node: Node, holder: Node, dice: Dice) -> None:
+    def forward(self, node: Node, holder: Node, arrived: bool, dice: Dice) -> None:
         for _ in range(self.s.hop_limit):
-            if holder is not node and not holder.has(node) and dice.unit() * (1 + len(holder.view)) < 1:
+            known = arrived and (holder is node or holder.has(node))
+            if arrived and not known and dice.unit() * (1 + len(holder.view)) < 1:
                 holder.keep(node)
                 return
             if not holder.view:
                 return
             target = holder.view[dice.below(len(holder.view))].peer
-            if not self.send(holder, target, dice):
-                return
-            holder = target
+            arrived = self.send(holder, target, dice)
+            if arrived:
+                holder = target
 
     def unsubscribe(self, node: Node, dice: Dice) -> None:
         heirs, known_by = [link.peer for link in node.view], list(node.inward)

@@ -131,7 +131,7 @@ def _grown(n: int, own: ScampSettings, seed: int = 1) -> tuple[Scamp, Network, i
 
 def test_views_settle_at_ln_n_without_anybody_knowing_n() -> None:
     for n in (300, 3000):
-        scamp, _, _ = _grown(n, ScampSettings(indirection=0, lease=10_000))
+        scamp, _, _ = _grown(n, ScampSettings(c=0, indirection=0, lease=10_000))
         assert scamp.views.size.mean() == pytest.approx(np.log(n), rel=0.15)
 
 
@@ -175,6 +175,20 @@ def test_leases_clear_the_views_of_the_crashed() -> None:
         assert np.all(network.alive[v.partial[i, : v.size[i]]] == 1)
 
 
+def test_a_group_holds_together_when_a_third_of_it_crashes() -> None:
+    scamp, network, cycle = _grown(120, ScampSettings(lease=20))
+    network.alive[::3] = 0
+    for later in range(cycle, cycle + 60):
+        scamp.step(later, network)
+    v, reached, waiting = scamp.views, {1}, [1]
+    while waiting:
+        member = waiting.pop()
+        new = set(v.partial[member, : v.size[member]].tolist()) - reached
+        reached |= new
+        waiting += new
+    assert len(reached) == 80
+
+
 def test_an_isolated_member_subscribes_again() -> None:
     scamp, network, cycle = _grown(100, ScampSettings(lease=10_000, isolation=5))
     v = scamp.views
@@ -191,7 +205,7 @@ def test_an_isolated_member_subscribes_again() -> None:
 
 
 def test_a_leaver_is_replaced_in_the_views_that_had_it() -> None:
-    scamp, network, cycle = _grown(300, ScampSettings(lease=10_000))
+    scamp, network, cycle = _grown(300, ScampSettings(c=0, lease=10_000))
     before = int(scamp.views.size.sum())
     leaver = 7
     own = int(scamp.views.size[leaver])

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import pytest
+
+from hierarchy.camcast import CommunityManager, TopicSettings
+from hierarchy.membership import SemiStructured, SimulatedTransport, Structured, Unstructured
+from hierarchy.topics import TopicTree
+from sub2sub.errors import InputError
+
+ALL = TopicSettings(c=5.0, g=100.0, a=3.0, z=3)
+
+
+def _network(*paths: str, membership=Unstructured, capacity: int = 300) -> SimulatedTransport:
+    return SimulatedTransport(TopicTree.from_paths(paths), 1, ALL, capacity, membership)
+
+
+def _listener(network: SimulatedTransport, process: int, topic: str) -> list:
+    heard: list = []
+    CommunityManager(process, network).community(topic).subscribe(heard.append)
+    return heard
+
+
+@pytest.mark.parametrize("membership", [Unstructured, SemiStructured, Structured])
+def test_subscribers_of_the_topic_and_of_its_supertopics_hear_an_event_and_nobody_else(membership) -> None:
+    network = _network(".soccer.italy", ".soccer.france", membership=membership)
+    topics = [".", ".soccer", ".soccer.italy", ".soccer.france"]
+    heard = {
+        (topic, i): _listener(network, 10 * i + k, topic) for i in range(6) for k, topic in enumerate(topics)
+    }
+    network.step(30)
+    number = CommunityManager(99, network).community(".soccer.italy").publish({"score": 1})
+    for (topic, _), events in heard.items():
+        if topic == ".soccer.france":
+            assert events == []
+        else:
+            assert [(e.topic, e.data, e.id, e.publisher) for e in events] == [
+                (".soccer.italy", {"score": 1}, number, 99)
+            ]
+
+
+def test_one_community_object_for_each_topic_and_its_supers() -> None:
+    manager = CommunityManager(1, _network(".soccer.italy"))
+    italy = manager.community(".soccer.italy")
+    assert manager.community(".soccer.italy") is italy
+    assert [c.topic for c in manager.super_communities(".soccer.italy")] == [".soccer"]
+    with pytest.raises(InputError, match=r"'\.chess' is unknown"):
+        manager.community(".chess")
+
+
+def test_a_process_leaves_with_its_last_subscription_unless_it_publishes() -> None:
+    network = _network(".a")
+    community = CommunityManager(1, network).community(".a")
+    first, second = community.subscribe(print), community.subscribe(repr)
+    assert network.network.alive.sum() == 1
+    community.unsubscribe(first)
+    assert community.is_member
+    community.publish("x")
+    community.unsubscribe(second)
+    assert community.is_member
+    community.stop_publishing()
+    assert not community.is_member
+    assert network.network.alive.sum() == 0
+
+
+def test_who_left_hears_nothing_and_may_come_back() -> None:
+    network = _network(".a")
+    heard: list = []
+    community = CommunityManager(1, network).community(".a")
+    other = CommunityManager(2, network).community(".a")
+    subscription = community.subscribe(lambda e: heard.append(e.data))
+    other.publish("one")
+    community.unsubscribe(subscription)
+    other.publish("two")
+    community.subscribe(subscription)
+    network.step(5)
+    other.publish("three")
+    assert heard == ["one", "three"]
+
+
+def test_a_process_may_subscribe_to_unrelated_topics() -> None:
+    network = _network(".soccer.italy", ".chess")
+    manager, heard = CommunityManager(1, network), []
+    for topic in (".soccer", ".chess"):
+        manager.community(topic).subscribe(lambda e: heard.append(e.topic))
+    CommunityManager(2, network).community(".soccer.italy").publish("x")
+    CommunityManager(3, network).community(".chess").publish("y")
+    assert heard == [".soccer.italy", ".chess"]
+
+
+def test_a_publisher_without_subscription_is_told_nothing() -> None:
+    network = _network(".a")
+    publisher = CommunityManager(1, network).community(".a")
+    publisher.publish("x")
+    other = CommunityManager(2, network).community(".a")
+    other.publish("y")
+    assert publisher.is_member
+
+
+@pytest.mark.parametrize("membership", [Unstructured, SemiStructured, Structured])
+def test_topics_and_further_parents_can_be_added_while_it_runs(membership) -> None:
+    network = _network(".a", ".b", membership=membership)
+    heard = {topic: _listener(network, k, topic) for k, topic in enumerate([".", ".a", ".b"])}
+    network.tree.add(".a.new", [".a", ".b"])
+    publisher = CommunityManager(7, network).community(".a.new")
+    publisher.publish("first")
+    network.step(30)
+    publisher.publish("second")
+    for events in heard.values():
+        assert events[-1].data == "second"
+
+
+def test_crashed_processes_hear_nothing_and_are_worked_around() -> None:
+    network = _network(".a")
+    heard = [_listener(network, process, ".a") for process in range(40)]
+    for process in range(2, 40, 3):  # not the gateways
+        network.crash(process)
+    network.step(160)
+    CommunityManager(100, network).community(".a").publish("x")
+    assert [len(events) for events in heard] == [0 if p >= 2 and p % 3 == 2 else 1 for p in range(40)]
+
+
+def test_misuse_is_refused_in_one_line() -> None:
+    network = _network(".a", capacity=1)
+    community = CommunityManager(1, network).community(".a")
+    with pytest.raises(InputError, match="subscriber: expected one that is subscribed"):
+        community.unsubscribe(print)
+    with pytest.raises(InputError, match="nothing was published"):
+        community.stop_publishing()
+    community.publish("x")
+    with pytest.raises(InputError, match="capacity: all 1 memberships are used"):
+        CommunityManager(2, network).community(".a").publish("y")
+    with pytest.raises(InputError, match=r"is a member of '\.a' already"):
+        network.join(1, ".a", print)
