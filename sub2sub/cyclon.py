@@ -6,9 +6,10 @@ the oldest of its links, sends it a few of its links at random together with a f
 gets as many back. Both fill free places first and then overwrite what they sent away; a link to oneself
 or to a peer already known is discarded. An unreachable partner is simply forgotten.
 
-Added to the paper, and off unless `retry` is set: a peer remembers the last partner that did not answer, and
+Added to the paper, and off unless `retry` is set: a peer remembers a partner that did not answer, and
 tries it again from time to time, or when it knows nobody else. Without that two halves of a network that
-have forgotten each other never meet again, and heavy loss can leave a newcomer with nobody to ask.
+have forgotten each other never meet again. And a request that is lost is repeated, `tries` times in all:
+as published, heavy loss takes more links from young views than they can win, and the overlay falls apart.
 
 Read differently from the paper:
 
@@ -31,8 +32,8 @@ from numpy.typing import NDArray
 from sub2sub.compilation import hot, rule
 from sub2sub.errors import InputError
 from sub2sub.lanes import LANES, aligned, first_bit, padded, prefetch
-from sub2sub.network import Network, reaches
-from sub2sub.randomness import cycle_key, draw, peer_key, stream_number, unit
+from sub2sub.network import Network, attempts, reaches
+from sub2sub.randomness import cycle_key, draw, peer_key, stream_number
 from sub2sub.views import FREE, empty_views, known, link, oldest, peer_of, places_of, sample, view_links
 
 __all__ = ["Cyclon", "CyclonSettings", "shuffle_merge", "shuffle_news", "take"]
@@ -54,13 +55,16 @@ class CyclonSettings:
     shuffle : int
         Links sent in one exchange, at most `view`. Traffic grows with it, mixing gets faster.
     retry : int
-        Every so many cycles a peer turns to the last partner that did not answer instead of its oldest link;
+        Every so many cycles a peer turns to the partner that did not answer instead of its oldest link;
         0 for never, as published.
+    tries : int
+        Times a request, or a reply, is sent before it is given up; 1 as published.
     """
 
     view: int = 20
     shuffle: int = 8
     retry: int = 0
+    tries: int = 1
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
@@ -68,6 +72,8 @@ class CyclonSettings:
             raise InputError(f"cyclon.view: expected 1 to 63 links, got {self.view}")
         if not 1 <= self.shuffle <= self.view:
             raise InputError(f"cyclon.shuffle: expected 1 to view = {self.view}, got {self.shuffle}")
+        if self.tries < 1:
+            raise InputError(f"cyclon.tries: expected 1 or more, got {self.tries}")
         if self.retry < 0:
             raise InputError(f"cyclon.retry: expected 0 (never) or more cycles, got {self.retry}")
 
@@ -110,8 +116,19 @@ def shuffle_merge(row, size, room, sent, received, news):
     return size
 
 
+@rule
+def remember(lost, q, again):
+    """Whom to try again after q did not answer: the first one, until it was tried in vain; then the next.
+
+    One tried in vain is kept, as -2 - q, while nobody else fails to answer: it may be beyond a partition.
+    """
+    if again:
+        return -2 - q
+    return q if lost < 0 else lost
+
+
 @hot
-def _step(view, size, lost, room, shuffle, retry, cycle, key, alive, group, loss, desk, counts):
+def _step(view, size, lost, room, shuffle, retry, tries, cycle, key, alive, group, loss, desk, counts):
     n, width = view.shape
     there, back = desk[0], desk[1]
     messages, failed, links = 0, 0, 0
@@ -121,11 +138,11 @@ def _step(view, size, lost, room, shuffle, retry, cycle, key, alive, group, loss
             ahead = peer_of(row[oldest(row)]) * width
             for line in range(0, width, LANES):
                 prefetch(view, ahead + line)
-        again = retry > 0 and lost[i] >= 0 and (size[i] == 0 or (cycle + i) % retry == 0)
+        again = retry > 0 and lost[i] != -1 and (size[i] == 0 or (cycle + i) % retry == 0)
         if alive[i] == 0 or (size[i] == 0 and not again):
             continue
         row = view[i]
-        left, q = np.int64(size[i]), np.int64(lost[i])
+        left, q = np.int64(size[i]), np.int64(lost[i] if lost[i] >= 0 else -2 - lost[i])
         if not again:
             left -= 1
             place = oldest(row)
@@ -134,10 +151,13 @@ def _step(view, size, lost, room, shuffle, retry, cycle, key, alive, group, loss
             row[left] = FREE
             size[i] = left
         draws = peer_key(key, i)
-        messages += 1
-        if not reaches(alive, group, i, q) or (loss > 0.0 and unit(draw(draws, REQUEST)) < loss):
+        sent_times, in_vain = attempts(draw(draws, REQUEST), loss, tries) if loss > 0.0 else (1, False)
+        if not reaches(alive, group, i, q):
+            sent_times, in_vain = tries, True
+        messages += sent_times
+        if in_vain:
             failed += 1
-            lost[i] = q
+            lost[i] = remember(lost[i], q, again)
             continue
         sent = sample(left, min(shuffle - 1, left), draws, SENT)
         going = take(row, sent, there)
@@ -150,11 +170,12 @@ def _step(view, size, lost, room, shuffle, retry, cycle, key, alive, group, loss
         my_news = shuffle_news(i, row, back, coming)
         his_news = shuffle_news(q, his_row, there, going)
         size[q] = shuffle_merge(his_row, his, room, answered, there, his_news)
-        messages += 1
+        sent_times, in_vain = attempts(draw(draws, REPLY), loss, tries) if loss > 0.0 else (1, False)
+        messages += sent_times
         links += going + coming
-        if loss > 0.0 and unit(draw(draws, REPLY)) < loss:
+        if in_vain:
             failed += 1
-            lost[i] = q
+            lost[i] = remember(lost[i], q, again)
             continue
         if again:
             lost[i] = -1
@@ -179,7 +200,7 @@ class Cyclon:
     size : (n,) int8
         How many.
     lost : (n,) int32
-        The last partner that did not answer, -1 for none.
+        A partner that did not answer, -1 for none; -2 - partner once it was tried again in vain.
 
     Examples
     --------
@@ -205,7 +226,7 @@ class Cyclon:
         room, shuffle = self.settings.view, self.settings.shuffle
         desk = aligned((2, padded(shuffle)), FREE, np.int64)  # a request and its reply
         _step(
-            self.view, self.size, self.lost, room, shuffle, self.settings.retry, cycle,
+            self.view, self.size, self.lost, room, shuffle, self.settings.retry, self.settings.tries, cycle,
             cycle_key(self.seed, STREAM, cycle), network.alive, network.group, network.loss, desk, counts,
         )  # fmt: skip
         messages, failed, links = (int(count) for count in counts)

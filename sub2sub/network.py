@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.compilation import rule
+from sub2sub.randomness import unit
 
-__all__ = ["Network", "reaches"]
+__all__ = ["Network", "attempts", "reaches"]
 
 
 @dataclass
@@ -47,3 +48,17 @@ class Network:
 def reaches(alive, group, a, b):
     """Whether a message from a can arrive at b at all (loss apart)."""
     return alive[b] == 1 and group[a] == group[b]
+
+
+@rule
+def attempts(bits, loss, tries):
+    """How often a message is sent that is repeated while it is lost, `tries` times at most; and if in vain.
+
+    One draw decides: the first k copies are lost if it falls below loss^k.
+    """
+    chance = loss
+    count = 1
+    while count < tries and unit(bits) < chance:
+        chance *= loss
+        count += 1
+    return count, unit(bits) < chance

@@ -13,6 +13,7 @@ from sub2sub.cyclon import Cyclon, CyclonSettings
 from sub2sub.errors import InputError
 from sub2sub.network import Network
 from sub2sub.population import Population
+from sub2sub.probing import Probing
 from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number
 from sub2sub.ring import Ring, RingSettings
 from sub2sub.vicinity import Vicinity, VicinitySettings
@@ -24,17 +25,29 @@ STREAM = stream_number("bootstrap")
 
 @dataclass(frozen=True)
 class OverlaySettings:
-    """Settings of the three layers; the default recovers from crashes, `paper()` is as published."""
+    """Settings of the layers; the default recovers from crashes, `paper()` is as published.
 
-    cyclon: CyclonSettings = field(default_factory=lambda: CyclonSettings(retry=10))
-    vicinity: VicinitySettings = field(default_factory=lambda: VicinitySettings(max_age=30))
-    ring: RingSettings = field(default_factory=RingSettings)
+    Attributes
+    ----------
+    cyclon, vicinity, ring
+        Settings of each layer.
+    suspect_age : int
+        Age in cycles from which on a ring link is probed, 0 for never; below `ring.max_age` by the number of
+        probes that may be lost before a live neighbour is dropped.
+    """
+
+    cyclon: CyclonSettings = field(default_factory=lambda: CyclonSettings(retry=10, tries=3))
+    vicinity: VicinitySettings = field(default_factory=lambda: VicinitySettings(max_age=20))
+    ring: RingSettings = field(default_factory=lambda: RingSettings(max_age=9, drop_failed=False))
+    suspect_age: int = 6
 
     @classmethod
     def paper(cls) -> OverlaySettings:
         """As published: no hello, no ages, nothing dropped."""
         default = cls()
-        return cls(CyclonSettings(), replace(default.vicinity, max_age=0), RingSettings.paper())
+        return cls(
+            CyclonSettings(), replace(default.vicinity, max_age=0), RingSettings.paper(), suspect_age=0
+        )
 
 
 class Overlay:
@@ -66,11 +79,12 @@ class Overlay:
         self.cyclon = Cyclon(len(population), self.settings.cyclon, seed)
         self.vicinity = Vicinity(boxes, d, self.cyclon, self.settings.vicinity, seed)
         self.ring = Ring(boxes, d, self.cyclon, self.vicinity, self.settings.ring, seed)
+        self.probing = Probing(self.ring, self.settings.suspect_age, seed)
 
     @property
-    def layers(self) -> tuple[Cyclon, Vicinity, Ring]:
+    def layers(self) -> tuple[Cyclon, Vicinity, Probing, Ring]:
         """The layers in the order they are stepped."""
-        return self.cyclon, self.vicinity, self.ring
+        return self.cyclon, self.vicinity, self.probing, self.ring
 
     def bootstrap(self, cycle: int = 0) -> None:
         """Start everybody alive at once with one random link each, so that the links form a connected graph.

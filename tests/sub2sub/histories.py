@@ -68,7 +68,12 @@ def histories(draw: st.DrawFn, most: int = 24, ties: tuple[Tie, ...] = tuple(Tie
         crash_at=draw(st.integers(2, 12)),
         cut_at=draw(st.integers(2, 12)),
         join_at=draw(st.integers(4, 14)),
-        cyclon=CyclonSettings(view, draw(st.integers(1, view)), retry=draw(st.sampled_from([0, 0, 3]))),
+        cyclon=CyclonSettings(
+            view,
+            draw(st.integers(1, view)),
+            retry=draw(st.sampled_from([0, 0, 3])),
+            tries=draw(st.integers(1, 3)),
+        ),
         vicinity=VicinitySettings(
             view=draw(st.integers(1, 10)),
             shuffle=draw(st.integers(1, 12)),

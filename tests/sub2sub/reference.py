@@ -97,6 +97,7 @@ class CyclonPeer:
         self.number, self.settings = number, settings
         self.view: View = []
         self.lost: int | None = None
+        self.tried_in_vain = False
 
     def tries_again(self, cycle: int) -> bool:
         """Whether it is time for the partner that did not answer."""
@@ -138,28 +139,41 @@ class CyclonReference:
                 number = peer.lost if again else remove(peer.view, oldest_of(peer.view)).peer
                 if self.shuffle(peer, self.peers[number], cycle, network, dice, cost):
                     peer.lost = None if again else peer.lost
-                else:
-                    peer.lost = number
+                elif again:
+                    peer.tried_in_vain = True
+                elif peer.lost is None or peer.tried_in_vain:
+                    peer.lost, peer.tried_in_vain = number, False
         return cost
 
     def shuffle(
         self, peer: CyclonPeer, partner: CyclonPeer, cycle: int, network: Network, dice: Dice, cost: Cost
     ) -> bool:
         """Exchange links; whether the partner answered."""
-        cost.messages += 1
-        if not reaches(network, peer.number, partner.number) or dice.chance(cyclon.REQUEST, network.loss):
+        copies = self.send(dice, cyclon.REQUEST, network.loss, peer.settings.tries)
+        if not reaches(network, peer.number, partner.number):
+            copies = [True] * peer.settings.tries
+        cost.messages += len(copies)
+        if copies[-1]:
             cost.failed += 1
             return False
         sent, request = peer.request(dice, cycle)
         answered, reply = partner.reply(dice)
         partner.receive(request, answered)
-        cost.messages += 1
+        copies = self.send(dice, cyclon.REPLY, network.loss, peer.settings.tries)
+        cost.messages += len(copies)
         cost.links += len(request) + len(reply)
-        if dice.chance(cyclon.REPLY, network.loss):
+        if copies[-1]:
             cost.failed += 1
             return False
         peer.receive(reply, sent)
         return True
+
+    def send(self, dice: Dice, k: int, loss: float, tries: int) -> list[bool]:
+        """Of each copy of a message that is repeated while it is lost: whether it was lost."""
+        copies: list[bool] = []
+        while len(copies) < tries and (not copies or copies[-1]):
+            copies.append(dice.chance(k, loss ** (len(copies) + 1)))
+        return copies
 
 
 def squared_distance(a: naive.Box, b: naive.Box) -> float:
