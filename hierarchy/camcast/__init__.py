@@ -5,7 +5,7 @@ from hierarchy.camcast.communities import Communities, populated_supertopics
 from hierarchy.camcast.community import Community, CommunityManager, Event, Subscriber, Transport
 from hierarchy.camcast.dissemination import Spread, disseminate
 from hierarchy.camcast.overlay import OverlayTables, tables_from_links
-from hierarchy.camcast.settings import Parameters, TopicSettings, parameters
+from hierarchy.camcast.settings import Parameters, Settings, TopicSettings, for_topics, parameters
 from hierarchy.camcast.slots import Slots, slots_of
 from hierarchy.camcast.tables import StaticTables, Tables, thin
 from hierarchy.camcast.upkeep import Finder, SuperTables
@@ -19,6 +19,7 @@ __all__ = [
     "Flood",
     "OverlayTables",
     "Parameters",
+    "Settings",
     "Slots",
     "Spread",
     "StaticTables",
@@ -28,6 +29,7 @@ __all__ = [
     "TopicSettings",
     "Transport",
     "disseminate",
+    "for_topics",
     "parameters",
     "populated_supertopics",
     "slots_of",

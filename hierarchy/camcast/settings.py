@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
 
-__all__ = ["Parameters", "TopicSettings", "parameters"]
+__all__ = ["Parameters", "Settings", "TopicSettings", "for_topics", "parameters"]
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,10 @@ class TopicSettings:
         return floor(x) if self.rounding == "down" else ceil(x)
 
 
+Settings = TopicSettings | Mapping[str | int, TopicSettings]
+"""Settings of all topics, or of single ones and under "*" of the others."""
+
+
 class Parameters(NamedTuple):
     """Settings as the dissemination kernel reads them, indexed by topic."""
 
@@ -109,36 +113,47 @@ class Parameters(NamedTuple):
     p_a: NDArray[np.float64]
 
 
-def parameters(
-    sizes: NDArray[np.int64],
-    settings: TopicSettings | None = None,
-    tree: TopicTree | None = None,
-    overrides: Mapping[str | int, TopicSettings] | None = None,
-) -> Parameters:
-    """Resolve settings for communities of known sizes.
+def for_topics(settings: Settings | None, topics: int, tree: TopicTree | None = None) -> list[TopicSettings]:
+    """Resolve settings into one for each topic number.
 
     Parameters
     ----------
-    sizes : (topics,) array
-        Members of each community.
-    settings : TopicSettings, optional
-        For every topic not in `overrides`.
+    settings : TopicSettings or mapping from topic to TopicSettings, optional
+        For all topics, or for single ones and, under "*", for the others.
+    topics : int
+        How many topics there are.
     tree : TopicTree, optional
-        Needed to find the topics in `overrides`.
-    overrides : mapping from topic to TopicSettings, optional
-        Settings of single topics.
+        Needed to find the topics of a mapping.
+
+    Examples
+    --------
+    >>> tree = TopicTree.from_paths([".soccer.italy"])
+    >>> own = for_topics({".soccer": TopicSettings(c=1), "*": TopicSettings(c=2)}, 3, tree)
+    >>> [s.c for s in own]
+    [2, 1, 2]
+    """
+    if settings is None or isinstance(settings, TopicSettings):
+        return [settings or TopicSettings()] * topics
+    chosen = [settings.get("*", TopicSettings())] * topics
+    for topic, own in settings.items():
+        if topic != "*":
+            if tree is None:
+                raise InputError("tree: expected the topic tree beside settings of single topics")
+            chosen[tree.number(topic)] = own
+    return chosen
+
+
+def parameters(
+    sizes: NDArray[np.int64], settings: Settings | None = None, tree: TopicTree | None = None
+) -> Parameters:
+    """Resolve settings for communities of known sizes, as `for_topics` does.
 
     Examples
     --------
     >>> parameters(np.array([10, 100, 1000])).fanout
     array([ 7,  9, 11], dtype=int32)
     """
-    chosen = [settings or TopicSettings()] * len(sizes)
-    for topic, own in (overrides or {}).items():
-        if tree is None:
-            raise InputError("overrides: expected the topic tree beside settings of single topics")
-        chosen[tree.number(topic)] = own
-    pairs = [(s, int(n)) for s, n in zip(chosen, sizes, strict=True)]
+    pairs = [(s, int(n)) for s, n in zip(for_topics(settings, len(sizes), tree), sizes, strict=True)]
     return Parameters(
         np.array([s.fanout(n) for s, n in pairs], np.int32),
         np.array([s.select(n) for s, n in pairs], np.float64),

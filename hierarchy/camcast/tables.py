@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hierarchy.camcast.communities import Communities, populated_supertopics
 from hierarchy.camcast.sampling import draw_others, draw_some
-from hierarchy.camcast.settings import TopicSettings
+from hierarchy.camcast.settings import Settings, for_topics
 from sub2sub.compilation import kernel
 from sub2sub.errors import InputError
 from sub2sub.randomness import cycle_key, draw, peer_key, stream_number, unit
@@ -50,8 +50,8 @@ class StaticTables:
     ----------
     communities : Communities
         The members.
-    settings : TopicSettings, optional
-        Table sizes; the same for all topics.
+    settings : Settings, optional
+        Table sizes, of all topics or of each.
 
     Examples
     --------
@@ -62,11 +62,12 @@ class StaticTables:
     {1}
     """
 
-    def __init__(self, communities: Communities, settings: TopicSettings | None = None) -> None:
+    def __init__(self, communities: Communities, settings: Settings | None = None) -> None:
         self.communities = communities
-        self.settings = settings or TopicSettings()
         sizes = communities.sizes
-        self._table_size = np.array([self.settings.table_size(int(n)) for n in sizes], np.int32)
+        own = for_topics(settings, len(sizes), communities.tree)
+        self._table_size = np.array([s.table_size(int(n)) for s, n in zip(own, sizes, strict=True)], np.int32)
+        self._z = np.array([s.z for s in own], np.int64)
         self._above = populated_supertopics(communities.tree, sizes)
         self._place = np.empty(len(communities), np.int32)
         self._place[communities.members] = np.arange(len(communities), dtype=np.int32)
@@ -77,11 +78,11 @@ class StaticTables:
         tables = Tables(
             c.topic,
             np.full((len(c), int(self._table_size.max())), -1, np.int32),
-            np.full((len(c), self._above.shape[1], self.settings.z), -1, np.int32),
+            np.full((len(c), self._above.shape[1], int(self._z.max())), -1, np.int32),
         )
         key = cycle_key(seed, STREAM, run)
         fill_topic_tables(c.topic, c.start, c.members, self._place, self._table_size, key, tables.topic_table)
-        _fill_super_tables(c.topic, c.start, c.members, self._above, key, tables.super_table)
+        _fill_super_tables(c.topic, c.start, c.members, self._above, self._z, key, tables.super_table)
         return tables
 
 
@@ -131,7 +132,7 @@ def fill_topic_tables(group, start, members, place, table_size, key, topic_table
 
 
 @kernel
-def _fill_super_tables(topic, start, members, above, key, super_table):
+def _fill_super_tables(topic, start, members, above, z, key, super_table):
     key = peer_key(key, -1)  # draws apart from those of the topic tables
     for member in range(len(topic)):
         own = peer_key(key, member)
@@ -139,4 +140,5 @@ def _fill_super_tables(topic, start, members, above, key, super_table):
         for slot in range(above.shape[1]):
             u = above[topic[member], slot]
             if u >= 0:
-                k = draw_some(members[start[u] : start[u + 1]], own, k, super_table[member, slot])
+                row = super_table[member, slot, : z[topic[member]]]
+                k = draw_some(members[start[u] : start[u + 1]], own, k, row)

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hierarchy.camcast.settings import TopicSettings
+from hierarchy.camcast.settings import Settings, for_topics
 from hierarchy.camcast.slots import Slots, chains_of, slots_of
 from hierarchy.camcast.upkeep_rules import State
 from hierarchy.camcast.upkeep_steps import (
@@ -74,8 +74,8 @@ class SuperTables:
         Gives the topic tables as they are now, (n, k) int32.
     seed : int
         Of all draws.
-    settings : TopicSettings, optional
-        z, tau, g and p_sel, the same for all topics.
+    settings : Settings, optional
+        z, tau, g and p_sel, of all topics or of each.
     timeout : int
         Cycles between two requests of a search.
     """
@@ -89,18 +89,19 @@ class SuperTables:
         finder: Finder,
         topic_tables: Callable[[], NDArray[np.int32]],
         seed: int,
-        settings: TopicSettings | None = None,
+        settings: Settings | None = None,
         timeout: int = 3,
     ) -> None:
         self.tree, self.finder, self.topic_tables = tree, finder, topic_tables
         self.seed, self.timeout = seed, timeout
-        self.settings = settings or TopicSettings()
+        self.settings = settings
         self.slots = slots_of(tree)
+        self._resolve()
         topics = np.asarray(topic, np.int32)
         n, most = len(topics), self.slots.most
         self.state = State(
             topics,
-            np.full((n, most, self.settings.z), -1, np.int32),
+            np.full((n, most, int(self._z.max())), -1, np.int32),
             np.zeros((n, most), np.int32),
             np.zeros((n, most), np.int32),
             np.zeros((n, most), np.uint8),
@@ -113,7 +114,7 @@ class SuperTables:
         self._clear(peers)
         self.joined[peers] = 1
         self.state.due[peers] = cycle
-        adopt(self.state, self.slots, peers, np.asarray(contacts, np.int64))
+        adopt(self.state, self.slots, peers, np.asarray(contacts, np.int64), self._z)
 
     def leave(self, peers: ArrayLike, cycle: int) -> None:
         """Forget the tables of `peers`."""
@@ -127,6 +128,7 @@ class SuperTables:
         Members whose supertopics are others than before search all their tables anew.
         """
         old, self.slots = self.slots, slots_of(self.tree)
+        self._resolve()
         s, more = self.state, self.slots.most - self.state.table.shape[1]
         if more > 0:
             wider = ((0, 0), (0, more))
@@ -143,20 +145,20 @@ class SuperTables:
 
     def step(self, cycle: int, network: Network) -> dict[str, int]:
         """Pass changed tables on, check and refill tables, search where there is none."""
-        s, settings = self.state, self.settings
+        s = self.state
         key = cycle_key(self.seed, STREAM, cycle)
         channel = (network.alive, network.group, network.loss)
         present = network.alive * self.joined
         tables = self.topic_tables()
         p_sel = self._p_sel(present)
         deactivate(s, self.slots)
-        updates = pass_on(s, self.slots, tables, settings.z, present, channel, key)
-        checks = keep_updated(s, self.slots, tables, settings.tau, p_sel, present, channel, key)
+        updates = pass_on(s, self.slots, tables, self._z, present, channel, key)
+        checks = keep_updated(s, self.slots, tables, self._z, self._tau, p_sel, present, channel, key)
         requests = due_requests(s, self.slots, p_sel, present, cycle, key)
         found, searches = self.finder.find(
-            s, self.slots, tables, requests, settings.z, cycle, network, self.seed
+            s, self.slots, tables, requests, s.table.shape[2], cycle, network, self.seed
         )
-        take_found(s, self.slots, requests, found, cycle, self.timeout)
+        take_found(s, self.slots, requests, found, self._z, cycle, self.timeout)
         return {
             "messages": updates + checks + searches,
             "updates": updates,
@@ -179,4 +181,9 @@ class SuperTables:
 
     def _p_sel(self, present: NDArray[np.uint8]) -> NDArray[np.float64]:
         sizes = np.bincount(self.state.topic[present == 1], minlength=self.tree.capacity)
-        return np.array([self.settings.select(int(n)) for n in sizes])
+        return np.array([own.select(int(n)) for own, n in zip(self._own, sizes, strict=True)])
+
+    def _resolve(self) -> None:
+        self._own = for_topics(self.settings, self.tree.capacity, self.tree)
+        self._z = np.array([own.z for own in self._own], np.int64)
+        self._tau = np.array([own.tau for own in self._own], np.int64)

@@ -14,14 +14,14 @@ PASS_ON, KEEP_UPDATED, SEARCH = range(-3, 0)  # draws of the phases are kept apa
 
 
 @kernel
-def adopt(state, slots, peers, contacts):
+def adopt(state, slots, peers, contacts, z):
     """Put each peer's contact into the table whose chain it is on."""
     for i in range(len(peers)):
         if contacts[i] >= 0:
             t = state.topic[peers[i]]
             for slot in range(slots.first[t], slots.first[t + 1]):
                 row = state.table[peers[i], slot - slots.first[t]]
-                merge(state.topic, row, len(row), slots, slot, np.int32(contacts[i]))
+                merge(state.topic, row, z[t], slots, slot, np.int32(contacts[i]))
 
 
 @kernel
@@ -48,7 +48,7 @@ def is_active(state, slots, member, slot):
 
 
 @kernel
-def pass_on(state, slots, topic_table, limit, present, channel, key):
+def pass_on(state, slots, topic_table, z, present, channel, key):
     """Send changed tables along the topic tables; returns messages, the checks they cause included."""
     alive, group, loss = channel
     fresh = state.fresh.copy()
@@ -75,13 +75,13 @@ def pass_on(state, slots, topic_table, limit, present, channel, key):
                 sent, k = check(row, to, alive, group, loss, own, k)
                 messages += sent
                 for candidate in state.table[member, place]:
-                    if candidate >= 0 and merge(state.topic, row, limit, slots, slot, candidate):
+                    if candidate >= 0 and merge(state.topic, row, z[t], slots, slot, candidate):
                         state.fresh[to, place] = 1
     return messages
 
 
 @kernel
-def keep_updated(state, slots, topic_table, tau, p_sel, present, channel, key):
+def keep_updated(state, slots, topic_table, z, tau, p_sel, present, channel, key):
     """KEEP_TABLE_UPDATED for tables that have entries; returns messages."""
     alive, group, loss = channel
     told = np.empty(state.table.shape[2], np.int32)
@@ -103,7 +103,7 @@ def keep_updated(state, slots, topic_table, tau, p_sel, present, channel, key):
             sent, k = check(row, member, alive, group, loss, own, k)
             messages += sent
             left = entries(row)
-            if left > tau:
+            if left > tau[t]:
                 continue
             scope = slots.start[slot + 1] - slots.start[slot]
             asked = row[:left].copy()
@@ -113,9 +113,9 @@ def keep_updated(state, slots, topic_table, tau, p_sel, present, channel, key):
                 k += 2
                 if not through:
                     continue
-                k = answer(state, slots, slot, scope, topic_table, other, len(told), told, own, k)
+                k = answer(state, slots, slot, scope, topic_table, other, z[t], told, own, k)
                 for candidate in told:
-                    if candidate >= 0 and merge(state.topic, row, len(row), slots, slot, candidate):
+                    if candidate >= 0 and merge(state.topic, row, z[t], slots, slot, candidate):
                         state.fresh[member, slot - slots.first[t]] = 1
     return messages
 
@@ -152,14 +152,15 @@ def due_requests(state, slots, p_sel, present, cycle, key):
 
 
 @kernel
-def take_found(state, slots, requests, found, cycle, timeout):
+def take_found(state, slots, requests, found, z, cycle, timeout):
     """Merge what was found, and set the next request."""
     for number in range(len(requests)):
         member, slot = requests[number, 0], requests[number, 1]
-        place = slot - slots.first[state.topic[member]]
+        t = state.topic[member]
+        place = slot - slots.first[t]
         row = state.table[member, place]
         for candidate in found[number]:
-            if candidate >= 0 and merge(state.topic, row, len(row), slots, slot, candidate):
+            if candidate >= 0 and merge(state.topic, row, z[t], slots, slot, candidate):
                 state.fresh[member, place] = 1
         state.due[member, place] = cycle + timeout
         if table_place(state.topic, row, slots, slot) == 0:

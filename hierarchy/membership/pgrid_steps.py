@@ -111,15 +111,25 @@ def tell(senders, receivers, channel, key, told):
 
 @kernel
 def sample(member, low, high, starts, key, out):
-    """Draw members for each search, from the sorted ones between `low` and `high`, never the searcher."""
+    """Draw members for each search, from the sorted ones between `low` and `high`, never the searcher.
+
+    They come in random order, so the first few of them are a fair sample too.
+    """
     for i in range(len(starts)):
         pool = member[low[i] : high[i]]
         place = np.searchsorted(pool, starts[i])
         own = peer_key(key, starts[i])
         if place < len(pool) and pool[place] == starts[i]:
-            draw_others(pool, place, own, np.int64(0), out[i])
+            k = draw_others(pool, place, own, np.int64(0), out[i])
         else:
-            draw_some(pool, own, np.int64(0), out[i])
+            k = draw_some(pool, own, np.int64(0), out[i])
+        last = len(out[i]) - 1
+        while last >= 0 and out[i, last] < 0:
+            last -= 1
+        for j in range(last, 0, -1):
+            other = below(draw(own, k), j + 1)
+            k += 1
+            out[i, j], out[i, other] = out[i, other], out[i, j]
 
 
 @kernel

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hierarchy.camcast.settings import TopicSettings
+from hierarchy.camcast.settings import Settings
 from hierarchy.camcast.slots import Slots
 from hierarchy.camcast.tables import Tables
 from hierarchy.camcast.upkeep import SuperTables
@@ -95,7 +95,7 @@ class SemiStructured:
         tree: TopicTree,
         topic: ArrayLike,
         seed: int,
-        settings: TopicSettings | None = None,
+        settings: Settings | None = None,
         scamp: ScampSettings | None = None,
         pgrid: PGridSettings | None = None,
     ) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from hierarchy.camcast.community import Event, Subscriber
 from hierarchy.camcast.dissemination import disseminate
-from hierarchy.camcast.settings import TopicSettings, parameters
+from hierarchy.camcast.settings import Settings, TopicSettings, parameters
 from hierarchy.membership.interface import Membership
 from hierarchy.membership.unstructured import Unstructured
 from hierarchy.topics import TopicTree
@@ -33,7 +33,7 @@ class SimulatedTransport:
         Topics; more may be added to it later.
     seed : int
         Of all draws.
-    settings : TopicSettings, optional
+    settings : Settings, optional
         Of CAMCAST; by default links send to all entries of their super-topic tables.
     capacity : int
         How many memberships there can be, those that ended included.
@@ -55,9 +55,9 @@ class SimulatedTransport:
         self,
         tree: TopicTree,
         seed: int,
-        settings: TopicSettings | None = None,
+        settings: Settings | None = None,
         capacity: int = 1000,
-        membership: Callable[[TopicTree, Any, int, TopicSettings], Membership] = Unstructured,
+        membership: Callable[[TopicTree, Any, int, Settings], Membership] = Unstructured,
     ) -> None:
         self.tree, self.seed = tree, seed
         self.settings = settings or SENDING_TO_ALL
@@ -100,7 +100,7 @@ class SimulatedTransport:
         sizes = np.bincount(live, minlength=self.tree.capacity)
         spread = disseminate(
             self.membership.tables(),
-            parameters(sizes, self.settings),
+            parameters(sizes, self.settings, self.tree),
             member,
             seed=self.seed,
             event=number,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hierarchy.camcast.settings import TopicSettings
+from hierarchy.camcast.settings import Settings, for_topics
 from hierarchy.camcast.slots import slots_of
 from hierarchy.camcast.tables import Tables
 from hierarchy.membership.pgrid import PGrid, PGridSettings
@@ -59,20 +59,20 @@ class Structured:
         tree: TopicTree,
         topic: ArrayLike,
         seed: int,
-        settings: TopicSettings | None = None,
+        settings: Settings | None = None,
         pgrid: PGridSettings | None = None,
         refresh: int = 10,
     ) -> None:
         if refresh < 1:
             raise InputError(f"refresh: expected a whole number not below 1, got {refresh!r}")
         self.topic = np.asarray(topic, np.int32)
-        self.settings = settings or TopicSettings()
+        self.settings = settings
         self.grid = PGrid(tree, self.topic, seed, pgrid)
         self.slots = slots_of(tree)
         self.refresh = refresh
-        n = len(self.topic)
-        self.topic_table = np.full((n, self.settings.table_size(n)), -1, np.int32)
-        self.super_table = np.full((n, self.slots.most, self.settings.z), -1, np.int32)
+        n, own = len(self.topic), for_topics(settings, tree.capacity, tree)
+        self.topic_table = np.full((n, max(s.table_size(n) for s in own)), -1, np.int32)
+        self.super_table = np.full((n, self.slots.most, max(s.z for s in own)), -1, np.int32)
         self.hops = np.empty(0, np.int64)  # of the searches of the last step
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
@@ -95,13 +95,17 @@ class Structured:
         )
         wanted = self.topic_table.shape[1]
         found = self.grid.search(due, self.topic[due], wanted, cycle, network)
-        sizes = np.array([self.settings.table_size(int(n)) for n in found.known])
+        own = for_topics(self.settings, self.grid.tree.capacity, self.grid.tree)
+        sizes = np.array(
+            [own[t].table_size(int(n)) for t, n in zip(self.topic[due], found.known, strict=True)]
+        )
         keep = np.arange(wanted) < sizes[:, None]
         known = found.known > 0
         self.topic_table[due[known]] = np.where(keep, found.members, -1)[known]
         hops, messages = [found.hops], int(found.messages.sum()) + len(due)
+        z = np.array([s.z for s in own])[self.topic[due]]
         for slot in range(self.slots.most):
-            messages += self._search_supers(slot, due, cycle, network, hops)
+            messages += self._search_supers(slot, due, z, cycle, network, hops)
         self.hops = np.concatenate(hops)
         return {"messages": overlay + messages, "overlay": overlay, "searches": messages}
 
@@ -135,27 +139,32 @@ class Structured:
         self.super_table[peers] = -1
 
     def _search_supers(
-        self, slot: int, due: NDArray[np.int64], cycle: int, network: Network, hops: list[NDArray[np.int64]]
+        self,
+        slot: int,
+        due: NDArray[np.int64],
+        z: NDArray[np.int64],
+        cycle: int,
+        network: Network,
+        hops: list[NDArray[np.int64]],
     ) -> int:
         """Fill one super-topic table of each member, going up its chain until somebody is found."""
         s = self.slots
         numbers = s.first[self.topic[due]] + slot
         own = numbers < s.first[self.topic[due] + 1]
-        due, numbers = due[own], numbers[own]
+        due, numbers, z = due[own], numbers[own], z[own]
         # A branch above a chain is searched for only where the chain gave nobody.
         below = s.after[numbers]
         chain_table = np.maximum(below - s.first[self.topic[due]], 0)
         blocked = (below >= 0) & (self.super_table[due, chain_table, 0] >= 0)
         self.super_table[due[blocked], slot] = -1
-        due, numbers = due[~blocked], numbers[~blocked]
-        found = np.full((len(due), self.settings.z), -1, np.int32)
+        due, numbers, z = due[~blocked], numbers[~blocked], z[~blocked]
+        most = self.super_table.shape[2]
+        found = np.full((len(due), most), -1, np.int32)
         messages, place = 0, 0
         left = np.arange(len(due))
         while len(left):
             topics = s.chain[s.start[numbers[left]] + place]
-            answers = self.grid.search(
-                due[left], topics, self.settings.z, cycle, network, salt=1 + slot * 1000 + place
-            )
+            answers = self.grid.search(due[left], topics, most, cycle, network, salt=1 + slot * 1000 + place)
             found[left] = answers.members
             hops.append(answers.hops)
             messages += int(answers.messages.sum()) + len(left)
@@ -163,5 +172,6 @@ class Structured:
             more = s.start[numbers] + place < s.start[numbers + 1]
             left = np.flatnonzero((found[:, 0] < 0) & more)
         kept = found[:, 0] >= 0
+        found[np.arange(most) >= z[:, None]] = -1
         self.super_table[due[kept], slot] = found[kept]
         return messages

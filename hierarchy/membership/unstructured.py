@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hierarchy.camcast.settings import TopicSettings
+from hierarchy.camcast.settings import Settings
 from hierarchy.camcast.tables import Tables
 from hierarchy.camcast.upkeep import Finder, SuperTables
 from hierarchy.membership.gateways import Gateways
@@ -33,7 +33,7 @@ class Unstructured:
         Community of each member, present or to come.
     seed : int
         Of all draws.
-    settings : TopicSettings, optional
+    settings : Settings, optional
         Of CAMCAST.
     scamp : ScampSettings, optional
         Of SCAMP.
@@ -60,7 +60,7 @@ class Unstructured:
         tree: TopicTree,
         topic: ArrayLike,
         seed: int,
-        settings: TopicSettings | None = None,
+        settings: Settings | None = None,
         scamp: ScampSettings | None = None,
         finder: Finder | None = None,
     ) -> None:

@@ -92,7 +92,7 @@ def test_an_event_of_the_root_stays_in_the_root_community() -> None:
 
 def test_settings_of_one_topic_leave_the_others_alone() -> None:
     group = Communities.chain(10, 100, 1000)
-    params = parameters(group.sizes, tree=group.tree, overrides={".t1": TopicSettings(c=0.0, g=50.0, a=3.0)})
+    params = parameters(group.sizes, tree=group.tree, settings={".t1": TopicSettings(c=0.0, g=50.0, a=3.0)})
     assert params.fanout.tolist() == [7, 4, 11]
     assert params.p_sel.tolist() == [0.5, 0.5, 0.005]
     assert params.p_a.tolist() == [1 / 3, 1.0, 1 / 3]

@@ -48,6 +48,7 @@ def _reference(group: Communities, layer, topic_table, neighbourhood, seed: int,
         process.topic_table = [processes[x] for x in topic_table[process.number] if x >= 0]
         process.neighbours = [processes[x] for x in neighbourhood[process.number] if x >= 0]
     own = layer.settings
+    assert isinstance(own, TopicSettings)
     return Reference(processes, seed, own.z, own.tau, layer.timeout, ttl)
 
 
@@ -56,12 +57,13 @@ def _reference(group: Communities, layer, topic_table, neighbourhood, seed: int,
 def test_the_kernels_decide_as_the_reference_draw_for_draw(group, seed, ttl, data) -> None:
     layer, topic_table, neighbourhood = _layer(group, seed, ttl)
     reference = _reference(group, layer, topic_table, neighbourhood, seed, ttl)
+    own = layer.settings
     for cycle in range(12):
         if cycle % 3 == 0:
             network = data.draw(networks(len(group)))
         cost = layer.step(cycle, network)
         p_sel = [
-            layer.settings.select(int(n))
+            own.select(int(n))
             for n in np.bincount(group.topic[network.alive == 1], minlength=group.tree.capacity)
         ]
         assert cost["messages"] == reference.step(cycle, network, p_sel)

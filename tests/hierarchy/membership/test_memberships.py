@@ -159,6 +159,18 @@ def test_every_ancestor_is_reached_where_topics_have_several_parents(kind) -> No
 
 
 @every_kind
+def test_each_topic_has_its_own_settings(kind) -> None:
+    group = Communities.chain(12, 20, 30)
+    own = {".t1": TopicSettings(c=0.0, z=1, tau=0), "*": TopicSettings(c=2.0, a=2.0, z=4)}
+    membership, network = KINDS[kind](group.tree, group.topic, 1, own), _no_one(62)
+    cycle = _enter(membership, network, np.random.default_rng(1).permutation(62))
+    _rest(membership, network, cycle, 40)
+    above = (membership.tables().super_table >= 0).sum(axis=(1, 2))
+    assert set(above[group.topic == 1].tolist()) == {1}
+    assert above[group.topic == 2].mean() > 3
+
+
+@every_kind
 def test_tables_heal_after_a_third_has_crashed(kind) -> None:
     membership, group, network, cycle = _settled(kind, 12, 30, 90)
     network.alive[np.random.default_rng(2).random(len(group)) < 0.33] = 0

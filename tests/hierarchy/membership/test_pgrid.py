@@ -109,6 +109,15 @@ def test_a_search_finds_members_of_the_community_uniformly_and_never_the_searche
     assert of_topic.min() > 0.8 * of_topic.mean()
 
 
+def test_the_first_found_are_a_fair_sample_too() -> None:
+    grid, group, network = _settled(7, 60)
+    first = np.zeros(len(group), int)
+    for cycle in range(30, 90):
+        found = grid.search(np.arange(7, 67), np.zeros(60, int), 5, cycle, network)
+        np.add.at(first, found.members[:, 0], 1)
+    assert first[:7].min() > 0.8 * first[:7].mean()
+
+
 def test_a_community_smaller_than_asked_for_is_found_whole() -> None:
     grid, _, network = _settled(3, 60)
     found = grid.search([0, 62], [0, 0], 5, 30, network)
