@@ -2,7 +2,17 @@
 
 from sims.observers.ages import LinkAges
 from sims.observers.degrees import Degrees
+from sims.observers.deliveries import Deliveries
 from sims.observers.graph import Clustering, Connectivity, PathLengths, snapshot
 from sims.observers.rings import RingCompleteness
 
-__all__ = ["Clustering", "Connectivity", "Degrees", "LinkAges", "PathLengths", "RingCompleteness", "snapshot"]
+__all__ = [
+    "Clustering",
+    "Connectivity",
+    "Degrees",
+    "Deliveries",
+    "LinkAges",
+    "PathLengths",
+    "RingCompleteness",
+    "snapshot",
+]

@@ -1,0 +1,62 @@
+"""How well events are delivered: test events enter at a random one of their subscribers each."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from sims.engine.control import Row
+from sims.engine.simulation import Simulation
+from sub2sub.boxes import points
+from sub2sub.dissemination import DisseminationSettings, disseminate
+from sub2sub.links import Links
+from sub2sub.outcomes import Outcome
+
+__all__ = ["Delivery", "deliver"]
+
+
+def deliver(
+    simulation: Simulation, events: ArrayLike, settings: DisseminationSettings | None = None
+) -> Outcome:
+    """What becomes of events published now; the overlay does not change by it."""
+    overlay = simulation.overlay
+    return disseminate(
+        Links.of(overlay),
+        overlay.network,
+        events,
+        settings=settings,
+        seed=overlay.seed,
+        cycle=simulation.cycle,
+    )
+
+
+class Delivery:
+    """Hit ratio, completeness, hops, cost and load of test events, see `sub2sub.outcomes.Outcome.summary`.
+
+    Parameters
+    ----------
+    events : (m, d) array_like
+    settings : DisseminationSettings
+    name : str
+        Of the table, where several are observed side by side.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sub2sub.overlay import Overlay
+    >>> from sub2sub.population import Population
+    >>> low = np.random.default_rng(1).random((100, 2)) * 0.7
+    >>> simulation = Simulation(Overlay(Population.of(low, low + 0.3), seed=1))
+    >>> simulation.overlay.bootstrap()
+    >>> simulation.run(20)
+    >>> Delivery([[0.5, 0.5], [0.3, 0.4]]).execute(simulation)["hit_ratio"]
+    1.0
+    """
+
+    def __init__(
+        self, events: ArrayLike, settings: DisseminationSettings | None = None, name: str = "delivery"
+    ) -> None:
+        self.events, self.settings, self.name = points(events), settings, name
+
+    def execute(self, simulation: Simulation) -> Row:
+        """Publish all of them."""
+        return deliver(simulation, self.events, self.settings).summary()
