@@ -90,6 +90,11 @@ def _recovery(table: Table, variant: str, level: float, column: str, since: int 
     return float(short.max() + 2 - since) if short.size else 0.0
 
 
+def _shown(cycles: float) -> float | str:
+    """Cycles as a claim states them: JSON knows no infinity."""
+    return "never" if np.isinf(cycles) else cycles
+
+
 def _draw(
     out: Path, id: str, table: Table, levels: list[float], title: str, label: Callable[[float], str]
 ) -> None:
