@@ -84,7 +84,7 @@ def table2(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]
             spreads = run_all(communities, 0, seed, runs, part(progress, 3 * i + j, 9))
             measured[name].append(float(np.mean([s.parasites(communities, 0) for s in spreads])))
         measured["PMcast"].append(
-            pmcast_parasites(len(communities), sizes[0], seed, runs, part(progress, 3 * i + 2, 9))
+            pmcast_parasites(len(communities), sizes[0], seed, runs // 3, part(progress, 3 * i + 2, 9))
         )
     _save(out, "camcast-table2", "parasite events (mean)", PARASITES, measured)
     return [

@@ -54,7 +54,8 @@ def test_an_interrupted_write_leaves_the_old_file_and_nothing_else(tmp_path) -> 
 
 def test_every_camcast_figure_and_table_is_registered() -> None:
     known = registry.experiments()
-    expected = {f"camcast-fig{k}" for k in range(13, 19)} | {"camcast-table1", "camcast-table2"}
+    expected = {f"camcast-fig{k}" for k in range(13, 29)}
+    expected |= {"camcast-table1", "camcast-table2", "camcast-analysis", "camcast-scale"}
     assert expected <= known.keys()
     assert all(e.title and e.function.__doc__ for e in known.values())
 
