@@ -15,9 +15,12 @@ Row = Mapping[str, float | int | str | bool]
 
 @runtime_checkable
 class Control(Protocol):
-    """Something scheduled. Its name is the name of its table, where it has one."""
+    """Something scheduled."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The name of its table, where it has one."""
+        ...
 
     def execute(self, simulation: Simulation) -> Row | None:
         """Act on, or look at, the simulation; the row to append to the table `name`, if any.
