@@ -30,7 +30,7 @@ BUILT = 40  # cycles given to build the rings before a fault
 Faults = list[tuple[Schedule, Control]]
 Table = dict[str, np.ndarray]
 
-VARIANTS = {
+VARIANTS: dict[str, tuple[Callable[[], OverlaySettings], Callable[[], DisseminationSettings]]] = {
     "as published": (OverlaySettings.paper, DisseminationSettings.paper),
     "extended": (OverlaySettings, DisseminationSettings),
 }
