@@ -1,0 +1,45 @@
+"""An overlay that has settled: where the paper's Figures 7b and 8 start from (004, Section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.engine import Simulation
+from sims.experiments.sub2sub.setting import Setting, start
+from sims.observers import RingCompleteness
+from sub2sub.errors import InputError
+from sub2sub.overlay import OverlaySettings
+
+__all__ = ["converged"]
+
+MOST_CYCLES = 200
+
+
+def converged(
+    setting: Setting, settings: OverlaySettings | None = None, progress: Callable[[int], None] | None = None
+) -> tuple[Simulation, NDArray[np.float64]]:
+    """A simulation stepped until the rings of all test events are complete; and the test events.
+
+    Raises
+    ------
+    InputError
+        When that takes more than `MOST_CYCLES` cycles.
+
+    Examples
+    --------
+    >>> simulation, events = converged(Setting("uniform-2", subscribers=100, events=50))
+    >>> RingCompleteness(events).execute(simulation)["complete"]
+    1.0
+    """
+    simulation, events = start(setting, settings, every=MOST_CYCLES)
+    observer = RingCompleteness(events)
+    while observer.execute(simulation)["complete"] != 1.0:
+        if simulation.cycle == MOST_CYCLES:
+            raise InputError(f"{setting.title}: rings are not complete after {MOST_CYCLES} cycles")
+        simulation.step()
+        if progress:
+            progress(simulation.cycle)
+    return simulation, events
