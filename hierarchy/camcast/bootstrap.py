@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from hierarchy.camcast.slots import Slots
 from hierarchy.camcast.upkeep_rules import State, answer, merge
+from hierarchy.channel import Channel, arrives
 from sub2sub.compilation import kernel
 from sub2sub.errors import InputError
-from sub2sub.network import Network, reaches
-from sub2sub.randomness import cycle_key, draw, peer_key, stream_number, unit
+from sub2sub.randomness import cycle_key, draw, peer_key, stream_number
 
 __all__ = ["Flood"]
 
@@ -58,13 +58,12 @@ class Flood:
         requests: NDArray[np.int64],
         wanted: int,
         cycle: int,
-        network: Network,
+        channel: Channel,
         seed: int,
     ) -> tuple[NDArray[np.int32], int]:
         """Serve requests, rows of (member, slot, scope); returns `wanted` candidates each, and messages."""
         found = np.full((len(requests), wanted), -1, np.int32)
         key = cycle_key(seed, STREAM, cycle)
-        channel = (network.alive, network.group, network.loss)
         messages = flood_all(
             state, slots, topic_table, self.neighbourhood, requests, self.ttl, channel, key, found
         )
@@ -74,7 +73,6 @@ class Flood:
 @kernel
 def flood_all(state, slots, topic_table, neighbourhood, requests, ttl, channel, key, found):
     """Spread each request, and merge the answers into its row of `found`; returns messages."""
-    alive, group, loss = channel
     n = len(state.topic)
     seen = np.full(n, -1, np.int64)
     waiting = np.empty(n, np.int32)
@@ -96,15 +94,15 @@ def flood_all(state, slots, topic_table, neighbourhood, requests, ttl, channel, 
                 if to < 0:
                     continue
                 messages += 1
-                through = unit(draw(own, k)) >= loss
+                through = arrives(channel, at, to, draw(own, k))
                 k += 1
-                if not through or not reaches(alive, group, at, to) or seen[to] == number:
+                if not through or seen[to] == number:
                     continue
                 seen[to] = number
                 k = answer(state, slots, slot, scope, topic_table, to, len(told), told, own, k)
                 if told[0] >= 0:
                     messages += 1
-                    back = unit(draw(own, k)) >= loss and reaches(alive, group, to, member)
+                    back = arrives(channel, to, member, draw(own, k))
                     k += 1
                     if back:
                         for candidate in told:

@@ -32,6 +32,7 @@ from hierarchy.camcast.upkeep_steps import (
     pass_on,
     take_found,
 )
+from hierarchy.channel import WORD, Channel, channel_of
 from hierarchy.topics import TopicTree
 from sub2sub.network import Network
 from sub2sub.randomness import cycle_key, stream_number
@@ -52,7 +53,7 @@ class Finder(Protocol):
         requests: NDArray[np.int64],
         wanted: int,
         cycle: int,
-        network: Network,
+        channel: Channel,
         seed: int,
     ) -> tuple[NDArray[np.int32], int]:
         """Serve requests, rows of (member, slot, scope); returns `wanted` candidates each, and messages."""
@@ -147,7 +148,7 @@ class SuperTables:
         """Pass changed tables on, check and refill tables, search where there is none."""
         s = self.state
         key = cycle_key(self.seed, STREAM, cycle)
-        channel = (network.alive, network.group, network.loss)
+        channel = channel_of(network)
         present = network.alive * self.joined
         tables = self.topic_tables()
         p_sel = self._p_sel(present)
@@ -156,11 +157,13 @@ class SuperTables:
         checks = keep_updated(s, self.slots, tables, self._z, self._tau, p_sel, present, channel, key)
         requests = due_requests(s, self.slots, p_sel, present, cycle, key)
         found, searches = self.finder.find(
-            s, self.slots, tables, requests, s.table.shape[2], cycle, network, self.seed
+            s, self.slots, tables, requests, s.table.shape[2], cycle, channel, self.seed
         )
         take_found(s, self.slots, requests, found, self._z, cycle, self.timeout)
         return {
             "messages": updates + checks + searches,
+            "failed": int(channel.failed[0]),
+            "bytes": WORD * ((updates + searches) * (1 + s.table.shape[2]) + 2 * checks),
             "updates": updates,
             "checks": checks,
             "searches": searches,

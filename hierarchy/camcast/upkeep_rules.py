@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.camcast.slots import chain_place
+from hierarchy.channel import arrives
 from sub2sub.compilation import kernel
-from sub2sub.network import reaches
-from sub2sub.randomness import below, draw, unit
+from sub2sub.randomness import below, draw
 
-__all__ = ["State", "answer", "check", "merge", "table_place"]
+__all__ = ["State", "answer", "ask", "check", "merge", "table_place"]
 
 FAR = 1 << 30
 
@@ -85,7 +85,14 @@ def merge(topic, row, limit, slots, slot, candidate):
 
 
 @kernel
-def check(row, member, alive, group, loss, own, k):
+def ask(channel, member, other, own, k):
+    """Whether a question and its answer get through; takes two draws."""
+    asked = arrives(channel, member, other, draw(own, k))
+    return asked and arrives(channel, other, member, draw(own, k + 1))
+
+
+@kernel
+def check(row, member, channel, own, k):
     """Ask all entries whether they are there, and drop those that are not; returns (messages, next draw).
 
     A question or an answer that is lost looks like a crash.
@@ -93,9 +100,9 @@ def check(row, member, alive, group, loss, own, k):
     count = entries(row)
     kept = 0
     for i in range(count):
-        answered = unit(draw(own, k)) >= loss and unit(draw(own, k + 1)) >= loss
+        answered = ask(channel, member, row[i], own, k)
         k += 2
-        if answered and reaches(alive, group, member, row[i]):
+        if answered:
             row[kept] = row[i]
             kept += 1
     row[kept:] = -1

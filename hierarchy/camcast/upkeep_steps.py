@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hierarchy.camcast.upkeep_rules import answer, check, entries, merge, table_place
+from hierarchy.camcast.upkeep_rules import answer, ask, check, entries, merge, table_place
+from hierarchy.channel import arrives
 from sub2sub.compilation import kernel
 from sub2sub.randomness import draw, peer_key, unit
 
@@ -50,7 +51,6 @@ def is_active(state, slots, member, slot):
 @kernel
 def pass_on(state, slots, topic_table, z, present, channel, key):
     """Send changed tables along the topic tables; returns messages, the checks they cause included."""
-    alive, group, loss = channel
     fresh = state.fresh.copy()
     state.fresh[:] = 0
     messages = 0
@@ -67,12 +67,12 @@ def pass_on(state, slots, topic_table, z, present, channel, key):
             for i in range(entries(topic_table[member])):
                 to = topic_table[member, i]
                 messages += 1
-                through = unit(draw(own, k)) >= loss
+                through = arrives(channel, member, to, draw(own, k))
                 k += 1
-                if not through or not present[to] or group[to] != group[member]:
+                if not through or not present[to]:
                     continue
                 row = state.table[to, place]
-                sent, k = check(row, to, alive, group, loss, own, k)
+                sent, k = check(row, to, channel, own, k)
                 messages += sent
                 for candidate in state.table[member, place]:
                     if candidate >= 0 and merge(state.topic, row, z[t], slots, slot, candidate):
@@ -83,7 +83,6 @@ def pass_on(state, slots, topic_table, z, present, channel, key):
 @kernel
 def keep_updated(state, slots, topic_table, z, tau, p_sel, present, channel, key):
     """KEEP_TABLE_UPDATED for tables that have entries; returns messages."""
-    alive, group, loss = channel
     told = np.empty(state.table.shape[2], np.int32)
     messages = 0
     for member in range(len(state.topic)):
@@ -100,7 +99,7 @@ def keep_updated(state, slots, topic_table, z, tau, p_sel, present, channel, key
             k += 1
             if not selected:
                 continue
-            sent, k = check(row, member, alive, group, loss, own, k)
+            sent, k = check(row, member, channel, own, k)
             messages += sent
             left = entries(row)
             if left > tau[t]:
@@ -109,7 +108,7 @@ def keep_updated(state, slots, topic_table, z, tau, p_sel, present, channel, key
             asked = row[:left].copy()
             for other in asked:
                 messages += 2
-                through = unit(draw(own, k)) >= loss and unit(draw(own, k + 1)) >= loss
+                through = ask(channel, member, other, own, k)
                 k += 2
                 if not through:
                     continue

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.camcast.slots import Slots
-from hierarchy.camcast.upkeep_rules import State, answer, entries, merge
+from hierarchy.camcast.upkeep_rules import State, answer, ask, entries, merge
+from hierarchy.channel import Channel
 from sub2sub.compilation import kernel
-from sub2sub.network import Network, reaches
-from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number, unit
+from sub2sub.network import Network
+from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number
 
 __all__ = ["Gateways"]
 
@@ -66,13 +67,12 @@ class Gateways:
         requests: NDArray[np.int64],
         wanted: int,
         cycle: int,
-        network: Network,
+        channel: Channel,
         seed: int,
     ) -> tuple[NDArray[np.int32], int]:
         """Ask the gateways of the topics searched for, nearest first, then one of the own community."""
         found = np.full((len(requests), wanted), -1, np.int32)
         key = np.uint64(peer_key(cycle_key(seed, STREAM, cycle), -1))
-        channel = (network.alive, network.group, network.loss)
         messages = ask_all(state, slots, topic_table, self.table, requests, channel, key, found)
         return found, int(messages)
 
@@ -111,7 +111,7 @@ def ask_all(state, slots, topic_table, gateways, requests, channel, key, found):
             for asked in gateways[slots.chain[i]]:
                 if asked >= 0 and asked != member:
                     messages += 2
-                    k = ask(
+                    k = put_to(
                         state,
                         slots,
                         topic_table,
@@ -129,20 +129,19 @@ def ask_all(state, slots, topic_table, gateways, requests, channel, key, found):
         if found[number, 0] < 0 and known > 0:
             asked = topic_table[member, below(draw(own, k), known)]
             messages += 2
-            k = ask(
+            k = put_to(
                 state, slots, topic_table, requests[number], asked, channel, own, k + 1, told, found[number]
             )
     return messages
 
 
 @kernel
-def ask(state, slots, topic_table, request, asked, channel, own, k, told, row):
+def put_to(state, slots, topic_table, request, asked, channel, own, k, told, row):
     """Merge what one process answers to a request into `row`; returns the next draw."""
-    alive, group, loss = channel
     member, slot, scope = request
-    through = unit(draw(own, k)) >= loss and unit(draw(own, k + 1)) >= loss
+    through = ask(channel, member, asked, own, k)
     k += 2
-    if through and reaches(alive, group, member, asked):
+    if through:
         k = answer(state, slots, slot, scope, topic_table, asked, len(told), told, own, k)
         for candidate in told:
             if candidate >= 0:

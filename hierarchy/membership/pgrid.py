@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hierarchy.channel import WORD, Channel, channel_of
 from hierarchy.membership.pgrid_rules import Trie
 from hierarchy.membership.pgrid_steps import introduce, matches, meet_all, route_all, sample, tell
 from hierarchy.membership.postings import Postings
-from hierarchy.membership.scamp_rules import Channel
 from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
 from sub2sub.network import Network
@@ -113,7 +113,7 @@ class PGrid:
     >>> grid.join(np.arange(100), np.full(100, -1), cycle=0)
     >>> for cycle in range(30):
     ...     cost = grid.step(cycle, network)
-    >>> found = grid.search([5, 50], [1, 0], wanted=4, cycle=30, network=network)
+    >>> found = grid.search([5, 50], [1, 0], wanted=4, cycle=30, channel=channel_of(network))
     >>> group.topic[found.members].tolist(), found.known.tolist()
     ([[1, 1, 1, 1], [0, 0, 0, 0]], [90, 10])
     """
@@ -160,7 +160,7 @@ class PGrid:
     def step(self, cycle: int, network: Network) -> dict[str, int]:
         """Introduce newcomers, meet, hand over data, announce."""
         key = cycle_key(self.seed, STREAM, cycle)
-        channel = Channel(network.alive, network.group, network.loss)
+        channel = channel_of(network)
         pairs = np.empty((16 * len(self.topic), 2), np.int64)
         introductions, count = self._introduce(channel, np.uint64(peer_key(key, GATEWAY)), pairs)
         meetings, count = meet_all(
@@ -176,15 +176,18 @@ class PGrid:
         self.postings.copy_between(pairs[:count])
         self.postings.keep_where(self._in_place())
         due = (self.announce_in >= 0) & (self.announce_in <= cycle) & (network.alive == 1)
-        announcements = self.announce(np.flatnonzero(due), cycle, network)
+        announcements = self.announce(np.flatnonzero(due), cycle, channel)
+        knowledge = self.trie.reference[0].size + self.trie.buddy.shape[1]
         return {
             "messages": introductions + meetings + announcements,
+            "failed": int(channel.failed[0]),
+            "bytes": WORD * ((introductions + meetings) * knowledge + 3 * announcements),
             "meetings": meetings,
             "announcements": announcements,
         }
 
     def search(
-        self, starts: ArrayLike, topics: ArrayLike, wanted: int, cycle: int, network: Network, salt: int = 0
+        self, starts: ArrayLike, topics: ArrayLike, wanted: int, cycle: int, channel: Channel, salt: int = 0
     ) -> Found:
         """Route one request from each start to the key of each topic, for `wanted` random members.
 
@@ -192,7 +195,7 @@ class PGrid:
         """
         starts, topics = np.asarray(starts, np.int64), np.asarray(topics, np.int64)
         key = np.uint64(peer_key(cycle_key(self.seed, stream_number("pgrid search"), cycle), salt))
-        at, hops, messages = self._route(starts, topics, network, key)
+        at, hops, messages = self._route(starts, topics, channel, key)
         low, high = self.postings.span(at, topics)
         members = np.full((len(starts), wanted), -1, np.int32)
         sample(
@@ -200,15 +203,14 @@ class PGrid:
         )
         return Found(members, at >= 0, high - low, hops, messages)
 
-    def announce(self, members: NDArray[np.int64], cycle: int, network: Network) -> int:
+    def announce(self, members: NDArray[np.int64], cycle: int, channel: Channel) -> int:
         """Route the announcements of `members` to where they belong, and to the buddies; returns messages."""
         key = np.uint64(peer_key(cycle_key(self.seed, STREAM, cycle), ANNOUNCE))
-        at, _, messages = self._route(members, self.topic[members].astype(np.int64), network, key)
+        at, _, messages = self._route(members, self.topic[members].astype(np.int64), channel, key)
         self.announce_in[members] = np.where(at >= 0, cycle + self.settings.lease // 2, cycle + 1)
         members, at = members[at >= 0], at[at >= 0]
         buddies = self.trie.buddy[at]
         told = buddies >= 0
-        channel = Channel(network.alive, network.group, network.loss)
         tell(at, buddies, channel, np.uint64(mix(key)), told)
         holder = np.concatenate([at, buddies[told]])
         member = np.concatenate([members, np.repeat(members, told.sum(axis=1))])
@@ -274,9 +276,8 @@ class PGrid:
         return messages, count
 
     def _route(
-        self, starts: NDArray[np.int64], topics: NDArray[np.int64], network: Network, key: Any
+        self, starts: NDArray[np.int64], topics: NDArray[np.int64], channel: Channel, key: Any
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         result = np.zeros((3, len(starts)), np.int64)
-        channel = Channel(network.alive, network.group, network.loss)
         route_all(self.trie, starts, self._keys(topics), self.settings.attempts, channel, key, result)
         return result[0], result[1], result[2]

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.membership.scamp_rules import arrives
+from hierarchy.channel import arrives
 from sub2sub.compilation import kernel
 from sub2sub.randomness import below, draw
 

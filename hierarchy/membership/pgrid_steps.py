@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hierarchy.camcast.sampling import draw_others, draw_some
+from hierarchy.channel import arrives
 from hierarchy.membership.pgrid_rules import first_difference, is_across, meet, put, route
-from hierarchy.membership.scamp_rules import arrives
 from sub2sub.compilation import kernel
 from sub2sub.randomness import below, draw, peer_key
 

@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hierarchy.channel import WORD, Channel, channel_of
 from hierarchy.membership.rows import widened
-from hierarchy.membership.scamp_rules import Channel, Views
+from hierarchy.membership.scamp_rules import Views
 from hierarchy.membership.scamp_steps import balance, beat, clear_all, expire, join_all, leave_all, renew_all
 from sub2sub.errors import InputError
 from sub2sub.network import Network
@@ -125,7 +126,7 @@ class Scamp:
     def step(self, cycle: int, network: Network) -> dict[str, int]:
         """Serve leaves and joins, renew leases, send heartbeats."""
         key = cycle_key(self.seed, STREAM, cycle)
-        channel = Channel(network.alive, network.group, network.loss)
+        channel = channel_of(network)
         s = self.settings
         subscriptions = self._serve(leave_all, self.leaving, cycle, key, channel)
         self.joining, joining = self.joining[:0], self.joining
@@ -139,6 +140,8 @@ class Scamp:
         balancing = balance(self.views, channel, key) if s.indirection else 0
         return {
             "messages": subscriptions + beats + balancing,
+            "failed": int(channel.failed[0]),
+            "bytes": WORD * (subscriptions + beats + 2 * balancing),
             "subscriptions": subscriptions,
             "heartbeats": beats,
         }

@@ -22,12 +22,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hierarchy.channel import arrives
 from hierarchy.membership.rows import add, find, remove_at
 from sub2sub.compilation import kernel
-from sub2sub.network import reaches
 from sub2sub.randomness import below, draw, unit
 
-__all__ = ["Channel", "Views", "arrives", "indirect", "reach_somebody", "subscribe", "unsubscribe"]
+__all__ = ["Views", "indirect", "reach_somebody", "subscribe", "unsubscribe"]
 
 
 class Views(NamedTuple):
@@ -57,20 +57,6 @@ class Views(NamedTuple):
     in_size: NDArray[np.int32]
     lease_end: NDArray[np.int32]
     peak: NDArray[np.int32]
-
-
-class Channel(NamedTuple):
-    """What the network does to messages."""
-
-    alive: NDArray[np.uint8]
-    group: NDArray[np.uint8]
-    loss: float
-
-
-@kernel
-def arrives(channel, sender, receiver, bits):
-    """Whether one message gets through, given its draw."""
-    return unit(bits) >= channel.loss and reaches(channel.alive, channel.group, sender, receiver)
 
 
 @kernel

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from hierarchy.channel import arrives
 from hierarchy.membership.rows import find
 from hierarchy.membership.scamp_rules import (
-    arrives,
     clear,
     drop,
     indirect,

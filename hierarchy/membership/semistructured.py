@@ -18,9 +18,10 @@ from hierarchy.camcast.slots import Slots
 from hierarchy.camcast.tables import Tables
 from hierarchy.camcast.upkeep import SuperTables
 from hierarchy.camcast.upkeep_rules import State
+from hierarchy.channel import WORD, Channel, channel_of
 from hierarchy.membership.pgrid import PGrid, PGridSettings
 from hierarchy.membership.scamp import Scamp, ScampSettings
-from hierarchy.membership.unstructured import part
+from hierarchy.membership.unstructured import add_up, part
 from hierarchy.topics import TopicTree
 from sub2sub.network import Network
 
@@ -42,7 +43,7 @@ class OverlayFinder:
         requests: NDArray[np.int64],
         wanted: int,
         cycle: int,
-        network: Network,
+        channel: Channel,
         seed: int,
     ) -> tuple[NDArray[np.int32], int]:
         """Serve requests, rows of (member, slot, scope); returns `wanted` candidates each, and messages."""
@@ -53,7 +54,7 @@ class OverlayFinder:
             if len(left) == 0:
                 break
             topics = slots.chain[slots.start[requests[left, 1]] + place]
-            answers = self.grid.search(requests[left, 0], topics, wanted, cycle, network, salt=1 + place)
+            answers = self.grid.search(requests[left, 0], topics, wanted, cycle, channel, salt=1 + place)
             found[left] = answers.members
             messages += int(answers.messages.sum()) + len(left)
             hops.append(answers.hops)
@@ -125,15 +126,20 @@ class SemiStructured:
 
     def step(self, cycle: int, network: Network) -> dict[str, int]:
         """Let the overlay take its turn, subscribe newcomers, then SCAMP and the super-topic tables."""
-        overlay = self.grid.step(cycle, network)["messages"]
-        searches = self._subscribe(cycle, network)
-        topic_tables = self.scamp.step(cycle, network)["messages"]
-        super_tables = self.supers.step(cycle, network)["messages"]
+        overlay = self.grid.step(cycle, network)
+        channel = channel_of(network)
+        searches = self._subscribe(cycle, channel)
+        topic_tables = self.scamp.step(cycle, network)
+        super_tables = self.supers.step(cycle, network)
+        cost = add_up(overlay, topic_tables, super_tables)
+        cost["messages"] += searches
+        cost["failed"] += int(channel.failed[0])
+        cost["bytes"] += 3 * WORD * searches
         return {
-            "messages": overlay + searches + topic_tables + super_tables,
-            "overlay": overlay + searches,
-            "topic tables": topic_tables,
-            "super tables": super_tables,
+            **cost,
+            "overlay": overlay["messages"] + searches,
+            "topic tables": topic_tables["messages"],
+            "super tables": super_tables["messages"],
         }
 
     def topics_changed(self) -> None:
@@ -160,17 +166,17 @@ class SemiStructured:
         self.supers.load(part(arrays, "supers "))
         self.joining = arrays["waiting"].copy()
 
-    def _subscribe(self, cycle: int, network: Network) -> int:
+    def _subscribe(self, cycle: int, channel: Channel) -> int:
         """Search a contact for each newcomer that has its place in the overlay; the first to ask founds."""
-        ready = (network.alive[self.joining] == 1) & ~np.isin(self.joining, self.grid.joining)
+        ready = (channel.alive[self.joining] == 1) & ~np.isin(self.joining, self.grid.joining)
         messages, waiting = 0, [self.joining[~ready]]
         for peer in self.joining[ready]:
-            found = self.grid.search([peer], self.topic[[peer]], 1, cycle, network)
+            found = self.grid.search([peer], self.topic[[peer]], 1, cycle, channel)
             messages += int(found.messages[0]) + 1
             if found.reached[0]:
                 self.scamp.join([peer], found.members[0], cycle)
                 self.grid.announce_in[peer] = cycle
-                messages += self.grid.announce(np.array([peer]), cycle, network)
+                messages += self.grid.announce(np.array([peer]), cycle, channel)
             else:
                 waiting.append(np.array([peer]))
         self.joining = np.concatenate(waiting)

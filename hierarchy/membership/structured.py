@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from hierarchy.camcast.settings import Settings, for_topics
 from hierarchy.camcast.slots import slots_of
 from hierarchy.camcast.tables import Tables
+from hierarchy.channel import WORD, Channel, channel_of
 from hierarchy.membership.pgrid import PGrid, PGridSettings
 from hierarchy.membership.unstructured import part
 from hierarchy.topics import TopicTree
@@ -87,14 +88,15 @@ class Structured:
 
     def step(self, cycle: int, network: Network) -> dict[str, int]:
         """Let the overlay take its turn, then search for those whose tables are due or empty."""
-        overlay = self.grid.step(cycle, network)["messages"]
+        overlay = self.grid.step(cycle, network)
+        channel = channel_of(network)
         members = np.arange(len(self.topic))
         present = (network.alive == 1) & (self.grid.announce_in >= 0)
         due = np.flatnonzero(
             present & (((members + cycle) % self.refresh == 0) | (self.topic_table[:, 0] < 0))
         )
         wanted = self.topic_table.shape[1]
-        found = self.grid.search(due, self.topic[due], wanted, cycle, network)
+        found = self.grid.search(due, self.topic[due], wanted, cycle, channel)
         own = for_topics(self.settings, self.grid.tree.capacity, self.grid.tree)
         sizes = np.array(
             [own[t].table_size(int(n)) for t, n in zip(self.topic[due], found.known, strict=True)]
@@ -105,9 +107,15 @@ class Structured:
         hops, messages = [found.hops], int(found.messages.sum()) + len(due)
         z = np.array([s.z for s in own])[self.topic[due]]
         for slot in range(self.slots.most):
-            messages += self._search_supers(slot, due, z, cycle, network, hops)
+            messages += self._search_supers(slot, due, z, cycle, channel, hops)
         self.hops = np.concatenate(hops)
-        return {"messages": overlay + messages, "overlay": overlay, "searches": messages}
+        return {
+            "messages": overlay["messages"] + messages,
+            "failed": overlay["failed"] + int(channel.failed[0]),
+            "bytes": overlay["bytes"] + 3 * WORD * messages,
+            "overlay": overlay["messages"],
+            "searches": messages,
+        }
 
     def topics_changed(self) -> None:
         """Take up topics, or further parents, that were added to the tree; tables follow as they are due."""
@@ -144,7 +152,7 @@ class Structured:
         due: NDArray[np.int64],
         z: NDArray[np.int64],
         cycle: int,
-        network: Network,
+        channel: Channel,
         hops: list[NDArray[np.int64]],
     ) -> int:
         """Fill one super-topic table of each member, going up its chain until somebody is found."""
@@ -164,7 +172,7 @@ class Structured:
         left = np.arange(len(due))
         while len(left):
             topics = s.chain[s.start[numbers[left]] + place]
-            answers = self.grid.search(due[left], topics, most, cycle, network, salt=1 + slot * 1000 + place)
+            answers = self.grid.search(due[left], topics, most, cycle, channel, salt=1 + slot * 1000 + place)
             found[left] = answers.members
             hops.append(answers.hops)
             messages += int(answers.messages.sum()) + len(left)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from hierarchy.camcast.settings import Settings
 from hierarchy.camcast.tables import Tables
 from hierarchy.camcast.upkeep import Finder, SuperTables
+from hierarchy.channel import WORD
 from hierarchy.membership.gateways import Gateways
 from hierarchy.membership.scamp import Scamp, ScampSettings
 from hierarchy.topics import TopicTree
@@ -95,8 +96,11 @@ class Unstructured:
         self.scamp.join(newcomers, contacts, cycle)
         topic_tables = self.scamp.step(cycle, network)
         super_tables = self.supers.step(cycle, network)
+        cost = add_up(topic_tables, super_tables)
+        cost["messages"] += 2 * len(newcomers)
+        cost["bytes"] += 2 * WORD * len(newcomers)
         return {
-            "messages": topic_tables["messages"] + super_tables["messages"] + 2 * len(newcomers),
+            **cost,
             "topic tables": topic_tables["messages"],
             "super tables": super_tables["messages"],
         }
@@ -125,6 +129,11 @@ class Unstructured:
         self.supers.load(part(arrays, "supers "))
         self.gateways.table = arrays["gateways"].copy()
         self.joining = arrays["waiting"].copy()
+
+
+def add_up(*costs: Mapping[str, int]) -> dict[str, int]:
+    """What several parts cost together."""
+    return {name: sum(cost[name] for cost in costs) for name in ("messages", "failed", "bytes")}
 
 
 def part(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hierarchy.camcast import Communities
+from hierarchy.channel import Channel, channel_of
 from hierarchy.membership.pgrid import PGrid, PGridSettings
 from hierarchy.membership.pgrid_rules import Trie, meet, route
 from hierarchy.membership.postings import Postings
-from hierarchy.membership.scamp_rules import Channel
 from sub2sub.errors import InputError
 from sub2sub.network import Network
 from tests.hierarchy.membership import reference_pgrid as reference
@@ -56,7 +56,7 @@ def test_meetings_and_routes_go_as_in_the_reference_draw_for_draw(
         assert [x for x in trie.acquaintance[i].tolist() if x >= 0] == [b.number for b in peer.acquaintances]
 
     alive = np.array([i not in dead for i in range(N)], np.uint8)
-    channel = Channel(alive, np.zeros(N, np.uint8), loss)
+    channel = Channel(alive, np.zeros(N, np.uint8), loss, np.zeros(1, np.int64))
     for number, (start, wanted) in enumerate(requests):
         word = np.uint64(wanted << (64 - DEPTH))
         key = np.uint64(10_000 + number)
@@ -88,7 +88,7 @@ def test_references_are_across_and_buddies_at_the_same_leaf() -> None:
 
 def test_a_search_takes_about_half_the_depth_and_never_more_than_the_depth() -> None:
     grid, group, network = _settled(10, 100, 1000, cycles=40)
-    found = grid.search(np.arange(len(group)), group.topic, 5, 40, network)
+    found = grid.search(np.arange(len(group)), group.topic, 5, 40, channel_of(network))
     depth = grid.trie.reference.shape[1]
     assert found.hops.max() <= depth
     assert found.hops.mean() == pytest.approx(depth / 2, rel=0.25)
@@ -99,7 +99,7 @@ def test_a_search_finds_members_of_the_community_uniformly_and_never_the_searche
     drawn = np.zeros(len(group), int)
     for cycle in range(30, 60):
         grid.step(cycle, network)
-        found = grid.search(np.arange(len(group)), np.full(len(group), 1), 5, cycle, network)
+        found = grid.search(np.arange(len(group)), np.full(len(group), 1), 5, cycle, channel_of(network))
         assert np.all(group.topic[found.members] == 1)
         assert np.all(found.known == 28)
         assert not np.any(found.members == np.arange(len(group))[:, None])
@@ -113,14 +113,14 @@ def test_the_first_found_are_a_fair_sample_too() -> None:
     grid, group, network = _settled(7, 60)
     first = np.zeros(len(group), int)
     for cycle in range(30, 90):
-        found = grid.search(np.arange(7, 67), np.zeros(60, int), 5, cycle, network)
+        found = grid.search(np.arange(7, 67), np.zeros(60, int), 5, cycle, channel_of(network))
         np.add.at(first, found.members[:, 0], 1)
     assert first[:7].min() > 0.8 * first[:7].mean()
 
 
 def test_a_community_smaller_than_asked_for_is_found_whole() -> None:
     grid, _, network = _settled(3, 60)
-    found = grid.search([0, 62], [0, 0], 5, 30, network)
+    found = grid.search([0, 62], [0, 0], 5, 30, channel_of(network))
     assert sorted(found.members[0].tolist()) == [-1, -1, -1, 1, 2]
     assert sorted(found.members[1].tolist()) == [-1, -1, 0, 1, 2]
 
@@ -131,7 +131,7 @@ def test_searches_survive_crashes_and_forget_the_dead() -> None:
     for cycle in range(30, 30 + 2 * grid.settings.lease):
         grid.step(cycle, network)
     live = np.flatnonzero(network.alive)
-    found = grid.search(live, group.topic[live], 5, cycle, network)
+    found = grid.search(live, group.topic[live], 5, cycle, channel_of(network))
     assert np.mean(found.known > 0) > 0.99
     assert np.all(network.alive[found.members[found.members >= 0]] == 1)
 
@@ -141,7 +141,7 @@ def test_a_leaver_is_not_found_any_more() -> None:
     network.alive[2] = 0
     grid.leave([2], 30)
     grid.step(30, network)
-    found = grid.search(np.arange(5, 65), np.zeros(60, int), 5, 31, network)
+    found = grid.search(np.arange(5, 65), np.zeros(60, int), 5, 31, channel_of(network))
     assert not np.any(found.members == 2)
 
 
