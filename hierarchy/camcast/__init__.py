@@ -4,7 +4,7 @@ from hierarchy.camcast.bootstrap import Flood
 from hierarchy.camcast.communities import Communities, populated_supertopics
 from hierarchy.camcast.community import Community, CommunityManager, Event, Subscriber, Transport
 from hierarchy.camcast.dissemination import Spread, disseminate
-from hierarchy.camcast.overlay import OverlayTables, tables_from_links
+from hierarchy.camcast.overlay import OverlayTables, tables_from_links, tables_from_overlay
 from hierarchy.camcast.settings import Parameters, Settings, TopicSettings, for_topics, parameters
 from hierarchy.camcast.slots import Slots, slots_of
 from hierarchy.camcast.tables import StaticTables, Tables, thin
@@ -34,5 +34,6 @@ __all__ = [
     "populated_supertopics",
     "slots_of",
     "tables_from_links",
+    "tables_from_overlay",
     "thin",
 ]

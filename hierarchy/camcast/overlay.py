@@ -12,7 +12,7 @@ sends there, and leaves the nearer one to the others of its community.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,10 @@ from sub2sub.compilation import kernel
 from sub2sub.errors import InputError
 from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number
 
-__all__ = ["OverlayTables", "tables_from_links"]
+if TYPE_CHECKING:  # the tables need its links, not its code
+    from sub2sub.overlay import Overlay
+
+__all__ = ["OverlayTables", "tables_from_links", "tables_from_overlay"]
 
 STREAM = stream_number("camcast overlay")
 
@@ -90,6 +93,38 @@ def tables_from_links(
     key = cycle_key(seed, STREAM, cycle)
     classify(bounds, start, np.ascontiguousarray(links[:, 1]), key, tables)
     return OverlayTables(tables, communities, np.bincount(topic, minlength=len(communities)))
+
+
+def tables_from_overlay(overlay: Overlay, z: int = 3, cycle: int = 0) -> OverlayTables:
+    """Draw the tables from all links of a Sub-2-Sub overlay whose subscriptions are ranges of topics.
+
+    Parameters
+    ----------
+    overlay : Overlay
+        Of a population with one attribute, the whole numbers of `NestedRanges`.
+    z, cycle : int
+        As of `tables_from_links`.
+
+    Examples
+    --------
+    >>> from sub2sub.overlay import Overlay
+    >>> from sub2sub.population import Population
+    >>> lows, highs = [[0.0]] * 5 + [[10.0]] * 20, [[99.0]] * 5 + [[19.0]] * 20
+    >>> overlay = Overlay(Population.of(lows, highs), seed=1)
+    >>> overlay.bootstrap()
+    >>> for cycle in range(1, 11):
+    ...     cost = overlay.step(cycle)
+    >>> drawn = tables_from_overlay(overlay)
+    >>> drawn.ranges.tolist(), drawn.sizes.tolist()
+    ([[0, 100], [10, 20]], [5, 20])
+    """
+    lows, highs = overlay.population.ranges()
+    if lows.shape[1] != 1:
+        raise InputError(f"overlay: expected subscriptions with one attribute, got {lows.shape[1]}")
+    bounds = np.column_stack([lows[:, 0], highs[:, 0] + 1]).astype(np.int64)
+    links = [layer.links()[:2] for layer in overlay.layers]
+    sources, targets = (np.concatenate(side) for side in zip(*links, strict=True))
+    return tables_from_links(bounds, sources, targets, z, overlay.seed, cycle)
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 from hierarchy.membership.gateways import Gateways
 from hierarchy.membership.interface import Membership
+from hierarchy.membership.overlay import CommunityOverlay
 from hierarchy.membership.pgrid import Found, PGrid, PGridSettings
 from hierarchy.membership.scamp import Scamp, ScampSettings
 from hierarchy.membership.semistructured import OverlayFinder, SemiStructured
@@ -10,6 +11,7 @@ from hierarchy.membership.structured import Structured
 from hierarchy.membership.unstructured import Unstructured
 
 __all__ = [
+    "CommunityOverlay",
     "Found",
     "Gateways",
     "Membership",

@@ -20,7 +20,7 @@ __all__ = ["Membership"]
 
 @runtime_checkable
 class Membership(Layer, Protocol):
-    """A layer (`step`, `join`, `arrays`, `load`) with three more methods.
+    """A layer (`step`, `join`, `arrays`, `load`) with four more methods.
 
     Attributes
     ----------
@@ -36,6 +36,10 @@ class Membership(Layer, Protocol):
 
     def topics_changed(self) -> None:
         """Take up topics, or further parents, that were added to the tree."""
+        ...
+
+    def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Which members somebody alive still knows of; only others may become members of another topic."""
         ...
 
     def tables(self) -> Tables:

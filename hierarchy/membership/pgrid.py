@@ -25,6 +25,7 @@ from hierarchy.channel import WORD, Channel, channel_of
 from hierarchy.membership.pgrid_rules import Trie
 from hierarchy.membership.pgrid_steps import introduce, matches, meet_all, route_all, sample, tell
 from hierarchy.membership.postings import Postings
+from hierarchy.membership.rows import named
 from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
 from sub2sub.network import Network
@@ -218,6 +219,20 @@ class PGrid:
             holder, self.topic[member], member, np.full(len(member), cycle + self.settings.lease)
         )
         return int(messages.sum() + (buddies >= 0).sum())
+
+    def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Which members somebody alive refers to, has announced, or would be introduced to."""
+        t, live = self.trie, alive == 1
+        rows = self.postings.rows
+        return named(
+            len(alive),
+            t.reference[live],
+            t.buddy[live],
+            t.acquaintance[live],
+            rows[live[rows[:, 0]], 2],
+            self.recent,
+            self.contact[live],
+        )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything a checkpoint has to keep."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.compilation import kernel
 
-__all__ = ["add", "find", "remove_at", "widened"]
+__all__ = ["add", "find", "named", "remove_at", "widened"]
 
 
 @kernel
@@ -33,6 +35,20 @@ def remove_at(rows, sizes, owner, place):
     rows[owner, place] = rows[owner, last]
     rows[owner, last] = -1
     sizes[owner] = last
+
+
+def named(n: int, *tables: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    """Which of n peers appear in any of some tables padded with -1.
+
+    Examples
+    --------
+    >>> named(4, np.array([[2, -1]]), np.array([0])).tolist()
+    [True, False, True, False]
+    """
+    mask = np.zeros(n + 1, bool)  # the last place takes the padding
+    for table in tables:
+        mask[table.ravel()] = True
+    return mask[:n]
 
 
 def widened(rows: NDArray[np.int32], width: int) -> NDArray[np.int32]:

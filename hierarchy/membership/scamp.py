@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.channel import WORD, Channel, channel_of
-from hierarchy.membership.rows import widened
+from hierarchy.membership.rows import named, widened
 from hierarchy.membership.scamp_rules import Views
 from hierarchy.membership.scamp_steps import balance, beat, clear_all, expire, join_all, leave_all, renew_all
 from sub2sub.errors import InputError
@@ -50,6 +50,9 @@ class ScampSettings:
         Cycles without a heartbeat after which a member subscribes again.
     hop_limit : int
         Steps after which a copy of a subscription is given up.
+    contact_first : bool
+        Renew through the contact, not through the own view. If contacts are found anew elsewhere, groups
+        that have fallen apart grow together again.
     """
 
     c: int = 1
@@ -57,6 +60,7 @@ class ScampSettings:
     indirection: int = 10
     isolation: int = 10
     hop_limit: int = 200
+    contact_first: bool = False
 
     def __post_init__(self) -> None:
         lowest = {"c": 0, "lease": 2, "indirection": 0, "isolation": 1, "hop_limit": 1}
@@ -146,6 +150,11 @@ class Scamp:
             "heartbeats": beats,
         }
 
+    def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Which members somebody alive has in its view, or knows to be in the other's, or had as contact."""
+        live = alive == 1
+        return named(len(alive), self.views.partial[live], self.views.inward[live], self.contact[live])
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything a checkpoint has to keep."""
         return {
@@ -165,7 +174,7 @@ class Scamp:
     def _serve(self, serve: Any, members: NDArray[np.int64], cycle: int, key: Any, channel: Channel) -> int:
         """Serve members one after the other, widening the rows whenever the next might not fit."""
         s = self.settings
-        rules = (s.c, s.lease, s.indirection, s.hop_limit)
+        rules = (s.c, s.lease, s.indirection, s.hop_limit, s.contact_first)
         done, messages = 0, 0
         while done < len(members):
             start = done

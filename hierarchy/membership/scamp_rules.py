@@ -131,26 +131,29 @@ def subscribe(views, member, server, extra, hop_limit, channel, own, k):
 
 
 @kernel
-def reach_somebody(views, member, contact, channel, own, k):
+def reach_somebody(views, member, contact, contact_first, channel, own, k):
     """Find one of the view, of those that have `member` in theirs, or at last the contact, who answers.
 
-    Returns (who, or -1; messages; next draw).
+    Returns (who, or -1; messages; next draw). With `contact_first` the contact is asked before the others.
     """
     messages = 0
-    for row, size in ((views.partial, views.size), (views.inward, views.in_size)):
-        for _ in range(min(3, size[member])):
-            target = np.int64(row[member, below(draw(own, k), size[member])])
+    for turn in range(2):
+        if contact >= 0 and turn == (0 if contact_first else 1):
             messages += 1
-            through = arrives(channel, member, target, draw(own, k + 1))
-            k += 2
+            through = arrives(channel, member, contact, draw(own, k))
+            k += 1
             if through:
-                return target, messages, k
-    if contact >= 0:
-        messages += 1
-        through = arrives(channel, member, contact, draw(own, k))
-        k += 1
-        if through:
-            return contact, messages, k
+                return contact, messages, k
+        if turn == 1:
+            break
+        for row, size in ((views.partial, views.size), (views.inward, views.in_size)):
+            for _ in range(min(3, size[member])):
+                target = np.int64(row[member, below(draw(own, k), size[member])])
+                messages += 1
+                through = arrives(channel, member, target, draw(own, k + 1))
+                k += 2
+                if through:
+                    return target, messages, k
     return np.int64(-1), messages, k
 
 

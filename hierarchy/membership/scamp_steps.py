@@ -113,10 +113,12 @@ def renew_all(views, members, done, contact, heard, rules, cycle, channel, key):
 @kernel
 def _subscribe(views, member, contact, heard, rules, extra, cycle, channel, own):
     """Begin a lease and spread it through whoever answers; returns messages."""
-    _, lease, steps, hop_limit = rules
+    _, lease, steps, hop_limit, contact_first = rules
     views.lease_end[member] = cycle + lease + below(draw(own, 0), lease // 2 + 1)
     heard[member] = cycle
-    start, messages, k = reach_somebody(views, member, contact[member], channel, own, np.int64(1))
+    start, messages, k = reach_somebody(
+        views, member, contact[member], contact_first, channel, own, np.int64(1)
+    )
     if start < 0:
         return messages
     server, walked, k = indirect(views, start, steps, channel, own, k)

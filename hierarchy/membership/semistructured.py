@@ -1,13 +1,16 @@
 """The semi-structured membership: SCAMP for topic tables, contacts found in a P-Grid. CAMCAST Section 5.2.2.
 
-A newcomer joins the overlay, asks it for members of its own community and subscribes through one of them.
-Only then does it announce itself, so whoever is found is subscribed already. The peer that a request ends
-at names the first to ask as founder of an empty community. Super-contacts are found in the same way.
+A newcomer joins the overlay, rests there until it has its place, asks for members of its own community and
+subscribes through one of them. Only then does it announce itself, so whoever is found is subscribed already.
+The peer that a request ends at names the first to ask as founder of an empty community. Super-contacts are
+found in the same way, and so are contacts to renew leases through: should two have founded the same
+community, or should it fall apart, its parts grow together again within a lease.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,7 @@ from hierarchy.camcast.upkeep import SuperTables
 from hierarchy.camcast.upkeep_rules import State
 from hierarchy.channel import WORD, Channel, channel_of
 from hierarchy.membership.pgrid import PGrid, PGridSettings
+from hierarchy.membership.rows import named
 from hierarchy.membership.scamp import Scamp, ScampSettings
 from hierarchy.membership.unstructured import add_up, part
 from hierarchy.topics import TopicTree
@@ -75,6 +79,8 @@ class SemiStructured:
         Of all draws.
     settings, scamp, pgrid : optional
         Of CAMCAST, SCAMP and P-Grid.
+    rest : int
+        Cycles a newcomer is in the overlay before it searches there.
 
     Examples
     --------
@@ -99,21 +105,25 @@ class SemiStructured:
         settings: Settings | None = None,
         scamp: ScampSettings | None = None,
         pgrid: PGridSettings | None = None,
+        rest: int = 5,
     ) -> None:
         self.topic = np.asarray(topic, np.int32)
         self.grid = PGrid(tree, self.topic, seed, pgrid)
-        self.scamp = Scamp(len(self.topic), seed, scamp)
+        self.scamp = Scamp(len(self.topic), seed, replace(scamp or ScampSettings(), contact_first=True))
+        self.rest = rest
         self.finder = OverlayFinder(self.grid)
         self.supers = SuperTables(
             tree, self.topic, self.finder, lambda: self.scamp.views.partial, seed, settings
         )
         self.joining = np.empty(0, np.int64)
+        self.entered = np.zeros(len(self.topic), np.int64)  # cycle of the last join
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
         """Start `peers` afresh; a contact (-1: the overlay's gateways) is one in the overlay."""
         peers = np.asarray(peers, np.int64)
         self.grid.join(peers, contacts, cycle)
         self.grid.announce_in[peers] = -1  # not before the subscription
+        self.entered[peers] = cycle
         self.supers.join(peers, np.full(len(peers), -1), cycle)
         self.joining = np.concatenate([self.joining[~np.isin(self.joining, peers)], peers])
 
@@ -128,7 +138,7 @@ class SemiStructured:
         """Let the overlay take its turn, subscribe newcomers, then SCAMP and the super-topic tables."""
         overlay = self.grid.step(cycle, network)
         channel = channel_of(network)
-        searches = self._subscribe(cycle, channel)
+        searches = self._subscribe(cycle, channel) + self._renew_contacts(cycle, channel)
         topic_tables = self.scamp.step(cycle, network)
         super_tables = self.supers.step(cycle, network)
         cost = add_up(overlay, topic_tables, super_tables)
@@ -146,6 +156,11 @@ class SemiStructured:
         """Take up topics, or further parents, that were added to the tree."""
         self.supers.topics_changed()
 
+    def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Which members somebody alive still knows of."""
+        supers = named(len(alive), self.supers.state.table[alive == 1])
+        return self.scamp.referenced(alive) | self.grid.referenced(alive) | supers
+
     def tables(self) -> Tables:
         """The views of SCAMP and the super-topic tables."""
         return Tables(self.topic, self.scamp.views.partial, self.supers.state.table)
@@ -157,6 +172,7 @@ class SemiStructured:
             **{f"scamp {name}": array for name, array in self.scamp.arrays().items()},
             **{f"supers {name}": array for name, array in self.supers.arrays().items()},
             "waiting": self.joining,
+            "entered": self.entered,
         }
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -164,11 +180,20 @@ class SemiStructured:
         self.grid.load(part(arrays, "pgrid "))
         self.scamp.load(part(arrays, "scamp "))
         self.supers.load(part(arrays, "supers "))
-        self.joining = arrays["waiting"].copy()
+        self.joining, self.entered = arrays["waiting"].copy(), arrays["entered"].copy()
+
+    def _renew_contacts(self, cycle: int, channel: Channel) -> int:
+        """Find those a contact whose lease ends in this cycle."""
+        due = np.flatnonzero((self.scamp.views.lease_end == cycle) & (channel.alive == 1))
+        found = self.grid.search(due, self.topic[due], 1, cycle, channel, salt=-1)
+        known = found.members[:, 0] >= 0
+        self.scamp.contact[due[known]] = found.members[known, 0]
+        return int(found.messages.sum()) + len(due)
 
     def _subscribe(self, cycle: int, channel: Channel) -> int:
         """Search a contact for each newcomer that has its place in the overlay; the first to ask founds."""
         ready = (channel.alive[self.joining] == 1) & ~np.isin(self.joining, self.grid.joining)
+        ready &= self.entered[self.joining] + self.rest <= cycle
         messages, waiting = 0, [self.joining[~ready]]
         for peer in self.joining[ready]:
             found = self.grid.search([peer], self.topic[[peer]], 1, cycle, channel)

@@ -17,6 +17,7 @@ from hierarchy.camcast.slots import slots_of
 from hierarchy.camcast.tables import Tables
 from hierarchy.channel import WORD, Channel, channel_of
 from hierarchy.membership.pgrid import PGrid, PGridSettings
+from hierarchy.membership.rows import named
 from hierarchy.membership.unstructured import part
 from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
@@ -123,6 +124,12 @@ class Structured:
         more = self.slots.most - self.super_table.shape[1]
         if more > 0:
             self.super_table = np.pad(self.super_table, ((0, 0), (0, more), (0, 0)), constant_values=-1)
+
+    def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Which members somebody alive still knows of."""
+        live = alive == 1
+        own = named(len(alive), self.topic_table[live], self.super_table[live])
+        return self.grid.referenced(alive) | own
 
     def tables(self) -> Tables:
         """The tables as last found."""

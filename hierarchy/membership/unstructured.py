@@ -16,6 +16,7 @@ from hierarchy.camcast.tables import Tables
 from hierarchy.camcast.upkeep import Finder, SuperTables
 from hierarchy.channel import WORD
 from hierarchy.membership.gateways import Gateways
+from hierarchy.membership.rows import named
 from hierarchy.membership.scamp import Scamp, ScampSettings
 from hierarchy.topics import TopicTree
 from sub2sub.network import Network
@@ -109,6 +110,11 @@ class Unstructured:
         """Take up topics, or further parents, that were added to the tree."""
         self.supers.topics_changed()
         self.gateways.grow(self.supers.tree.capacity)
+
+    def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Which members somebody alive still knows of."""
+        supers = self.supers.state.table[alive == 1]
+        return self.scamp.referenced(alive) | named(len(alive), supers, self.gateways.table)
 
     def tables(self) -> Tables:
         """The views of SCAMP and the super-topic tables."""

@@ -146,11 +146,15 @@ class ReferenceScamp:
         self.subscribe(node, server, extra, dice)
 
     def reach_somebody(self, node: Node, dice: Dice) -> Node | None:
+        if self.s.contact_first and node.contact is not None and self.send(node, node.contact, dice):
+            return node.contact
         for known in ([link.peer for link in node.view], node.inward):
             for _ in range(min(3, len(known))):
                 target = known[dice.below(len(known))]
                 if self.send(node, target, dice):
                     return target
+        if self.s.contact_first:
+            return None
         if node.contact is not None and self.send(node, node.contact, dice):
             return node.contact
         return None

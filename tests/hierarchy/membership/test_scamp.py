@@ -17,6 +17,7 @@ rules = st.builds(
     indirection=st.sampled_from([0, 3]),
     isolation=st.sampled_from([2, 10]),
     hop_limit=st.sampled_from([3, 60]),
+    contact_first=st.booleans(),
 )
 
 

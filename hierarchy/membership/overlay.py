@@ -1,0 +1,127 @@
+"""Communities as the engine's overlay: CAMCAST's memberships under the same controls and faults as Sub-2-Sub.
+
+Subscriptions are topics, kept as the ranges of a `Population`, so that controls which move subscriptions
+about (joins, churn, changed subscriptions) need not know of topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hierarchy.camcast.communities import Communities
+from hierarchy.camcast.dissemination import Spread, disseminate
+from hierarchy.camcast.settings import Settings, parameters
+from hierarchy.membership.interface import Membership
+from hierarchy.membership.unstructured import Unstructured
+from hierarchy.topics import NestedRanges, TopicTree
+from sub2sub.network import Network
+from sub2sub.population import Population
+
+__all__ = ["CommunityOverlay"]
+
+
+class CommunityOverlay:
+    """A population of topic subscribers with a membership, to be stepped by the engine.
+
+    Parameters
+    ----------
+    ranges : NestedRanges
+        The topics and their ranges.
+    topics : (n,) array
+        Topic of each subscription, by name or number; one peer each.
+    seed : int
+        Of all draws.
+    settings : Settings, optional
+        Of CAMCAST.
+    membership : callable, optional
+        Makes the membership from (tree, topics, seed, settings); `Unstructured` by default.
+    spare : int
+        Room for newcomers.
+
+    Examples
+    --------
+    >>> ranges = NestedRanges(TopicTree.from_paths([".a.b"]))
+    >>> overlay = CommunityOverlay(ranges, [".a.b"] * 60 + [".a"] * 20 + ["."] * 5, seed=1)
+    >>> overlay.bootstrap()
+    >>> for cycle in range(1, 20):
+    ...     cost = overlay.step(cycle)
+    >>> spread = overlay.publish(int(np.flatnonzero(overlay.topic == 2)[0]), event=0)
+    >>> spread.parasites(overlay.communities(), ".a.b")
+    0
+    """
+
+    def __init__(
+        self,
+        ranges: NestedRanges,
+        topics: ArrayLike,
+        seed: int,
+        settings: Settings | None = None,
+        membership: Callable[[TopicTree, Any, int, Settings | None], Membership] = Unstructured,
+        spare: int = 0,
+    ) -> None:
+        self.ranges, self.seed, self.settings = ranges, seed, settings
+        numbers = Communities.of(ranges.tree, topics).topic
+        closed = ranges.bounds()[numbers] - np.array([0, 1])
+        self.population = Population.of(closed[:, :1], closed[:, 1:], spare=spare, seed=seed)
+        self.network = Network.whole(len(self.population))
+        self.network.alive[:] = self.population.present
+        self.membership = membership(ranges.tree, np.zeros(len(self.population), np.int32), seed, settings)
+        self._follow(np.arange(len(self.population)))
+
+    @property
+    def layers(self) -> tuple[Membership]:
+        """The one layer."""
+        return (self.membership,)
+
+    @property
+    def topic(self) -> NDArray[np.int32]:
+        """Topic of each peer."""
+        return self.membership.topic
+
+    def communities(self) -> Communities:
+        """Who is in which community, crashed and dormant peers included."""
+        return Communities.of(self.ranges.tree, self.topic)
+
+    def bootstrap(self, cycle: int = 0) -> None:
+        """Let all live peers in, with no contact but those the membership gives."""
+        peers = np.flatnonzero(self.network.alive).astype(np.int64)
+        self.join(peers, np.full(len(peers), -1), cycle)
+
+    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
+        """Let peers (re)start, each with what the population says it subscribes to."""
+        self.network.alive[peers] = 1
+        self._follow(peers)
+        self.membership.join(peers, contacts, cycle)
+
+    def step(self, cycle: int) -> dict[str, Mapping[str, int]]:
+        """One cycle of the membership; what it cost."""
+        return {self.membership.name: self.membership.step(cycle, self.network)}
+
+    def referenced(self) -> NDArray[np.bool_]:
+        """Which peers somebody alive still knows of."""
+        return self.membership.referenced(self.network.alive)
+
+    def publish(self, publisher: int, event: int) -> Spread:
+        """Spread one event from a live peer over the tables as they are now."""
+        live = self.topic[self.network.alive == 1]
+        sizes = np.bincount(live, minlength=self.ranges.tree.capacity)
+        return disseminate(
+            self.membership.tables(),
+            parameters(sizes, self.settings, self.ranges.tree),
+            publisher,
+            seed=self.seed,
+            event=event,
+            network=self.network,
+        )
+
+    def _follow(self, peers: NDArray[np.int64]) -> None:
+        """Take up the topics of peers from their ranges."""
+        lows, _ = self.population.ranges()
+        bounds = self.ranges.bounds()
+        order = np.argsort(bounds[:, 0], kind="stable")
+        order = order[bounds[order, 0] < bounds[order, 1]]
+        self.topic[peers] = order[np.searchsorted(bounds[order, 0], lows[peers, 0])]
