@@ -26,9 +26,12 @@ class Membership(Layer, Protocol):
     ----------
     topic : (n,) int32
         Community of each member; may be set for a member that never joined.
+    cycles_to_join : int
+        Steps from a join to the first tables.
     """
 
     topic: NDArray[np.int32]
+    cycles_to_join: int
 
     def leave(self, peers: ArrayLike, cycle: int) -> None:
         """Let `peers` leave their communities in good order."""

@@ -111,6 +111,7 @@ class SemiStructured:
         self.grid = PGrid(tree, self.topic, seed, pgrid)
         self.scamp = Scamp(len(self.topic), seed, replace(scamp or ScampSettings(), contact_first=True))
         self.rest = rest
+        self.cycles_to_join = rest + 1
         self.finder = OverlayFinder(self.grid)
         self.supers = SuperTables(
             tree, self.topic, self.finder, lambda: self.scamp.views.partial, seed, settings

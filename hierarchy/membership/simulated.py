@@ -24,7 +24,7 @@ SENDING_TO_ALL = TopicSettings(a=3, z=3)  # with p_a below 1, a small community 
 class SimulatedTransport:
     """Processes on one machine that are members of communities and gossip events.
 
-    A join takes one cycle of the membership, an event spreads at once. Members that left are never reused
+    A join returns when the process is in, some cycles later; an event spreads at once. Members that left are never reused
     for another topic, so what is left of them in other tables leads nowhere.
 
     Parameters
@@ -82,7 +82,7 @@ class SimulatedTransport:
         self.membership.topic[member] = t
         self.network.alive[member] = 1
         self.membership.join(np.array([member]), np.array([-1]), self.cycle)
-        self.step()
+        self.step(self.membership.cycles_to_join)
 
     def leave(self, process: int, topic: str) -> None:
         """Take a process out of a community."""

@@ -55,6 +55,7 @@ class Structured:
     """
 
     name = "structured"
+    cycles_to_join = 1
 
     def __init__(
         self,

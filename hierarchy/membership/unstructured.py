@@ -56,6 +56,7 @@ class Unstructured:
     """
 
     name = "unstructured"
+    cycles_to_join = 1
 
     def __init__(
         self,
