@@ -24,8 +24,8 @@ SENDING_TO_ALL = TopicSettings(a=3, z=3)  # with p_a below 1, a small community 
 class SimulatedTransport:
     """Processes on one machine that are members of communities and gossip events.
 
-    A join returns when the process is in, some cycles later; an event spreads at once. Members that left are never reused
-    for another topic, so what is left of them in other tables leads nowhere.
+    A join returns when the process is in, some cycles later; an event spreads at once. Members that left
+    are never reused for another topic, so what is left of them in other tables leads nowhere.
 
     Parameters
     ----------
