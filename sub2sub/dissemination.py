@@ -112,7 +112,7 @@ def disseminate(
     s = settings or DisseminationSettings()
     at = links.packed(events)
     m, n = len(at), len(links.boxes)
-    to = to or audience(links, network, at[:, : links.d], seed=seed, cycle=cycle)
+    to = to or audience(links, network, at[:, 0, : links.d], seed=seed, cycle=cycle)
     if len(to.matches) != m:
         raise InputError(f"to: expected an audience of {m} events, got one of {len(to.matches)}")
     start = _entries(to.entry if entry is None else entry, m, n)

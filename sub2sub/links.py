@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.boxes import points
+from sub2sub.boxlanes import touch
 from sub2sub.compilation import rule
+from sub2sub.lanes import ATTRIBUTES
 from sub2sub.views import peer_of
 
 if TYPE_CHECKING:
@@ -74,19 +76,22 @@ class Links(NamedTuple):
         )  # fmt: skip
 
     def packed(self, events: ArrayLike) -> NDArray[np.float64]:
-        """Validated events (m, d), padded like the boxes, with attributes on which every box is [0, 1)."""
+        """Validated events (m, d) as boxes that hold that point alone, packed like the others."""
         at = points(events, self.d)
-        packed = np.zeros((len(at), self.boxes.shape[2]))
-        packed[:, : self.d] = at
+        packed = np.zeros((len(at), 2, self.boxes.shape[2]))
+        packed[:, 0, : self.d] = at
+        packed[:, 1] = np.nextafter(packed[:, 0], np.inf)
         return packed
 
 
 @rule
 def matches(boxes, peer, events, e):
-    """Whether the box of a peer contains an event."""
-    inside = True
-    for k in range(boxes.shape[2]):
-        inside &= (boxes[peer, 0, k] <= events[e, k]) & (events[e, k] < boxes[peer, 1, k])
+    """Whether the box of a peer contains an event: whether it touches the box of that point alone."""
+    width = boxes.shape[2]
+    a, b = peer * 2 * width, e * 2 * width
+    inside = touch(boxes, a, events, b, width)
+    for k in range(ATTRIBUTES, width, ATTRIBUTES):
+        inside &= touch(boxes, a + k, events, b + k, width)
     return inside
 
 

@@ -162,7 +162,7 @@ def distance_to(boxes, peer, events, e):
     """Squared distance from an event to the box of a peer; `MATCH` if the box contains it."""
     inside, total = True, 0.0
     for k in range(boxes.shape[2]):
-        low, high, x = boxes[peer, 0, k], boxes[peer, 1, k], events[e, k]
+        low, high, x = boxes[peer, 0, k], boxes[peer, 1, k], events[e, 0, k]
         inside &= (low <= x) & (x < high)
         gap = max(low - x, x - high, 0.0)
         total += gap * gap
