@@ -9,6 +9,7 @@ from hierarchy.camcast.settings import Parameters, Settings, TopicSettings, for_
 from hierarchy.camcast.slots import Slots, slots_of
 from hierarchy.camcast.tables import StaticTables, Tables, thin
 from hierarchy.camcast.upkeep import Finder, SuperTables
+from hierarchy.camcast.upkeep_rules import Search
 
 __all__ = [
     "Communities",
@@ -19,6 +20,7 @@ __all__ = [
     "Flood",
     "OverlayTables",
     "Parameters",
+    "Search",
     "Settings",
     "Slots",
     "Spread",

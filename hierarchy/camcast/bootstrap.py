@@ -20,9 +20,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.camcast.slots import Slots
-from hierarchy.camcast.upkeep_rules import State, answer, merge
-from hierarchy.channel import Channel, arrives
+from hierarchy.camcast.upkeep_rules import Search, answer, merge
+from hierarchy.channel import arrives
 from sub2sub.compilation import kernel
 from sub2sub.errors import InputError
 from sub2sub.randomness import cycle_key, draw, peer_key, stream_number
@@ -50,22 +49,20 @@ class Flood:
         self.neighbourhood = neighbourhood
         self.ttl = ttl
 
-    def find(
-        self,
-        state: State,
-        slots: Slots,
-        topic_table: NDArray[np.int32],
-        requests: NDArray[np.int64],
-        wanted: int,
-        cycle: int,
-        channel: Channel,
-        seed: int,
-    ) -> tuple[NDArray[np.int32], int]:
-        """Serve requests, rows of (member, slot, scope); returns `wanted` candidates each, and messages."""
-        found = np.full((len(requests), wanted), -1, np.int32)
-        key = cycle_key(seed, STREAM, cycle)
+    def find(self, search: Search) -> tuple[NDArray[np.int32], int]:
+        """Spread each request through the neighbourhood."""
+        found = search.nothing()
+        key = cycle_key(search.seed, STREAM, search.cycle)
         messages = flood_all(
-            state, slots, topic_table, self.neighbourhood, requests, self.ttl, channel, key, found
+            search.state,
+            search.slots,
+            search.topic_table,
+            self.neighbourhood,
+            search.requests,
+            self.ttl,
+            search.channel,
+            key,
+            found,
         )
         return found, int(messages)
 

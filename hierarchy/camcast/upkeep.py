@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import Settings, for_topics
-from hierarchy.camcast.slots import Slots, chains_of, slots_of
-from hierarchy.camcast.upkeep_rules import State
+from hierarchy.camcast.slots import chains_of, slots_of
+from hierarchy.camcast.upkeep_rules import Search, State
 from hierarchy.camcast.upkeep_steps import (
     adopt,
     deactivate,
@@ -32,7 +32,7 @@ from hierarchy.camcast.upkeep_steps import (
     pass_on,
     take_found,
 )
-from hierarchy.channel import WORD, Channel, channel_of
+from hierarchy.channel import WORD, channel_of
 from hierarchy.topics import TopicTree
 from sub2sub.network import Network
 from sub2sub.randomness import cycle_key, stream_number
@@ -45,18 +45,8 @@ STREAM = stream_number("camcast upkeep")
 class Finder(Protocol):
     """How members of super-communities are found: by flooding, from gateways, in a structured overlay."""
 
-    def find(
-        self,
-        state: State,
-        slots: Slots,
-        topic_table: NDArray[np.int32],
-        requests: NDArray[np.int64],
-        wanted: int,
-        cycle: int,
-        channel: Channel,
-        seed: int,
-    ) -> tuple[NDArray[np.int32], int]:
-        """Serve requests, rows of (member, slot, scope); returns `wanted` candidates each, and messages."""
+    def find(self, search: Search) -> tuple[NDArray[np.int32], int]:
+        """Serve requests; returns a row of candidates for each, padded with -1, and the messages it took."""
         ...
 
 
@@ -157,7 +147,7 @@ class SuperTables:
         checks = keep_updated(s, self.slots, tables, self._z, self._tau, p_sel, present, channel, key)
         requests = due_requests(s, self.slots, p_sel, present, cycle, key)
         found, searches = self.finder.find(
-            s, self.slots, tables, requests, s.table.shape[2], cycle, channel, self.seed
+            Search(s, self.slots, tables, requests, s.table.shape[2], cycle, self.seed, channel)
         )
         take_found(s, self.slots, requests, found, self._z, cycle, self.timeout)
         return {

@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.camcast.slots import chain_place
-from hierarchy.channel import arrives
+from hierarchy.camcast.slots import Slots, chain_place
+from hierarchy.channel import Channel, arrives
 from sub2sub.compilation import kernel
 from sub2sub.randomness import below, draw
 
-__all__ = ["State", "answer", "ask", "check", "merge", "table_place"]
+__all__ = ["Search", "State", "answer", "ask", "check", "merge", "table_place"]
 
 FAR = 1 << 30
 
@@ -44,6 +44,35 @@ class State(NamedTuple):
     scope: NDArray[np.int32]
     due: NDArray[np.int32]
     fresh: NDArray[np.uint8]
+
+
+class Search(NamedTuple):
+    """Requests of one cycle, and what it takes to serve them.
+
+    Attributes
+    ----------
+    state, slots, topic_table
+        What all members know: super-topic tables, the chains these may be filled from, topic tables.
+    requests : (m, 3) int64
+        Rows of (member, slot, scope): who searches for which of the first `scope` topics of a slot's chain.
+    wanted : int
+        How many candidates a request wants at most.
+    cycle, seed, channel
+        When, with which draws, and through which network.
+    """
+
+    state: State
+    slots: Slots
+    topic_table: NDArray[np.int32]
+    requests: NDArray[np.int64]
+    wanted: int
+    cycle: int
+    seed: int
+    channel: Channel
+
+    def nothing(self) -> NDArray[np.int32]:
+        """A row of free places for the candidates of each request."""
+        return np.full((len(self.requests), self.wanted), -1, np.int32)
 
 
 @kernel

@@ -12,9 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.camcast.slots import Slots
-from hierarchy.camcast.upkeep_rules import State, answer, ask, entries, merge
-from hierarchy.channel import Channel
+from hierarchy.camcast.upkeep_rules import Search, answer, ask, entries, merge
 from sub2sub.compilation import kernel
 from sub2sub.network import Network
 from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number
@@ -59,21 +57,20 @@ class Gateways:
         admit_all(self.table, peers, topic, network.alive, key, contacts)
         return contacts
 
-    def find(
-        self,
-        state: State,
-        slots: Slots,
-        topic_table: NDArray[np.int32],
-        requests: NDArray[np.int64],
-        wanted: int,
-        cycle: int,
-        channel: Channel,
-        seed: int,
-    ) -> tuple[NDArray[np.int32], int]:
+    def find(self, search: Search) -> tuple[NDArray[np.int32], int]:
         """Ask the gateways of the topics searched for, nearest first, then one of the own community."""
-        found = np.full((len(requests), wanted), -1, np.int32)
-        key = np.uint64(peer_key(cycle_key(seed, STREAM, cycle), -1))
-        messages = ask_all(state, slots, topic_table, self.table, requests, channel, key, found)
+        found = search.nothing()
+        key = np.uint64(peer_key(cycle_key(search.seed, STREAM, search.cycle), -1))
+        messages = ask_all(
+            search.state,
+            search.slots,
+            search.topic_table,
+            self.table,
+            search.requests,
+            search.channel,
+            key,
+            found,
+        )
         return found, int(messages)
 
 

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import Settings
-from hierarchy.camcast.slots import Slots
 from hierarchy.camcast.tables import Tables
 from hierarchy.camcast.upkeep import SuperTables
-from hierarchy.camcast.upkeep_rules import State
+from hierarchy.camcast.upkeep_rules import Search
 from hierarchy.channel import WORD, Channel, channel_of
 from hierarchy.membership.pgrid import PGrid, PGridSettings
 from hierarchy.membership.rows import named
@@ -39,26 +38,18 @@ class OverlayFinder:
         self.grid = grid
         self.hops = np.empty(0, np.int64)  # of the searches of the last call
 
-    def find(
-        self,
-        state: State,
-        slots: Slots,
-        topic_table: NDArray[np.int32],
-        requests: NDArray[np.int64],
-        wanted: int,
-        cycle: int,
-        channel: Channel,
-        seed: int,
-    ) -> tuple[NDArray[np.int32], int]:
-        """Serve requests, rows of (member, slot, scope); returns `wanted` candidates each, and messages."""
-        found = np.full((len(requests), wanted), -1, np.int32)
+    def find(self, search: Search) -> tuple[NDArray[np.int32], int]:
+        """Search the overlay for each topic of a request until somebody is found."""
+        found, requests, slots = search.nothing(), search.requests, search.slots
         messages, hops = 0, []
         for place in range(int(requests[:, 2].max(initial=0))):
             left = np.flatnonzero((found[:, 0] < 0) & (requests[:, 2] > place))
             if len(left) == 0:
                 break
             topics = slots.chain[slots.start[requests[left, 1]] + place]
-            answers = self.grid.search(requests[left, 0], topics, wanted, cycle, channel, salt=1 + place)
+            answers = self.grid.search(
+                requests[left, 0], topics, search.wanted, search.cycle, search.channel, salt=1 + place
+            )
             found[left] = answers.members
             messages += int(answers.messages.sum()) + len(left)
             hops.append(answers.hops)
