@@ -3,9 +3,9 @@
     python benchmarks/overlay.py                    10,000 and 100,000 peers
     python benchmarks/overlay.py 10000 1000000      other sizes
 
-Prints peers stepped per second and core, the ratio to PeerSim's rate (measured once on a machine of the same class, with an
-array-based CYCLON of view 20 and shuffle 8; see ANCHORS), the cost per peer relative to the smallest population of this run,
-and memory. Times are processor time of one thread, the median over cycles: the machine may be busy.
+Prints peers stepped per second and core, the ratio to PeerSim's rate (measured once on a machine of the same
+class, with an array-based CYCLON of view 20 and shuffle 8; see ANCHORS), the cost per peer relative to the
+smallest population of this run, and memory. Times are processor time of one thread: the machine may be busy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CYCLES = 40
 
 
 def stepped(n: int, cycles: int, whole: bool = True) -> tuple[dict[str, float], float, dict[str, float]]:
-    """Median seconds per cycle and layer over the settled half, the mean of the whole stack, and bytes per peer."""
+    """Median seconds per cycle and layer when settled, the mean of the whole stack, and bytes per peer."""
     lows, highs = named("power-law-3").subscriptions(n, 1)
     overlay = Overlay(Population.of(lows, highs, seed=1), OverlaySettings.paper(), seed=1)
     overlay.bootstrap()
@@ -58,7 +58,8 @@ def main(sizes: list[int]) -> None:
             ratio = f"{rate / anchor:5.1f} x PeerSim" if anchor else ""
             print(f"  {title:20} {rate / 1e6:7.2f} M peers/s  {ratio}")
         base = base or mean / n
-        print(f"  whole stack          {mean:7.3f} s/cycle     {1e6 * mean / n:.2f} us a peer, {mean / n / base:.2f} x smallest")
+        flat = f"{1e6 * mean / n:.2f} us a peer, {mean / n / base:.2f} x smallest"
+        print(f"  whole stack          {mean:7.3f} s/cycle     {flat}")
         print(f"  settled ring         {settled['ring']:7.3f} s/cycle")
         print("  bytes per peer       " + ", ".join(f"{name} {size:.0f}" for name, size in memory.items()))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

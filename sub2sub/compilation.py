@@ -5,6 +5,7 @@ are two stricter forms, for functions that allocate nothing (scratch arrays are 
 
 - `@hot` leaves out reference counting. numba counts every row `view[i]` it looks at, with an atomic
   operation each, which is most of the cost of a loop over a million small rows.
+- `@apart` is a `hot` function too large to be inlined.
 - `@rule` is a `hot` function that is inlined wherever it is called: the small pure functions that kernels are
   made of, where passing a few arrays would cost more than the work. numba's own
 cache looks only at the file a function stands in, so a kernel that calls one in another file would keep
@@ -23,7 +24,7 @@ from typing import Any, TypeVar
 
 import numba
 
-__all__ = ["hot", "kernel", "rule"]
+__all__ = ["apart", "hot", "kernel", "rule"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,7 +34,7 @@ def _digest(package: Path) -> str:
     digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
         text = path.read_bytes()
-        if b"@kernel" in text or b"@hot" in text or b"@rule" in text:
+        if b"@kernel" in text or b"@hot" in text or b"@rule" in text or b"@apart" in text:
             digest.update(path.name.encode() + text)
     return digest.hexdigest()
 
@@ -91,6 +92,23 @@ def hot(function: F) -> F:
     3.0
     """
     return _compiled(function, _nrt=False)
+
+
+def apart(function: F) -> F:
+    """A `hot` function that is compiled once and called, even by functions that are inlined themselves.
+
+    numba hands the wish to be inlined down to all that a `rule` calls, which for large functions
+    makes machine code, and the time to compile it, many times as large.
+
+    Examples
+    --------
+    >>> @apart
+    ... def twice(x):
+    ...     return x + x
+    >>> twice(21)
+    42
+    """
+    return _compiled(function, _nrt=False, forceinline=False)
 
 
 def rule(function: F) -> F:

@@ -6,7 +6,7 @@ __all__ = ["InputError"]
 
 
 class InputError(ValueError):
-    """Input that cannot be used: one line naming the field, the row where there is one, and what was expected.
+    """Input that cannot be used: one line naming the field, the row if there is one, and what was expected.
 
     The command line prints it without a traceback and exits with 2.
     """

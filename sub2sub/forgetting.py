@@ -16,7 +16,8 @@ from sub2sub.compilation import hot, kernel
 from sub2sub.errors import InputError
 from sub2sub.nearest import FAR, NONE
 from sub2sub.ring import Ring
-from sub2sub.ringview import find, new_desk, put_back, remove, take_out
+from sub2sub.ringlanes import place_of
+from sub2sub.ringview import new_desk, remove
 from sub2sub.views import FREE, peer_of
 
 if TYPE_CHECKING:
@@ -67,22 +68,20 @@ def drop_ring_links(ring: Ring, pairs: ArrayLike, cycle: int) -> int:
         )
     desk = new_desk(ring.d, int(ring.pool.size.max()) + 2)
     return int(
-        _drop_all(ring.pool, ring.boxes, ring.d, table.astype(np.int64), cycle, ring.settings.max_steps, desk)
+        _drop_all(
+            ring.pool, ring.labels.boxes, ring.d, table.astype(np.int64), cycle, ring.settings.max_steps, desk
+        )
     )
 
 
 @hot
 def _drop_all(pool, boxes, d, pairs, cycle, max_steps, desk):
-    n = boxes.shape[0]
     dropped = 0
     for k in range(pairs.shape[0]):
         holder, peer = pairs[k, 0], pairs[k, 1]
-        way = peer - holder if peer > holder else peer - holder + n
-        take_out(pool, boxes, holder, desk)
-        place = find(desk, way)
-        if place < desk.count[0] and desk.way[place] == way:
-            remove(pool.shadow, pool.forgot, boxes, holder, place, cycle, d, max_steps, desk)
-            put_back(pool, n, holder, desk)
+        place = place_of(pool.words, pool.start[holder], np.int64(pool.size[holder]), peer)
+        if place >= 0:
+            remove(pool, boxes, holder, place, cycle, d, max_steps, desk)
             dropped += 1
     return dropped
 

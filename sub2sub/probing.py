@@ -21,6 +21,7 @@ from sub2sub.errors import InputError
 from sub2sub.network import Network, attempts, reaches
 from sub2sub.randomness import cycle_key, draw, peer_key, stream_number
 from sub2sub.ring import Ring
+from sub2sub.ringpool import STAMP
 
 __all__ = ["Probing"]
 
@@ -36,11 +37,12 @@ def _step(pool, suspect_age, cycle, key, alive, group, loss, counts):
             continue
         draws = peer_key(key, i)
         asked = 0
-        for k in range(pool.start[i], pool.start[i] + pool.size[i]):
-            if cycle - pool.stamp[k] < suspect_age:
+        peers, stamps = pool.start[i], pool.start[i] + STAMP * np.int64(pool.room[i])
+        for k in range(pool.size[i]):
+            if cycle - pool.words[stamps + k] < suspect_age:
                 continue
             asked += 1
-            other = np.int64(pool.peer[k])
+            other = np.int64(pool.words[peers + k])
             if not reaches(alive, group, i, other):
                 counts[0] += TRIES
                 counts[1] += 1
@@ -51,7 +53,7 @@ def _step(pool, suspect_age, cycle, key, alive, group, loss, counts):
             if lost_there or lost_back:
                 counts[1] += 1
             else:
-                pool.stamp[k] = cycle
+                pool.words[stamps + k] = cycle
 
 
 class Probing:

@@ -3,13 +3,14 @@
 Once a cycle a peer exchanges with one of its ring neighbours: each offers the other everything it knows
 (its random, proximity and ring links) and keeps, of its own and of what arrived, exactly the neighbours that
 Figure 3 selects. Neighbours of neighbours are where nearer ones are found, so rings close in a few dozen
-cycles. How a view is kept is in `sub2sub.ringview`; this module is who talks to whom about what.
+cycles. How a view is kept is in `sub2sub.ringview`, what is offered in `sub2sub.ringoffers`; this module is
+who talks to whom.
 
 Read differently from the paper, or added to it (`RingSettings.paper()` turns every addition off):
 
 - The paper selects for the partner before sending, and again on arrival. The first selection cannot change
-  the outcome of the second, so a simulation need not do it. What a message holds is counted as what the
-  sender has that overlaps the partner and that the partner was not offered before: an upper bound.
+  the outcome of the second, so a simulation need not do it. What a message holds (`offered`) is counted as
+  what the partner cannot refuse at a glance.
 - The paper leaves open which neighbour to exchange with. Here: the one not met for longest, new ones first.
 - *hello*: one who takes up a neighbour tells it so at the end of the cycle. Otherwise a link that one
   side has found and the other has not waits for chance.
@@ -21,218 +22,136 @@ Read differently from the paper, or added to it (`RingSettings.paper()` turns ev
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.compilation import hot, rule
 from sub2sub.cyclon import Cyclon
-from sub2sub.errors import InputError
+from sub2sub.labels import Labels
 from sub2sub.network import Network, reaches
-from sub2sub.proximity import overlap
 from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number, unit
-from sub2sub.ringpool import RingPool, empty_pool, fits, repack
-from sub2sub.ringview import find, is_hidden, new_desk, offer, put_back, remove, take_out
+from sub2sub.ringlanes import least_of, place_of
+from sub2sub.ringoffers import Feeds, Manner, collect, consider, note, renew_stamps
+from sub2sub.ringpool import (
+    MET,
+    STAMP,
+    RingPool,
+    empty_pool,
+    fits,
+    forget_refused,
+    move_witnesses,
+    places_of,
+    squeeze,
+)
+from sub2sub.ringsettings import Partner, RingSettings
+from sub2sub.ringview import new_desk, remove
+from sub2sub.shadow import UNKNOWN, frame_of
 from sub2sub.vicinity import LINK, MESSAGE, RANGE, Vicinity
-from sub2sub.views import peer_of, stamp_of
 
 __all__ = ["Partner", "Ring", "RingSettings"]
 
 STREAM = stream_number("ring")
-
-
-class Partner(IntEnum):
-    """Which ring neighbour to exchange with."""
-
-    LEAST_RECENT = 0
-    RANDOM = 1
-    NEAREST = 2
-
-
-@dataclass(frozen=True)
-class RingSettings:
-    """Settings of the ring layer.
-
-    Attributes
-    ----------
-    partner : Partner
-        LEAST_RECENT converges a little faster than RANDOM; NEAREST stalls.
-    exchanges : int
-        Exchanges a peer starts in one cycle. The paper has one; two need half the cycles.
-    two_sided : bool
-        Whether the partner answers. Without answers rings never complete.
-    cap : int
-        Most neighbours to keep, 0 for no limit. Any cap that is reached leaves rings open for ever.
-    hello : bool
-        Whether one who takes up a neighbour tells it so.
-    max_age : int
-        Oldest link to keep or take up, in cycles; 0 for no limit. Too short a limit drops live neighbours.
-    drop_failed : bool
-        Whether a neighbour that does not answer is dropped.
-    max_steps : int
-        Cuts after which the question whether a neighbour is superfluous is given up and it is kept, 0 for
-        never. How often that happens is reported with every step as `given_up`.
-    """
-
-    partner: Partner = Partner.LEAST_RECENT
-    exchanges: int = 1
-    two_sided: bool = True
-    cap: int = 0
-    hello: bool = True
-    max_age: int = 40
-    drop_failed: bool = True
-    max_steps: int = 10_000
-
-    def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
-        if self.exchanges < 0:
-            raise InputError(f"ring.exchanges: expected 0 or more, got {self.exchanges}")
-        for name in ("cap", "max_age", "max_steps"):
-            if getattr(self, name) < 0:
-                raise InputError(f"ring.{name}: expected 0 (no limit) or more, got {getattr(self, name)}")
-
-    @classmethod
-    def paper(cls, **changes: Any) -> RingSettings:
-        """The protocol as published: no hello, no ages, nothing dropped."""
-        return cls(**{"hello": False, "max_age": 0, "drop_failed": False, **changes})
-
-
-class Limits(NamedTuple):
-    """What bounds a view in one cycle."""
-
-    oldest: int  # least stamp to keep or take up
-    cap: int
-    steps: int
+CHOICE, REQUEST, REPLY, DRAWS = 0, 1, 2, 8  # numbers of a peer's draws, and how many it has for each exchange
+MESSAGES, FAILED, OFFERED, TAKEN, HELLOS = range(5)
 
 
 @rule
-def choose_partner(desk, policy, n, bits):
-    """Place on the desk of the neighbour to exchange with, or -1."""
-    size = desk.count[0]
+def choose_partner(pool, t, policy, n, bits):
+    """Place in t's view of the neighbour to exchange with, or -1."""
+    size = np.int64(pool.size[t])
     if size == 0:
-        return -1
+        return np.int64(-1)
     first = below(bits, size)
     if policy == 1:
         return first
-    best, least = first, np.int64(1) << 40
-    for k in range(size):
-        place = first + k
-        if place >= size:
-            place -= size
-        way = np.int64(desk.way[place])
-        score = np.int64(desk.met[place]) if policy == 0 else min(way, n - way)
-        if score < least:
-            best, least = place, score
-    return best
+    start, met = pool.start[t], pool.start[t] + MET * np.int64(pool.room[t])
+    if policy == 2:
+        up, down = np.int64(pool.words[start]) - t, t - np.int64(pool.words[start + size - 1])
+        return np.int64(0) if up + n * (up < 0) <= down + n * (down < 0) else size - 1
+    # Of several not met for longest, the first from a random place on.
+    least = least_of(pool.words, met, size)
+    place = place_of(pool.words, met + first, size - first, least)
+    return first + place if place >= 0 else place_of(pool.words, met, first, least)
 
 
 @rule
-def _collect(pool, boxes, t, x, stamp, limits, d, desk, offers, count):
-    """Note x for t unless it is too old, does not overlap, or is plainly superfluous; the new count."""
-    if x == t or stamp < limits.oldest or not overlap(boxes, t, x):
-        return count
-    if is_hidden(pool.shadow, boxes, t, x, d, desk.table):
-        return count
-    offers[0, count], offers[1, count] = x, stamp
-    return count + 1
-
-
-@hot
-def collect_row(pool, boxes, t, row, size, limits, d, desk, offers, count):
-    """Note what t may want of a random or proximity view."""
-    for k in range(size):
-        count = _collect(pool, boxes, t, peer_of(row[k]), stamp_of(row[k]), limits, d, desk, offers, count)
-    return count
-
-
-@hot
-def collect_ring(pool, boxes, t, s, met, his, limits, d, desk, offers, count):
-    """Note what t may want of the ring view of s that lies on the desk `his`, and renew common stamps.
-
-    What stood there when the two last met was offered then, and need not be offered again as long as
-    nothing was removed from t's view since.
-    """
-    n = boxes.shape[0]
-    memory = met if pool.forgot[t] < met else np.int64(-1)
-    up = t - s if t > s else t - s + n
-    size, split = his.count[0], find(his, up)
-    mine = 0
-    for k in range(size):  # in the order of the ring as seen from t
-        place = split + k
-        if place >= size:
-            place -= size
-        way = np.int64(his.way[place]) - up
-        if way <= 0:
-            way += n
-        if way == n:
-            continue  # t itself
-        while mine < desk.count[0] and desk.way[mine] < way:
-            mine += 1
-        if mine < desk.count[0] and desk.way[mine] == way:
-            desk.stamp[mine] = max(desk.stamp[mine], his.stamp[place])
-        elif his.since[place] >= memory:
-            x = t + way if t + way < n else t + way - n
-            count = _collect(pool, boxes, t, x, np.int64(his.stamp[place]), limits, d, desk, offers, count)
-    return count
-
-
-@hot
-def consider(pool, boxes, t, offers, count, limits, cycle, d, desk, news, told):
-    """Offer t what was noted, nearest on the ring first; returns how many news there are to tell."""
-    n = boxes.shape[0]
-    for k in range(1, count):
-        x, stamp = offers[0, k], offers[1, k]
-        key = min(abs(x - t), n - abs(x - t))
-        place = k
-        while place > 0 and min(abs(offers[0, place - 1] - t), n - abs(offers[0, place - 1] - t)) > key:
-            offers[0, place], offers[1, place] = offers[0, place - 1], offers[1, place - 1]
-            place -= 1
-        offers[0, place], offers[1, place] = x, stamp
-    for k in range(count):
-        x, stamp = offers[0, k], offers[1, k]
-        way = x - t if x > t else x - t + n
-        place = find(desk, way)
-        if place < desk.count[0] and desk.way[place] == way:
-            desk.stamp[place] = max(desk.stamp[place], stamp)
-        elif (limits.cap == 0 or desk.count[0] < limits.cap) and offer(
-            pool.shadow, boxes, t, x, stamp, cycle, d, limits.steps, desk
-        ):
-            news[told, 0], news[told, 1] = t, x
-            told += 1
-    return told
-
-
-@rule
-def _met(desk, way, cycle):
-    """Note an exchange with the neighbour at that way up, if it is one; when the last one was, -1 for never."""
-    place = find(desk, way)
-    if place == desk.count[0] or desk.way[place] != way:
+def _meet(pool, t, x, cycle):
+    """Note that t heard from x, if x is a neighbour; when they last met, -1 for never."""
+    place = place_of(pool.words, pool.start[t], np.int64(pool.size[t]), x)
+    if place < 0:
         return np.int64(-1)
-    before = np.int64(desk.met[place])
-    desk.met[place] = cycle
+    room = np.int64(pool.room[t])
+    at = pool.start[t] + MET * room + place
+    before = np.int64(pool.words[at])
+    pool.words[at], pool.words[at + (STAMP - MET) * room] = cycle, cycle
     return before
 
 
 @rule
-def _expire(pool, boxes, t, limits, cycle, d, desk):
+def _expire(pool, boxes, t, manner, cycle, d, desk):
     """Remove the neighbours that nobody has heard from for too long."""
-    place = 0
-    while place < desk.count[0]:
-        if desk.stamp[place] < limits.oldest:
-            remove(pool.shadow, pool.forgot, boxes, t, place, cycle, d, limits.steps, desk)
+    stamps = pool.start[t] + STAMP * np.int64(pool.room[t])
+    place = np.int64(0)
+    while place < pool.size[t]:
+        if pool.words[stamps + place] < manner.oldest:
+            remove(pool, boxes, t, place, cycle, d, manner.max_steps, desk)
         else:
             place += 1
 
 
+@rule
+def _most(widest, rows, exchanges, n):
+    """How wide a view may be, and how much may be noted for it, after a peer's turn."""
+    return min((widest + 2 * rows) << min(exchanges, 20), n + 2 * rows)
+
+
+@rule
+def _exchange(pool, boxes, d, feeds, manner, i, place, draws, turn, cycle, alive, group, loss, desk, other,
+              offers, answers, news, counts):  # fmt: skip
+    """Let i exchange with the neighbour at `place` of its view."""
+    n = boxes.shape[0]
+    j = np.int64(pool.words[pool.start[i] + place])
+    counts[MESSAGES] += 1
+    if not reaches(alive, group, i, j) or (loss > 0.0 and unit(draw(draws, turn * DRAWS + REQUEST)) < loss):
+        counts[FAILED] += 1
+        pool.words[pool.start[i] + MET * np.int64(pool.room[i]) + place] = cycle
+        if manner.drop_failed:
+            remove(pool, boxes, i, place, cycle, d, manner.max_steps, desk)
+        return
+    other.holder[:] = -1
+    frame_of(boxes, pool.shadow, j, other.frame)
+    met_by_j = _meet(pool, j, i, cycle)
+    answered = manner.two_sided
+    if answered:
+        counts[MESSAGES] += 1
+        if loss > 0.0 and unit(draw(draws, turn * DRAWS + REPLY)) < loss:
+            counts[FAILED] += 1
+            answered = 0
+    if manner.aged:
+        renew_stamps(pool, i, j, n, answered)
+    count = 0
+    if answered:
+        met = _meet(pool, i, j, cycle)
+        count = collect(pool, boxes, feeds, i, j, True, met, manner, desk, offers)
+    back = collect(pool, boxes, feeds, j, i, True, met_by_j, manner, other, answers)
+    back = note(pool, boxes, j, i, cycle, other.frame, answers, back)
+    counts[OFFERED] += count + back
+    if back > 0:
+        counts[TAKEN] = consider(pool, boxes, j, answers, back, manner, cycle, d, other, news, counts[TAKEN])
+    if met_by_j < 0:
+        _meet(pool, j, i, cycle)
+    if count > 0:
+        counts[TAKEN] = consider(pool, boxes, i, offers, count, manner, cycle, d, desk, news, counts[TAKEN])
+
+
 @hot
-def _step(pool, boxes, d, near, near_size, random, random_size, policy, exchanges, two_sided, drop_failed, limits,
-          cycle, key, alive, group, loss, desk, other, offers, answers, news, counts, first):  # fmt: skip
+def _step(pool, boxes, d, feeds, manner, cycle, key, alive, group, loss, desk, other, offers, answers, news,
+          counts, first):  # fmt: skip
     """Step the peers from `first` on; returns where it had to stop for lack of space, n when done."""
     n = boxes.shape[0]
-    rows = random.shape[1] + near.shape[1] + 2
+    rows = feeds.near.shape[1] + feeds.random.shape[1] + 2
     widest = np.int64(0)
     for i in range(n):
         widest = max(widest, np.int64(pool.size[i]))
@@ -240,76 +159,54 @@ def _step(pool, boxes, d, near, near_size, random, random_size, policy, exchange
         if alive[i] == 0:
             continue
         # Space for the widest possible outcome, so that nothing can fail halfway.
-        most = 2 * widest + 4 * rows
-        if most > desk.way.shape[0] or not fits(pool, 2 * most) or counts[3] + 4 * most > news.shape[0]:
+        most = _most(widest, rows, manner.exchanges, n)
+        everybody = (1 + manner.exchanges) * most
+        if (
+            most > offers.shape[1]
+            or not fits(pool, everybody, d)
+            or counts[TAKEN] + 2 * everybody > news.shape[0]
+        ):
             return i
         draws = peer_key(key, i)
-        take_out(pool, boxes, i, desk)
-        if limits.oldest > 0:
-            _expire(pool, boxes, i, limits, cycle, d, desk)
-        count = collect_row(pool, boxes, i, near[i], near_size[i], limits, d, desk, offers, 0)
-        count = collect_row(pool, boxes, i, random[i], random_size[i], limits, d, desk, offers, count)
-        counts[3] = consider(pool, boxes, i, offers, count, limits, cycle, d, desk, news, counts[3])
-        for turn in range(exchanges):
-            place = choose_partner(desk, policy, n, draw(draws, 8 * turn))
+        desk.holder[:] = -1
+        frame_of(boxes, pool.shadow, i, desk.frame)
+        if manner.oldest > 0:
+            _expire(pool, boxes, i, manner, cycle, d, desk)
+        count = collect(pool, boxes, feeds, i, i, False, -1, manner, desk, offers)
+        if count > 0:
+            counts[TAKEN] = consider(
+                pool, boxes, i, offers, count, manner, cycle, d, desk, news, counts[TAKEN]
+            )
+        for turn in range(manner.exchanges):
+            place = choose_partner(pool, i, manner.partner, n, draw(draws, turn * DRAWS + CHOICE))
             if place < 0:
                 break
-            up = np.int64(desk.way[place])
-            j = i + up if i + up < n else i + up - n
-            counts[0] += 1
-            if not reaches(alive, group, i, j) or (loss > 0.0 and unit(draw(draws, 8 * turn + 1)) < loss):
-                counts[1] += 1
-                desk.met[place] = cycle
-                if drop_failed:
-                    remove(pool.shadow, pool.forgot, boxes, i, place, cycle, d, limits.steps, desk)
-                continue
-            take_out(pool, boxes, j, other)
-            met_by_j = _met(other, n - up, cycle)
-            answered = two_sided
-            if two_sided:
-                counts[0] += 1
-                if loss > 0.0 and unit(draw(draws, 8 * turn + 2)) < loss:
-                    counts[1] += 1
-                    answered = False
-            count = 0
-            if answered:
-                met = _met(desk, up, cycle)
-                desk.stamp[place] = cycle
-                count = collect_ring(pool, boxes, i, j, met, other, limits, d, desk, offers, 0)
-                count = collect_row(pool, boxes, i, near[j], near_size[j], limits, d, desk, offers, count)
-                count = collect_row(pool, boxes, i, random[j], random_size[j], limits, d, desk, offers, count)
-            answers[0, 0], answers[1, 0] = i, cycle
-            back = collect_ring(pool, boxes, j, i, met_by_j, desk, limits, d, other, answers, 1)
-            back = collect_row(pool, boxes, j, near[i], near_size[i], limits, d, other, answers, back)
-            back = collect_row(pool, boxes, j, random[i], random_size[i], limits, d, other, answers, back)
-            counts[2] += count + back
-            counts[3] = consider(pool, boxes, j, answers, back, limits, cycle, d, other, news, counts[3])
-            if met_by_j < 0:
-                _met(other, n - up, cycle)
-            put_back(pool, n, j, other)
-            widest = max(widest, other.count[0], desk.count[0])
-            counts[3] = consider(pool, boxes, i, offers, count, limits, cycle, d, desk, news, counts[3])
-        put_back(pool, n, i, desk)
-        widest = max(widest, desk.count[0])
+            j = np.int64(pool.words[pool.start[i] + place])
+            _exchange(
+                pool, boxes, d, feeds, manner, i, place, draws, turn, cycle, alive, group, loss, desk, other,
+                offers, answers, news, counts,
+            )  # fmt: skip
+            widest = max(widest, np.int64(pool.size[j]))
+        widest = max(widest, np.int64(pool.size[i]))
     return n
 
 
 @hot
-def _say_hello(pool, boxes, d, news, told, limits, cycle, key, alive, group, loss, desk, offers, counts, first):
+def _say_hello(
+    pool, boxes, d, news, told, manner, cycle, key, alive, group, loss, desk, offers, counts, first
+):
     """Deliver the hellos from number `first` on; returns where it had to stop for lack of space."""
-    n = boxes.shape[0]
     for k in range(first, told):
         t, x = news[k, 0], news[k, 1]
-        if pool.size[x] + 2 > desk.way.shape[0] or not fits(pool, np.int64(pool.size[x]) + 2):
+        if pool.size[x] + 2 > offers.shape[1] or not fits(pool, np.int64(pool.size[x]) + 2, d):
             return k
-        counts[4] += 1
+        counts[HELLOS] += 1
         if not reaches(alive, group, t, x) or (loss > 0.0 and unit(draw(key, k)) < loss):
             continue
-        count = _collect(pool, boxes, x, t, cycle, limits, d, desk, offers, 0)
-        if count:
-            take_out(pool, boxes, x, desk)
-            consider(pool, boxes, x, offers, count, limits, cycle, d, desk, news, told)
-            put_back(pool, n, x, desk)
+        frame_of(boxes, pool.shadow, x, desk.frame)
+        if note(pool, boxes, x, t, cycle, desk.frame, offers, 0) > 0:
+            desk.holder[:] = -1
+            consider(pool, boxes, x, offers, 1, manner, cycle, d, desk, news, told)
     return told
 
 
@@ -341,43 +238,46 @@ class Ring:
     ) -> None:
         self.settings = settings or RingSettings()
         self.seed, self.boxes, self.d, self.cyclon, self.vicinity = seed, boxes, d, cyclon, vicinity
+        self.labels = Labels(boxes, d)
         self.pool = empty_pool(boxes.shape[0], d)
         self._enlarge(256)
         self._news = np.empty((4096, 2), np.int64)
 
     def _enlarge(self, neighbours: int) -> None:
         self._desk, self._other = new_desk(self.d, neighbours), new_desk(self.d, neighbours)
-        self._offers, self._answers = (np.empty((2, neighbours), np.int64) for _ in range(2))
+        self._offers, self._answers = (np.empty((4, neighbours), np.int64) for _ in range(2))
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer exchange with a ring neighbour."""
-        s, n = self.settings, self.boxes.shape[0]
-        limits = Limits(cycle - s.max_age if s.max_age else 0, s.cap, s.max_steps)
+        s, n, near, random = self.settings, self.boxes.shape[0], self.vicinity, self.cyclon
+        feeds = Feeds(near.view, near.size, random.view, random.size)
+        manner = Manner(
+            int(s.partner), s.exchanges, int(s.two_sided), int(s.drop_failed), s.cap, s.max_steps,
+            int(s.max_age > 0), cycle - s.max_age if s.max_age else 0,
+        )  # fmt: skip
         key = cycle_key(self.seed, STREAM, cycle)
-        counts = np.zeros(5, np.int64)  # messages, failed, offered, news, hellos
+        net = (network.alive, network.group, network.loss)
+        counts = np.zeros(5, np.int64)
         asked = np.zeros(5, np.int64)
-        near, random = self.vicinity, self.cyclon
         done = 0
         while done < n:
             done = _step(
-                self.pool, self.boxes, self.d, near.view, near.size, random.view, random.size, int(s.partner),
-                s.exchanges, s.two_sided, s.drop_failed, limits, cycle, key, network.alive, network.group, network.loss,
-                self._desk, self._other, self._offers, self._answers, self._news, counts, done,
+                self.pool, self.labels.boxes, self.d, feeds, manner, cycle, key, *net, self._desk,
+                self._other, self._offers, self._answers, self._news, counts, done,
             )  # fmt: skip
             if done < n:
-                done = self._make_space(done, int(counts[3]), asked)
-        taken = told = int(counts[3])
-        done = 0
+                done = self._make_space(done, int(counts[TAKEN]), asked)
+        told, done, key = int(counts[TAKEN]), 0, np.uint64(peer_key(key, n))
         while s.hello and done < told:
             done = _say_hello(
-                self.pool, self.boxes, self.d, self._news, told, limits, cycle, np.uint64(peer_key(key, n)),
-                network.alive, network.group, network.loss, self._desk, self._offers, counts, done,
+                self.pool, self.labels.boxes, self.d, self._news, told, manner, cycle, key, *net, self._desk,
+                self._offers, counts, done,
             )  # fmt: skip
             if done < told:
                 done = self._make_space(done, told, asked)
         asked += self._desk.counts + self._other.counts
         self._desk.counts[:], self._other.counts[:] = 0, 0
-        messages, failed, offered, _, hellos = (int(count) for count in counts)
+        messages, failed, offered, taken, hellos = (int(count) for count in counts)
         link = LINK + RANGE * self.d
         return {
             "messages": messages + hellos,
@@ -393,41 +293,46 @@ class Ring:
 
     def _make_space(self, done: int, told: int, asked: NDArray[np.int64]) -> int:
         """Enlarge whatever a kernel stopped for, with room for a while; where to go on."""
-        widest = int(self.pool.size.max())
         rows = self.vicinity.view.shape[1] + self.cyclon.view.shape[1] + 2
-        most = 4 * widest + 8 * rows
-        if 2 * widest + 4 * rows > self._desk.way.shape[0]:
+        exchanges = self.settings.exchanges
+        most = int(_most(int(self.pool.size.max()), rows, exchanges, self.boxes.shape[0]))
+        if most > self._offers.shape[1]:
             asked += self._desk.counts + self._other.counts
-            self._enlarge(most)
-        if told + 4 * most > self._news.shape[0]:
-            news = np.empty((2 * told + 8 * most, 2), np.int64)
+            self._enlarge(2 * most)
+        if told + 2 * (1 + exchanges) * most > self._news.shape[0]:
+            news = np.empty((2 * told + 4 * (1 + exchanges) * most, 2), np.int64)
             news[:told] = self._news[:told]
             self._news = news
-        if int(self.pool.top[0]) + 6 * most > self.pool.peer.shape[0]:
+        if not fits(self.pool, (1 + exchanges) * most, self.d):
             used = int(self.pool.room.sum(dtype=np.int64))
-            self.pool = repack(self.pool, max(used // 3, 16 * most))
+            self.pool = squeeze(self.pool, self.d, used // 3 + 12 * (1 + exchanges) * most)
         return done
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Empty the ring views of `peers`; the first neighbours come from the layers below."""
-        self.pool.size[peers] = 0
-        self.pool.shadow[peers] = 0
-        self.pool.forgot[peers] = cycle
+        pool = self.pool
+        pool.size[peers] = 0
+        pool.forgot[peers] = cycle
+        pool.shadow[peers], pool.asked[peers] = UNKNOWN, 0
+        forget_refused(pool, peers)
+        moved = self.labels.update(self.boxes, peers)
+        if moved:
+            move_witnesses(pool, self.d, moved)
+            pool.shadow[:], pool.asked[:] = UNKNOWN, 0
 
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """All links as (holders, peers, stamps)."""
-        pool = self.pool
-        sizes = pool.size.astype(np.int64)
-        holders = np.repeat(np.arange(sizes.size), sizes)
-        offsets = np.arange(holders.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        at = pool.start[holders] + offsets
-        return holders, pool.peer[at].astype(np.int64), pool.stamp[at].astype(np.int64)
+        holders, at = places_of(self.pool)
+        stamps = self.pool.words[at + STAMP * self.pool.room[holders].astype(np.int64)]
+        return holders, self.pool.words[at].astype(np.int64), stamps.astype(np.int64)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""
-        self.pool = repack(self.pool, 1024)
-        return self.pool._asdict()
+        pool = {**self.pool._asdict(), "words": self.pool.words[: self.pool.top[0]]}
+        return {**pool, **self.labels.arrays()}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """State from a checkpoint."""
-        self.pool = RingPool(**{name: np.array(arrays[name]) for name in RingPool._fields})
+        pool = RingPool(**{name: np.array(arrays[name]) for name in RingPool._fields})
+        self.pool = squeeze(pool, self.d, 1024)
+        self.labels.load(arrays)

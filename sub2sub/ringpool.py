@@ -3,22 +3,42 @@
 Ring views cannot be capped: a wide subscription needs hundreds of neighbours where most need a few dozen, and
 a cap leaves rings open for ever. Rows as wide as the widest view would fill the memory with nothing. So a
 view that is full moves to a stretch half as large again at the end of the pool, and a pool that is full is
-laid out anew. Neighbours stand in the order of the ring, starting after their holder.
+pushed together.
+
+A stretch with room for r neighbours holds r words of each of the fields below, one field after the other,
+so that a peer's view is in one place of the memory. Neighbours stand in the order of the ring, starting
+after their holder: successors are nearest first from the front, predecessors from the back.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.compilation import hot, rule
-from sub2sub.shadow import WORDS
+from sub2sub.compilation import apart, hot, rule
+from sub2sub.lanes import aligned
+from sub2sub.ringlanes import shift
+from sub2sub.shadow import CELLS, UNKNOWN
+from sub2sub.vectors import LANES
 
-__all__ = ["RingPool", "empty_pool", "fits", "repack", "stretch"]
+__all__ = ["MET", "PEER", "REFUSED", "SINCE", "STAMP", "WITNESS", "RingPool", "close_place", "empty_pool",
+           "find", "fits", "forget_refused", "move_witnesses", "open_place", "places_of",
+           "refused_at", "squeeze"]  # fmt: skip
 
 SMALLEST = 16
+MARGIN = LANES
+PEER = 0  # number of the neighbour
+STAMP = 1  # cycle in which it was last heard from itself, by anybody
+MET = 2  # cycle of the last exchange with it, -1 for none
+SINCE = 3  # cycle in which it was taken up
+# Candidates refused lately, each at a place that its number gives (see `refused_at`): as long as nothing is
+# removed they need not be asked again. -1 for none.
+REFUSED = 4
+# A point of each attribute that only it is nearest to among the successors, then among the predecessors;
+# -1 if it is none.
+WITNESS = 5
 
 
 class RingPool(NamedTuple):
@@ -28,71 +48,151 @@ class RingPool(NamedTuple):
     size: NDArray[np.int32]  # (n,) neighbours in it
     room: NDArray[np.int32]  # (n,) places in it
     forgot: NDArray[np.int32]  # (n,) the last cycle in which a neighbour was removed
-    shadow: NDArray[np.uint64]  # (n, 2, WORDS), see sub2sub.shadow
-    top: NDArray[np.int64]  # (1,) first place of the pool never used
-    peer: NDArray[np.int32]  # (places,)
-    stamp: NDArray[np.int32]  # cycle in which the neighbour itself was last heard from, by anybody
-    met: NDArray[np.int32]  # cycle of the last exchange with it, -1 for none
-    since: NDArray[np.int32]  # cycle in which it was taken up
-    side: NDArray[np.uint8]  # successor, predecessor or both, and for which of them the witness is
-    witness: NDArray[np.float64]  # (places, d)
+    shadow: NDArray[np.uint8]  # (n, 2, CELLS), see sub2sub.shadow
+    asked: NDArray[np.int64]  # (n, 2) cells asked for
+    top: NDArray[np.int64]  # (1,) first word never used
+    words: NDArray[np.int32]
 
-
-PLACES = ("peer", "stamp", "met", "since", "side", "witness")
+    @property
+    def peer(self) -> NDArray[np.int32]:
+        """The words, in which the neighbours of t stand from `start[t]` on."""
+        return self.words
 
 
 def empty_pool(n: int, d: int) -> RingPool:
     """Views without neighbours, and a pool to begin with."""
-    places = SMALLEST * n + 4096
     row = np.zeros
+    # A chunk of words may begin a little before a stretch or end after it.
     return RingPool(
         row(n, np.int64), row(n, np.int32), row(n, np.int32), np.full(n, -1, np.int32),
-        row((n, 2, WORDS), np.uint64), row(1, np.int64),
-        row(places, np.int32), row(places, np.int32), row(places, np.int32), row(places, np.int32),
-        row(places, np.uint8), row((places, d), np.float64),
+        aligned((n, 2, CELLS), UNKNOWN, np.uint8), row((n, 2), np.int64), np.full(1, MARGIN),
+        np.empty((WITNESS + 2 * d) * (SMALLEST * n + 4096), np.int32),
     )  # fmt: skip
 
 
 @rule
-def fits(pool, size):
-    """Whether a view may grow to `size` without the pool running out."""
-    return pool.top[0] + size + (size >> 1) + SMALLEST < pool.peer.shape[0]
+def fits(pool, places, d):
+    """Whether one view may grow to so many places without the pool running out."""
+    return pool.top[0] + (WITNESS + 2 * d) * (5 * places + 5 * SMALLEST) < pool.words.shape[0]
 
 
 @rule
-def stretch(pool, t, size):
-    """Give t a stretch with room for `size` neighbours; what stood in the old one is lost."""
-    if size > pool.room[t]:
-        room = max(np.int64(SMALLEST), size, np.int64(pool.room[t]) + (pool.room[t] >> 1))
-        pool.start[t], pool.room[t] = pool.top[0], room
-        pool.top[0] += room
-    pool.size[t] = size
+def find(pool, t, way, n):
+    """First place in t's view that is not before `way` on the ring."""
+    start = pool.start[t]
+    low, high = np.int64(0), np.int64(pool.size[t])
+    while low < high:
+        middle = (low + high) >> 1
+        up = np.int64(pool.words[start + middle]) - t
+        if up < 0:
+            up += n
+        if up < way:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@rule
+def refused_at(pool, t, x):
+    """Where it stands that t refused x, if it does; t has neighbours."""
+    room = np.int64(pool.room[t])
+    return pool.start[t] + REFUSED * room + ((((x * 0x9E3779B1) & 0xFFFFFFFF) * room) >> 32)
+
+
+@apart
+def _move_house(start, size, room, top, words, t, fields):
+    """Give t a stretch half as large again; the pool has space."""
+    old, old_room, new = start[t], np.int64(room[t]), top[0]
+    new_room = max(np.int64(SMALLEST), old_room + (old_room >> 1))
+    top[0] += fields * new_room
+    for field in range(fields):
+        for k in range(size[t]):
+            words[new + field * new_room + k] = words[old + field * old_room + k]
+    for k in range(new_room):
+        words[new + REFUSED * new_room + k] = -1
+    start[t], room[t] = new, new_room
+
+
+@rule
+def _shift_view(start, size, room, words, t, place, fields, by):
+    """Move the neighbours from `place` on by one place; what was refused stays where it is."""
+    wide, count = np.int64(room[t]), np.int64(size[t]) - place
+    shift(words, start[t] + place, wide, REFUSED, count, by)
+    shift(words, start[t] + (REFUSED + 1) * wide + place, wide, fields - REFUSED - 1, count, by)
+
+
+@apart
+def open_place(start, size, room, top, words, t, place, fields):
+    """Make way for a neighbour at `place` of t's view; the pool has space."""
+    if size[t] == room[t]:
+        _move_house(start, size, room, top, words, t, fields)
+    _shift_view(start, size, room, words, t, place, fields, 1)
+    size[t] += 1
+
+
+@apart
+def close_place(start, size, room, words, t, place, fields):
+    """Take the neighbour at `place` out of t's view."""
+    _shift_view(start, size, room, words, t, place + 1, fields, -1)
+    size[t] -= 1
 
 
 @hot
-def _move(old_start, new_start, size, old, new):
-    for t in range(size.shape[0]):
-        for k in range(size[t]):
-            new[new_start[t] + k] = old[old_start[t] + k]
+def _push_together(start, room, words, order, fields):
+    top = np.int64(MARGIN)
+    for t in order:
+        count = np.int64(room[t]) * fields
+        for k in range(count):
+            words[top + k] = words[start[t] + k]
+        start[t] = top
+        top += count
+    return top
 
 
-def repack(pool: RingPool, spare: int) -> RingPool:
-    """Lay the views out one after the other in a pool with so many places to spare.
+def squeeze(pool: RingPool, d: int, spare: int) -> RingPool:
+    """Push the views together, in place, and let the pool have so many places to spare."""
+    fields = WITNESS + 2 * d
+    pool.top[0] = _push_together(
+        pool.start, pool.room, pool.words, np.argsort(pool.start, kind="stable"), fields
+    )
+    needed = int(pool.top[0]) + fields * spare + MARGIN
+    if needed > pool.words.size:
+        pool.words.resize(needed, refcheck=False)
+    return pool
 
-    One array after the other, so that no more than one of them stands in memory twice.
-    """
-    room = pool.room.astype(np.int64)
-    places = int(room.sum()) + spare
-    start = np.cumsum(room) - room
-    arrays: dict[str, Any] = pool._asdict()
-    old_start, size = pool.start, pool.size
-    del pool
-    for name in PLACES:
-        old = arrays.pop(name)
-        columns = 1 if old.ndim == 1 else old.shape[1]
-        new = np.empty((places, columns), old.dtype)
-        old = old.reshape(-1, columns)
-        for column in range(columns):
-            _move(old_start, start, size, old[:, column], new[:, column])
-        arrays[name] = new[:, 0] if name != "witness" else new
-    return RingPool(**{**arrays, "start": start, "top": np.array([places - spare])})
+
+@hot
+def _forget_refused(start, size, room, words, gone):
+    for t in range(start.shape[0]):
+        first = start[t] + REFUSED * np.int64(room[t])
+        for k in range(room[t]):
+            x = words[first + k]
+            if x >= 0 and gone[x]:
+                words[first + k] = -1
+
+
+def forget_refused(pool: RingPool, peers: NDArray[np.int64]) -> None:
+    """Forget who refused these peers, whose subscriptions may have changed."""
+    gone = np.zeros(pool.size.size, np.uint8)
+    gone[peers] = 1
+    _forget_refused(pool.start, pool.size, pool.room, pool.words, gone)
+
+
+def places_of(pool: RingPool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All neighbours of all peers: who has them, and where in the words they stand."""
+    sizes = pool.size.astype(np.int64)
+    holders = np.repeat(np.arange(sizes.size), sizes)
+    return holders, np.arange(holders.size) + np.repeat(pool.start - np.cumsum(sizes) + sizes, sizes)
+
+
+def move_witnesses(pool: RingPool, d: int, moved: list[tuple[NDArray[np.int32], NDArray[np.int32]]]) -> None:
+    """Give the witnesses their new labels (see `sub2sub.labels`)."""
+    holders, at = places_of(pool)
+    room = pool.room[holders].astype(np.int64)
+    for side in range(2):
+        there = at + (WITNESS + side * d) * room
+        some = pool.words[there] >= 0
+        for k, (old, new) in enumerate(moved):
+            places = there[some] + k * room[some]
+            pool.words[places] = new[np.searchsorted(old, pool.words[places])]

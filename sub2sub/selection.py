@@ -18,10 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.boxes import normalise
 from sub2sub.compilation import kernel
-from sub2sub.cover import clip, covered, stack_for
+from sub2sub.cover import ask, clip, heap_for, stack_for, stack_rows
 from sub2sub.errors import InputError
 from sub2sub.identifiers import sequence_id, sequence_ids
-from sub2sub.proximity import packed_boxes
+from sub2sub.labels import Labels
+from sub2sub.vectors import LANES
 
 __all__ = ["RingSelection", "select_ring"]
 
@@ -38,24 +39,25 @@ class RingSelection:
 
 
 @kernel
-def _select(boxes, node, order):
+def _select(boxes, d, node, order):
     """Go through `order` and keep what intersects the node's box where nothing kept before covers it."""
-    width = boxes.shape[2]
     kept = np.empty(order.shape[0], np.int64)
-    stack = stack_for(16, width)
-    part = np.empty((2, width), np.float64)
-    witness = np.empty(width, np.float64)
-    used = np.empty(3, np.int64)
+    places = (order.shape[0] + LANES - 1) // LANES * LANES
+    columns = np.zeros((2 * d, places), np.int32)
+    heap, stack = heap_for(places, d), stack_for(LANES, d)
+    witness, counts = np.empty(d, np.int32), np.zeros(3, np.int64)
     count = 0
     for candidate in order:
-        if not clip(boxes[node], boxes[candidate], width, part):
+        if not clip(boxes[node], boxes[candidate], d, stack[0]):
             continue
-        if covered(part, boxes, kept, count, width, stack, 0, witness, used) == 1:
+        if ask(columns, 0, count, d, heap, stack, 0, witness, counts) > 0:
             continue
+        for k in range(d):
+            columns[2 * k, count], columns[2 * k + 1, count] = boxes[candidate, 0, k], boxes[candidate, 1, k]
         kept[count] = candidate
         count += 1
-        if stack.shape[0] < 2 * width * (count + 1) + 1:
-            stack = stack_for(2 * count, width)
+        if stack.shape[0] < stack_rows(count, d):
+            stack = stack_for(2 * count, d)
     return kept[:count]
 
 
@@ -107,7 +109,9 @@ def select_ring(
     if low_table.shape[1] != d:
         raise InputError(f"lows: expected {d} attributes as the node has, got {low_table.shape[1]}")
     numbers = sequence_ids(ids, n, own)
-    boxes = packed_boxes(np.vstack([low_table, own_low]), np.vstack([high_table, own_high]))
+    boxes = Labels(
+        np.stack([np.vstack([low_table, own_low]), np.vstack([high_table, own_high])], axis=1), d
+    ).boxes
     distance = numbers - np.uint64(own)  # modulo 2^64: the way up to each candidate
     ascending = np.argsort(distance)
-    return RingSelection(_select(boxes, n, ascending), _select(boxes, n, ascending[::-1].copy()))
+    return RingSelection(_select(boxes, d, n, ascending), _select(boxes, d, n, ascending[::-1].copy()))

@@ -6,11 +6,11 @@ peer's box is the picture, a candidate's distance on the ring is its depth, and 
 farther ones. So a coarse depth buffer helps, as it does in graphics (Greene, Kass, Miller: *Hierarchical
 Z-buffer visibility*, SIGGRAPH 1993).
 
-The box is divided into at most 64 cells, a bit each. For each direction and each of eight depths (the
-powers of two below the size of the ring) a word holds the cells known to be covered by neighbours nearer than that. A candidate
-whose cells are all set at its depth is superfluous. Bits are learnt from the candidates that the exact test
-rejects, and by asking for one of their cells at a time (the ninth word tells which were asked for since the
-view last changed). They stay right as long as no neighbour is removed, because a newcomer only covers more.
+The box is divided into at most 64 cells. For each direction a byte per cell holds the depth, on a logarithmic
+scale, up to which neighbours suffice to cover it. A candidate that touches only cells covered nearer than
+itself is superfluous. Depths are learnt from the candidates that the exact test rejects, and by asking for
+one of their cells at a time (a bit per cell tells which were asked for since the view last changed). They
+stay right as long as no neighbour is removed, because a newcomer only covers more.
 
 A cell is the set of points that a rounding, but monotone, function sends to one number, so that no rounding
 error can put a point into two cells or none.
@@ -18,123 +18,113 @@ error can put a point into two cells or none.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import config, types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from sub2sub.celllanes import (
+    BASE,
+    BITS,
+    CELLS,
+    COUNT,
+    HIGH,
+    LOW,
+    TOP,
+    bits_of,
+    deepest_cell,
+    inside_lanes,
+    scale_lanes,
+    touched_lanes,
+)
 from sub2sub.compilation import rule
+from sub2sub.lanes import ATTRIBUTES, padded
 
-__all__ = ["ASKED", "DEPTHS", "WORDS", "cell_box", "cells_of", "hidden", "learn", "slab_table", "unknown"]
+__all__ = ["CELLS", "UNKNOWN", "Frame", "cell_piece", "depth_code", "frame_of", "inside_cells", "new_frame",
+           "touched_cells"]  # fmt: skip
 
-DEPTHS = 8
-ASKED = DEPTHS  # place of the word of cells asked for
-WORDS = DEPTHS + 1
-_NONE, _ALL = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
+UNKNOWN = 255
 
 
-def slab_table(d: int) -> NDArray[np.uint64]:
-    """Masks of cells below each cut: `table[k, c]` are the cells whose number along attribute k is below c.
+class Frame(NamedTuple):
+    """How a peer's box is divided into cells."""
 
-    `table[k, 65]` holds the number of cells along attribute k.
+    bounds: NDArray[
+        np.int32
+    ]  # (6, width) low and high of the box; last cell, cells, start in the table, bits
+    scale: NDArray[np.float32]  # (width,) cells to a unit
+    reach: NDArray[np.int64]  # (2,) how far up and down neighbours can matter: farther on all is covered
+    table: NDArray[np.int64]  # cells whose number along an attribute is between two others, see `new_frame`
+
+
+def new_frame(d: int) -> Frame:
+    """A frame for boxes of d attributes: up to 64 cells, at most 16 along an attribute.
+
+    `table[base + first * count + last]` are the cells from `first` to `last` along the attribute.
 
     Examples
     --------
-    >>> [int(cells) for cells in slab_table(3)[:, 65]]
-    [4, 4, 4]
+    >>> new_frame(3).bounds[COUNT]
+    array([4, 4, 4, 1], dtype=int32)
     """
-    bits = [6 // d + (k < 6 % d) for k in range(d)]
-    cells = np.arange(64)
-    table = np.zeros((d, 66), np.uint64)
-    shift = 0
+    width = padded(d, ATTRIBUTES)
+    bounds = np.zeros((6, width), np.int32)
+    bounds[HIGH] = 1
+    bounds[BITS, :d] = [min(6 // d + (k < 6 % d), 4) for k in range(d)]
+    numbers = np.arange(CELLS)
+    table: list[np.int64] = []
+    for k in range(width):
+        count = 1 << int(bounds[BITS, k])
+        bounds[TOP, k], bounds[COUNT, k], bounds[BASE, k] = count - 1, count, len(table)
+        for first in range(count):
+            for last in range(count):
+                chosen = (first <= numbers % count) & (numbers % count <= last)
+                table.append(np.packbits(chosen, bitorder="little").view(np.int64)[0])
+        numbers = numbers // count
+    return Frame(bounds, np.ones(width, np.float32), np.zeros(2, np.int64), np.array(table, np.int64))
+
+
+@rule
+def depth_code(way):
+    """Logarithm of a distance on the ring in eighths, rounded down; distances are at least 1."""
+    bits = bits_of(way)
+    return 8 * (bits - 1) + (((way << 3) >> (bits - 1)) & 7)
+
+
+@rule
+def _least_way(code):
+    """The least distance with that code, or more than any if there is none."""
+    return min((((8 + (code & 7)) << (code >> 3)) + 7) >> 3, np.int64(2**31 - 1))
+
+
+@rule
+def frame_of(boxes, shadow, t, frame):
+    """Lay the frame over the box of t."""
+    for side in range(2):
+        frame.reach[side] = _least_way(deepest_cell(shadow, (2 * t + side) * CELLS))
+    scale_lanes(boxes, t, frame.bounds, frame.scale)
+
+
+@rule
+def touched_cells(boxes, x, frame):
+    """Cells of the framed box that the box of x touches: 0 if it does not overlap at all."""
+    return touched_lanes(boxes, x, frame.bounds, frame.scale, frame.table)
+
+
+@rule
+def inside_cells(boxes, x, frame):
+    """Cells of the framed box that lie wholly inside the box of x."""
+    return inside_lanes(boxes, x, frame.bounds, frame.scale, frame.table)
+
+
+@rule
+def cell_piece(frame, cell, d, piece):
+    """Write a piece that holds a cell, a little larger than the cell as rounding may matter."""
     for k in range(d):
-        number = (cells >> shift) & ((1 << bits[k]) - 1)
-        shift += bits[k]
-        for cut in range(65):
-            table[k, cut] = np.uint64(sum(1 << int(cell) for cell in cells[number < cut]))
-        table[k, 65] = 1 << bits[k]
-    return table
-
-
-@intrinsic
-def _leading_zeros(typing_context: Any, word: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.ctlz(arguments[0], ir.IntType(1)(0))
-
-    return types.int64(types.int64), generate
-
-
-if config.DISABLE_JIT:
-
-    def _bits(number: int) -> int:
-        return int(number).bit_length()
-
-else:
-
-    @rule
-    def _bits(number):
-        return 64 - _leading_zeros(number)
-
-
-@rule
-def cells_of(box, other, d, table):
-    """Cells of `box` that `other` touches, and those that lie wholly inside it."""
-    touched, inside = _ALL, _ALL
-    for k in range(d):
-        cells = np.float64(table[k, 65])
-        scale = cells / (box[1, k] - box[0, k])
-        usable = scale > 0.0 and scale < np.inf  # not wider than the largest float, nor too narrow to divide
-        first, after_first = 0, 0
-        last = np.int64(cells) - 1
-        before_last = last
-        if other[0, k] > box[0, k]:
-            if usable:
-                first = np.int64(min((other[0, k] - box[0, k]) * scale, cells - 1.0))
-            after_first = first + 1
-        if other[1, k] < box[1, k]:
-            if usable:
-                last = np.int64(min((other[1, k] - box[0, k]) * scale, cells - 1.0))
-            before_last = last - 1
-        touched &= table[k, last + 1] & ~table[k, first]
-        inside &= table[k, before_last + 1] & ~table[k, min(after_first, before_last + 1)]
-    return touched, inside
-
-
-@rule
-def cell_box(box, cell, d, table, out):
-    """Write a box that holds a cell, a little larger than the cell where rounding may matter."""
-    shift = 0
-    for k in range(d):
-        cells = np.int64(table[k, 65])
-        number = (cell >> shift) & (cells - 1)
-        shift += _bits(cells) - 1
-        low, high = box[0, k], box[1, k]
-        width = (high - low) / cells
-        slack = 1e-9 * width + 1e-15 * max(abs(low), abs(high))
-        usable = width > 0.0 and width < np.inf
-        out[0, k] = max(low, low + number * width - slack) if usable else low
-        out[1, k] = min(high, low + (number + 1) * width + slack) if usable and number < cells - 1 else high
-
-
-@rule
-def hidden(known, touched, depth, n):
-    """Whether the touched cells are all known to be covered nearer than `depth` (of a ring of n)."""
-    level = _bits(n) - _bits(depth)
-    return level < DEPTHS and touched & ~known[level] == _NONE
-
-
-@rule
-def unknown(known, touched, depth, n):
-    """Touched cells not known to be covered nearer than `depth`, and not asked for yet."""
-    level = min(_bits(n) - _bits(depth), DEPTHS - 1)
-    return touched & ~known[level] & ~known[ASKED]
-
-
-@rule
-def learn(known, inside, depth, n):
-    """Remember that the cells `inside` are covered by neighbours not farther than `depth`."""
-    for level in range(min(_bits(n) - _bits(depth), DEPTHS)):
-        known[level] |= inside
+        low, high = np.int64(frame.bounds[LOW, k]), np.int64(frame.bounds[HIGH, k])
+        bits, wide = np.int64(frame.bounds[BITS, k]), high - low
+        number = cell & frame.bounds[TOP, k]
+        cell >>= bits
+        slack = (wide >> 20) + 2
+        piece[2 * k] = max(low, low + ((number * wide) >> bits) - slack)
+        piece[2 * k + 1] = min(high, low + (((number + 1) * wide) >> bits) + slack)

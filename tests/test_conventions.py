@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "workloads": {"workloads", "sub2sub"},
     "sims": {"sims", "hierarchy", "workloads", "sub2sub"},
 }
-COMPILED = ("kernel", "hot", "rule", "intrinsic")  # decorators of what numba types
+COMPILED = ("apart", "kernel", "hot", "rule", "intrinsic")  # decorators of what numba types
 MODULES = [path for package in MAY_IMPORT for path in sorted((ROOT / package).rglob("*.py"))]
 
 

@@ -34,7 +34,8 @@ def test_an_experiment_writes_claims_figure_and_tables(tmp_path: Path):
 def test_an_unknown_experiment_is_one_line_with_the_nearest_name():
     result = invoke("reproduce", "sub2sub-fig55")
     assert result.exit_code == 2
-    assert result.output.strip() == "sub2sub: experiment: 'sub2sub-fig55' is unknown; did you mean 'sub2sub-fig5'?"
+    expected = "sub2sub: experiment: 'sub2sub-fig55' is unknown; did you mean 'sub2sub-fig5'?"
+    assert result.output.strip() == expected
 
 
 def test_every_level_has_help():

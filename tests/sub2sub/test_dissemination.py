@@ -30,9 +30,14 @@ some_settings = st.builds(
 
 
 def entries(world: World, seed: int) -> list[int]:
-    """Any peers, whether they match or not, and nobody."""
+    """Mostly peers that match; also any other, and nobody."""
     rng = np.random.default_rng(seed)
-    return rng.integers(-1, len(world.peers), len(world.events)).tolist()
+    anybody = rng.integers(-1, len(world.peers), len(world.events)).tolist()
+    matching = [world.live_matches(e) for e in range(len(world.events))]
+    return [
+        int(rng.choice(those)) if those and rng.random() < 0.8 else other
+        for those, other in zip(matching, anybody, strict=True)
+    ]
 
 
 def reports(world: World, how: DisseminationSettings, seed: int, entry: list[int]) -> list[Report]:

@@ -61,12 +61,15 @@ class World:
 
 @st.composite
 def worlds(draw: st.DrawFn, most: int = 10, faults: bool = True, shared_hosts: bool = True) -> World:
-    """Boxes on a small grid, so that they touch, nest and repeat; views of whatever peers."""
-    n, d = draw(st.integers(1, most)), draw(st.integers(1, 6))
+    """Boxes on a small grid, so that they touch, nest and repeat; views of whatever peers.
+
+    An event matches about half of the peers, whatever the number of attributes.
+    """
+    n, d = draw(st.sampled_from([1, 2, 3, *range(4, most + 1)])), draw(st.integers(1, 6))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    wide = draw(st.integers(2, 6))
-    low = rng.integers(0, 4, (n, d))
-    high = low + rng.integers(1, wide, (n, d))
+    low, high = rng.integers(0, 4, (n, d)), rng.integers(4, 8, (n, d))
+    open_ = rng.random((n, d)) < 1 - 1 / d
+    low[open_], high[open_] = 0, 8
     hosts = rng.integers(-1, max(n // 2, 1), n) if shared_hosts and draw(st.booleans()) else np.arange(n)
     peers = []
     for number in range(n):
@@ -80,5 +83,5 @@ def worlds(draw: st.DrawFn, most: int = 10, faults: bool = True, shared_hosts: b
         network.alive[:] = rng.random(n) < draw(st.sampled_from([1.0, 0.8, 0.5]))
         network.group[:] = rng.integers(0, draw(st.sampled_from([1, 1, 2])), n)
         network.loss = draw(st.sampled_from([0.0, 0.0, 0.3]))
-    events = rng.integers(0, 8, (draw(st.integers(1, 6)), d)).astype(float)
+    events = rng.integers(1, 7, (draw(st.integers(1, 6)), d)).astype(float)
     return World(d, peers, network, events)
