@@ -305,7 +305,7 @@ class Ring:
             self._news = news
         if not fits(self.pool, (1 + exchanges) * most, self.d):
             used = int(self.pool.room.sum(dtype=np.int64))
-            self.pool = squeeze(self.pool, self.d, used // 3 + 12 * (1 + exchanges) * most)
+            self.pool = squeeze(self.pool, self.d, used // 8 + 12 * (1 + exchanges) * most)
         return done
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:

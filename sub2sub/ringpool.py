@@ -28,7 +28,8 @@ __all__ = ["MET", "PEER", "REFUSED", "SINCE", "STAMP", "WITNESS", "RingPool", "c
            "refused_at", "squeeze"]  # fmt: skip
 
 SMALLEST = 16
-MARGIN = LANES
+USUAL = 64  # places a peer to begin with; memory never written to costs nothing
+MARGIN = LANES  # a chunk of words may begin a little before a stretch or end after it
 PEER = 0  # number of the neighbour
 STAMP = 1  # cycle in which it was last heard from itself, by anybody
 MET = 2  # cycle of the last exchange with it, -1 for none
@@ -62,11 +63,10 @@ class RingPool(NamedTuple):
 def empty_pool(n: int, d: int) -> RingPool:
     """Views without neighbours, and a pool to begin with."""
     row = np.zeros
-    # A chunk of words may begin a little before a stretch or end after it.
     return RingPool(
         row(n, np.int64), row(n, np.int32), row(n, np.int32), np.full(n, -1, np.int32),
         aligned((n, 2, CELLS), UNKNOWN, np.uint8), row((n, 2), np.int64), np.full(1, MARGIN),
-        np.empty((WITNESS + 2 * d) * (SMALLEST * n + 4096), np.int32),
+        np.empty((WITNESS + 2 * d) * (USUAL * n + 4096), np.int32),
     )  # fmt: skip
 
 
@@ -151,15 +151,17 @@ def _push_together(start, room, words, order, fields):
 
 
 def squeeze(pool: RingPool, d: int, spare: int) -> RingPool:
-    """Push the views together, in place, and let the pool have so many places to spare."""
+    """Push the views together, in place, and see to it that the pool has so many places to spare."""
     fields = WITNESS + 2 * d
     pool.top[0] = _push_together(
         pool.start, pool.room, pool.words, np.argsort(pool.start, kind="stable"), fields
     )
-    needed = int(pool.top[0]) + fields * spare + MARGIN
-    if needed > pool.words.size:
-        pool.words.resize(needed, refcheck=False)
-    return pool
+    used = int(pool.top[0])
+    if used + fields * spare + MARGIN <= pool.words.size:
+        return pool
+    words = np.empty(used + used // 2 + fields * spare + MARGIN, np.int32)
+    words[:used] = pool.words[:used]
+    return pool._replace(words=words)
 
 
 @hot
@@ -168,12 +170,12 @@ def _forget_refused(start, size, room, words, gone):
         first = start[t] + REFUSED * np.int64(room[t])
         for k in range(room[t]):
             x = words[first + k]
-            if x >= 0 and gone[x]:
+            if gone[t] or (x >= 0 and gone[x]):
                 words[first + k] = -1
 
 
 def forget_refused(pool: RingPool, peers: NDArray[np.int64]) -> None:
-    """Forget who refused these peers, whose subscriptions may have changed."""
+    """Forget who refused these peers, and whom they refused: their subscriptions may have changed."""
     gone = np.zeros(pool.size.size, np.uint8)
     gone[peers] = 1
     _forget_refused(pool.start, pool.size, pool.room, pool.words, gone)
