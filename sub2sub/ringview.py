@@ -36,7 +36,7 @@ from sub2sub.ringpool import (
     open_place,
     refused_at,
 )
-from sub2sub.shadow import CELLS, UNKNOWN, Frame, cell_piece, depth_code, inside_cells, new_frame
+from sub2sub.shadow import CELLS, UNKNOWN, Frame, cell_piece, depth_code, frame_of, inside_cells, new_frame
 from sub2sub.vectors import LANES
 
 __all__ = ["Desk", "drop_hidden", "is_hidden", "lay_out", "new_desk", "offer", "remove"]
@@ -249,6 +249,7 @@ def remove(pool, boxes, t, place, cycle, d, max_steps, desk):
         pool.asked[t, side] = 0
         for cell in range(CELLS):
             pool.shadow[t, side, cell] = UNKNOWN
+    frame_of(boxes, pool.shadow, t, desk.frame)
     # Nearest first, so that each is asked with all nearer ones already decided.
     for side in range(2):
         if not was[side]:
