@@ -119,9 +119,10 @@ def disseminate(
     if threads < 1:
         raise InputError(f"threads: expected 1 or more, got {threads}")
     hosts = hosts_of(links.host, network.alive)
+    ring_number = np.cumsum(links.ring_size, dtype=np.int64) - links.ring_size
     world = World(
-        links, hosts, network.alive, network.group, float(network.loss), s.shortcuts, s.ring_shortcuts,
-        s.retries,
+        links, ring_number, hosts, network.alive, network.group, float(network.loss), s.shortcuts,
+        s.ring_shortcuts, s.retries,
     )  # fmt: skip
     key = np.uint64(cycle_key(seed, STREAM, cycle))
     counts = np.zeros((8, m), np.int64)
@@ -141,7 +142,7 @@ def disseminate(
     return Outcome(
         to.matches, to.applications, reached, delivered, hops, messages, local, duplicates, spam, failed,
         np.append(0, np.cumsum(hops + 1)), np.concatenate(at_hop), taken, received, forwarded, copies, sent,
-        _failures(links, desks),
+        _failures(world, desks),
     )  # fmt: skip
 
 
@@ -155,14 +156,13 @@ def _entries(entry: ArrayLike, m: int, n: int) -> NDArray[np.int64]:
     return given.astype(np.int64)
 
 
-def _failures(links: Links, desks: list[Desk]) -> NDArray[np.int64]:
+def _failures(world: World, desks: list[Desk]) -> NDArray[np.int64]:
     """The ring links marked on any desk, by holder and then in the order of its view."""
-    broken = np.flatnonzero(np.any([desk.broken for desk in desks], axis=0))
-    begun = np.argsort(links.ring_start, kind="stable")
-    begun = begun[links.ring_size[begun] > 0]
-    holder = begun[np.searchsorted(links.ring_start[begun], broken, side="right") - 1]
-    pairs = np.stack([holder, links.ring_peer[broken].astype(np.int64)], axis=1)
-    return pairs[np.argsort(holder, kind="stable")]
+    broken = np.unique(np.concatenate([np.flatnonzero(desk.broken) for desk in desks]))
+    # Holders without links have the number of the next: of equal numbers the last is meant.
+    holder = np.searchsorted(world.ring_number, broken, side="right") - 1
+    place = world.links.ring_start[holder] + broken - world.ring_number[holder]
+    return np.stack([holder, world.links.ring_peer[place].astype(np.int64)], axis=1)
 
 
 @kernel

@@ -43,6 +43,7 @@ class World(NamedTuple):
     """What all events have in common."""
 
     links: Links
+    ring_number: NDArray[np.int64]  # (n,) number of a peer's first ring link, among all ring links
     hosts: Hosts
     alive: NDArray[np.uint8]
     group: NDArray[np.uint8]
@@ -68,7 +69,7 @@ class Desk(NamedTuple):
     ends: NDArray[np.int64]  # (2,) how far the queue and the targets go
     load: NDArray[np.int64]  # (3, n) events taken, copies received, messages sent
     histograms: NDArray[np.int64]  # (2, MOST) deliveries by copies and by messages sent on
-    broken: NDArray[np.uint8]  # (ring places,) ring links along which a message failed
+    broken: NDArray[np.uint8]  # (ring links,) those along which a message failed
 
 
 def new_desk(links: Links, hosts: Hosts, shortcuts: int, retries: int) -> Desk:
@@ -81,7 +82,7 @@ def new_desk(links: Links, hosts: Hosts, shortcuts: int, retries: int) -> Desk:
         np.full(max(hosts.start.size - 1, 0), -1), np.empty(n, np.int32), np.empty(n, np.int32),
         np.empty(n + 1, np.int64), np.empty(widest, np.int32), np.empty(targets, np.int64),
         np.empty(targets, np.uint8), np.zeros(2, np.int64), np.zeros((3, n), np.int64),
-        np.zeros((2, MOST), np.int64), np.zeros(links.ring_peer.size, np.uint8),
+        np.zeros((2, MOST), np.int64), np.zeros(int(links.ring_size.sum(dtype=np.int64)), np.uint8),
     )  # fmt: skip
 
 
@@ -162,7 +163,7 @@ def _follow_ring(world, events, e, peer, came_from, draws, desk, counts):
                 if before < 0:
                     if _send(world, events, e, peer, neighbour, draws, desk, counts):
                         break
-                    desk.broken[place] = 1
+                    desk.broken[world.ring_number[peer] + place - first] = 1
                     tries += 1
                     if tries > world.retries:
                         break

@@ -42,7 +42,7 @@ Cycles = dict[str, NDArray[np.int64]]
 @experiment("sub2sub-fig8", title="Cycles for a subscriber to rejoin and for a publisher to find a match")
 def fig8(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
     """Let subscribers and publishers join a settled overlay."""
-    size, rejoining = (1_000, 40) if quick else (10_000, 200)
+    size, rejoining = (1_000, 40) if quick else (10_000, 500)
     forms = {"as published": OverlaySettings.paper(), "default": OverlaySettings()}
     subscribers: Cycles = {}
     walks: dict[str, Walks] = {}
