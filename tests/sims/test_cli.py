@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -41,3 +43,20 @@ def test_an_unknown_experiment_is_one_line_with_the_nearest_name():
 def test_every_level_has_help():
     for words in ((), ("reproduce",), ("workload",), ("sweep",)):
         assert invoke(*words, "--help").exit_code == 0
+
+
+def test_help_waits_for_no_compiler_no_spark_and_no_plotting():
+    code = (
+        "import sys; from click.testing import CliRunner; from sims.cli import main;"
+        "print(CliRunner().invoke(main, ['--help']).exit_code,"
+        "[m for m in ('numpy', 'numba', 'pyspark', 'matplotlib') if m in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "0 []"
+
+
+def test_every_command_has_a_summary():
+    listed = invoke("--help").output.partition("Commands:")[2].splitlines()
+    commands = [line.split(maxsplit=1) for line in listed if line.startswith("  ") and line[2] != " "]
+    assert {"reproduce", "sweep", "workload"} <= {words[0] for words in commands}
+    assert all(len(words) == 2 for words in commands)

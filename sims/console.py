@@ -1,0 +1,81 @@
+"""What long work shows: a bar with rate and time left on a terminal, little elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["progress_bar", "shown"]
+
+Report = Callable[[int, int], None]
+"""Called as report(done, total)."""
+
+
+@contextmanager
+def progress_bar(title: str, unit: str = "", per_step: float = 1.0, quiet: bool = False) -> Iterator[Report]:
+    """A function report(done, total) that draws a bar on standard error while the block runs.
+
+    Without a terminal the title is printed once, and nothing with `quiet`.
+
+    Parameters
+    ----------
+    title : str
+    unit : str
+        What is counted per second, such as "peers"; no rate is shown without.
+    per_step : float
+        How many of them one step stands for.
+    quiet : bool
+
+    Examples
+    --------
+    >>> with progress_bar("cycles", quiet=True) as report:
+    ...     report(1, 2)
+    """
+    if quiet or not sys.stderr.isatty():
+        if not quiet:
+            print(f"{title} ...", file=sys.stderr)
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None, rate="")
+        began, first = time.monotonic(), -1
+
+        def report(done: int, total: int) -> None:
+            nonlocal first
+            first = done if first < 0 else first  # a resumed run begins in the middle
+            rate = ""
+            if unit and done > first:
+                rate = f"{shown((done - first) * per_step / (time.monotonic() - began))} {unit}/s"
+            bar.update(task, completed=done, total=total, rate=rate)
+
+        yield report
+
+
+def shown(value: object) -> str:
+    """A value as a person reads it.
+
+    Examples
+    --------
+    >>> shown([0.123456, 3]), shown({"a": 1234567.0}), shown("never")
+    ('0.1235, 3', 'a 1,234,567', 'never')
+    """
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(shown(item) for item in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {shown(item)}" for key, item in value.items())
+    return str(value)
