@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from sims.experiments.claims import Claim, write_claims
+from sims.runs.folder import RunWriter
 from sub2sub.errors import InputError
 
 __all__ = ["Experiment", "Progress", "Run", "experiment", "experiments", "find", "no_progress", "part"]
@@ -38,11 +39,13 @@ class Experiment:
     def reproduce(
         self, out: Path, *, quick: bool = False, seed: int = 1, progress: Progress | None = None
     ) -> list[Claim]:
-        """Run into `out/<id>/` and write the claims beside the figure and the tables."""
-        folder = out / self.id
-        folder.mkdir(parents=True, exist_ok=True)
-        claims = self.function(folder, quick, seed, progress or no_progress)
-        write_claims(folder, claims)
+        """Run into `out/<id>/`, a run folder: claims, figure, tables and manifest."""
+        with RunWriter.create(
+            out / self.id, kind="reproduce", name=self.id, seed=seed, replace=True
+        ) as writer:
+            writer.manifest["quick"] = quick
+            claims = self.function(writer.path, quick, seed, progress or no_progress)
+            write_claims(writer.path, claims)
         return claims
 
 

@@ -1,0 +1,53 @@
+"""Where a run took place: what its manifest says of versions and of the machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+__all__ = ["machine", "versions"]
+
+PACKAGES = ("sub2sub", "numpy", "numba", "scipy", "networkx", "pyarrow", "pandas", "matplotlib", "pyspark")
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that results depend on, as far as they are installed.
+
+    Examples
+    --------
+    >>> sorted(versions())[-1], "numpy" in versions()
+    ('sub2sub', True)
+    """
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            if package == "sub2sub":
+                found[package] = "source tree"
+    return found
+
+
+def machine() -> dict[str, str | int | float]:
+    """Operating system, processor, cores this process may use, and memory in GB where it is known."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    facts: dict[str, str | int | float] = {
+        "system": platform.platform(),
+        "processor": _processor(),
+        "cores": cores,
+    }
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        facts["memory_gb"] = round(memory / 1e9, 1)
+    return facts
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")  # platform.processor() is empty on most Linux systems
+    if info.exists():
+        for line in info.read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

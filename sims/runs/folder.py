@@ -1,0 +1,258 @@
+"""A run is a folder: settings, manifest, tables, figures, claims, log. See docs/formats.md.
+
+Every file but the log is written under another name and renamed when it is whole, so a full disk or a killed
+process leaves the old file, the new one or none. The manifest's `state` says how far the run came:
+
+    running ──► done                    interrupted, failed ──► running (taken up again)
+       ├──────► interrupted
+       └──────► failed
+
+A process that was killed leaves "running". Who writes holds a lock on the log, which dies with the process:
+two never write to one folder, and a folder left by a killed process can be taken up again.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import tomllib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, Literal
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from sims.runs.environment import machine, versions
+from sub2sub.errors import InputError
+from workloads.tables import whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+try:
+    import fcntl
+except ImportError:  # not a Unix: nothing keeps two processes from writing to one folder
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["CHECKPOINT", "Kind", "RunFolder", "RunWriter", "State", "is_run_folder"]
+
+FORMAT = 1
+MANIFEST, SETTINGS, LOG, CHECKPOINT = "manifest.json", "experiment.toml", "log.txt", "checkpoint.npz"
+
+Kind = Literal["run", "reproduce", "compare", "sweep", "bench"]
+State = Literal["running", "interrupted", "done", "failed"]
+
+
+def is_run_folder(path: Path) -> bool:
+    """Whether a run was written there."""
+    return (path / MANIFEST).is_file()
+
+
+class RunFolder:
+    """A run that somebody wrote, to be read.
+
+    Attributes
+    ----------
+    path : Path
+    manifest : dict
+        `format`, `kind`, `name`, `state`, `seed`, `cycles`, `versions`, `machine`, `started`, `seconds`,
+        `command`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with RunWriter.create(Path(folder) / "r", kind="run", name="example", seed=1) as writer:
+    ...         path = writer.write_table("rings", {"cycle": [0, 1], "complete": [0.0, 0.5]})
+    ...     run = RunFolder.open(Path(folder) / "r")
+    ...     run.manifest["state"], run.tables(), run.table("rings")["complete"].to_pylist()
+    ('done', ['rings'], [0.0, 0.5])
+    """
+
+    def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
+        self.path, self.manifest = path, manifest
+
+    @classmethod
+    def open(cls, path: Path) -> RunFolder:
+        """The run in a folder."""
+        return cls(path, _read_manifest(path))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings as they were resolved, every default written out; empty where none were."""
+        file = self.path / SETTINGS
+        return tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+    def tables(self) -> list[str]:
+        """Names of the tables."""
+        return sorted(path.stem for path in self.path.glob("[!.]*.parquet"))
+
+    def table(self, name: str) -> pa.Table:
+        """One of the tables."""
+        file = self.path / f"{name}.parquet"
+        if not file.exists():
+            raise InputError(
+                f"{self.path}: no table {name!r}, expected one of {', '.join(self.tables()) or 'none'}"
+            )
+        return parquet.read_table(file)
+
+    def figures(self) -> list[Path]:
+        """Paths of the figures."""
+        return sorted(self.path.glob("[!.]*.png"))
+
+    def claims(self) -> list[dict[str, Any]]:
+        """The claims beside what was measured; empty where none were made."""
+        file = self.path / "claims.json"
+        claims: list[dict[str, Any]] = json.loads(file.read_text()) if file.exists() else []
+        return claims
+
+    @property
+    def log(self) -> str:
+        """What was noted along the way."""
+        file = self.path / LOG
+        return file.read_text(encoding="utf-8") if file.exists() else ""
+
+
+class RunWriter(RunFolder):
+    """A run that is being written; leaving its `with` block says how it ended.
+
+    Get one from `create` or `resume`.
+    """
+
+    def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
+        super().__init__(path, manifest)
+        self._before = float(manifest["seconds"])
+        self._began = time.monotonic()
+        self._log: IO[str] = (path / LOG).open("a", encoding="utf-8")
+        if fcntl is not None:
+            try:
+                fcntl.flock(self._log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                self._log.close()
+                raise InputError(f"{path}: another process is writing to it") from None
+        for draft in path.glob(".*.part"):  # of a process that was killed
+            draft.unlink()
+
+    @classmethod
+    def create(
+        cls, path: Path, *, kind: Kind, name: str, seed: int | None = None, cycles: int | None = None,
+        replace: bool = False,
+    ) -> RunWriter:  # fmt: skip
+        """Begin a new run in `path`, which is new, empty or, with `replace`, an earlier run."""
+        if path.exists() and any(path.iterdir()) and not replace:
+            state = f"a run that is {_read_manifest(path)['state']}" if is_run_folder(path) else "files"
+            raise InputError(f"{path}: expected a new or empty folder, it has {state}")
+        path.mkdir(parents=True, exist_ok=True)
+        manifest = {
+            "format": FORMAT, "kind": kind, "name": name, "state": "running", "seed": seed, "cycles": cycles,
+            "versions": versions(), "machine": machine(),
+            "started": datetime.now(UTC).isoformat(timespec="seconds"), "seconds": 0.0,
+            "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+        }  # fmt: skip
+        was_a_run = is_run_folder(path)
+        writer = cls(path, manifest)
+        if was_a_run:
+            writer._clear()
+        writer._write_manifest()
+        return writer
+
+    @classmethod
+    def resume(cls, path: Path) -> RunWriter:
+        """Take up a run that was interrupted, failed or was killed."""
+        writer = cls(path, _read_manifest(path))
+        if writer.manifest["state"] == "done":
+            writer._log.close()
+            raise InputError(f"{path}: expected a run that is not done")
+        writer.manifest["state"] = "running"
+        writer._write_manifest()
+        return writer
+
+    def write_table(self, name: str, columns: Mapping[str, Any] | pa.Table) -> Path:
+        """Write equally long columns as `<name>.parquet`."""
+        table = columns if isinstance(columns, pa.Table) else pa.table(dict(columns))
+        file = self.path / f"{name}.parquet"
+        with whole(file) as draft:
+            parquet.write_table(table, draft)
+        return file
+
+    def write_figure(self, name: str, figure: Figure) -> Path:
+        """Write a figure as `<name>.png` and close it."""
+        from matplotlib import pyplot as plt
+
+        file = self.path / f"{name}.png"
+        with whole(file) as draft:
+            figure.savefig(draft, format="png")
+        plt.close(figure)
+        return file
+
+    def write_text(self, name: str, text: str) -> Path:
+        """Write a file of text."""
+        file = self.path / name
+        with whole(file) as draft:
+            draft.write_text(text, encoding="utf-8")
+        return file
+
+    def write_settings(self, text: str) -> Path:
+        """Write the resolved settings, as TOML."""
+        return self.write_text(SETTINGS, text)
+
+    def note(self, text: str) -> None:
+        """Add a line to the log."""
+        self._log.write(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} {text}\n")
+        self._log.flush()
+
+    def __enter__(self) -> RunWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                self._end("done")
+            elif isinstance(error, KeyboardInterrupt):
+                self._end("interrupted")
+            else:
+                self.manifest["error"] = f"{type(error).__name__}: {error}"
+                self._end("failed")
+        finally:
+            self._log.close()
+
+    def _end(self, state: State) -> None:
+        self.manifest["state"] = state
+        if state != "failed":
+            self.manifest.pop("error", None)
+        self.manifest["seconds"] = round(self._before + time.monotonic() - self._began, 3)
+        self.note(f"{state} after {self.manifest['seconds']:.1f} s" + self._because())
+        self._write_manifest()
+
+    def _because(self) -> str:
+        return f": {self.manifest['error']}" if "error" in self.manifest else ""
+
+    def _write_manifest(self) -> None:
+        self.write_text(MANIFEST, json.dumps(self.manifest, indent=2) + "\n")
+
+    def _clear(self) -> None:
+        """Remove what an earlier run left; the log, which is locked, is emptied."""
+        for name in (CHECKPOINT, SETTINGS, MANIFEST, "claims.json"):
+            (self.path / name).unlink(missing_ok=True)
+        for file in (*self.path.glob("*.parquet"), *self.path.glob("*.png")):
+            file.unlink()
+        self._log.truncate(0)
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    file = path / MANIFEST
+    try:
+        manifest: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: expected a run folder with a {MANIFEST}") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"{file}: {error}") from None
+    if manifest.get("format") != FORMAT or "state" not in manifest:
+        raise InputError(f"{file}: expected the manifest of a run, format {FORMAT}")
+    return manifest

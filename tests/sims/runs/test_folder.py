@@ -1,0 +1,117 @@
+"""Run folders: what is written is whole, and the manifest tells how it ended."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyarrow import parquet
+
+from sims.runs.folder import RunFolder, RunWriter, is_run_folder
+from sub2sub.errors import InputError
+
+
+def begin(path: Path) -> RunWriter:
+    return RunWriter.create(path, kind="run", name="test", seed=7, cycles=3)
+
+
+def test_a_run_that_ends_is_done_and_can_be_read(tmp_path: Path):
+    with begin(tmp_path / "r") as writer:
+        assert RunFolder.open(tmp_path / "r").manifest["state"] == "running"
+        writer.write_settings("cycles = 3\n")
+        writer.write_table("rings", {"cycle": [0, 1], "complete": [0.5, 1.0]})
+        writer.note("halfway")
+    run = RunFolder.open(tmp_path / "r")
+    assert run.manifest["state"] == "done"
+    assert (run.manifest["seed"], run.manifest["cycles"], run.settings) == (7, 3, {"cycles": 3})
+    assert run.table("rings")["complete"].to_pylist() == [0.5, 1.0]
+    assert "halfway" in run.log
+    assert {"python", "numpy", "numba", "sub2sub"} <= run.manifest["versions"].keys()
+
+
+@pytest.mark.parametrize(("error", "state"), [(KeyboardInterrupt, "interrupted"), (RuntimeError, "failed")])
+def test_the_manifest_tells_how_a_run_was_stopped(tmp_path: Path, error: type, state: str):
+    with pytest.raises(error), begin(tmp_path / "r"):
+        raise error("why")
+    assert RunFolder.open(tmp_path / "r").manifest["state"] == state
+    with RunWriter.resume(tmp_path / "r"):
+        pass
+    manifest = RunFolder.open(tmp_path / "r").manifest
+    assert manifest["state"] == "done"
+    assert "error" not in manifest
+
+
+def test_a_full_disk_leaves_the_old_table_and_no_other_file(tmp_path: Path, monkeypatch):
+    def fill_up(table, path):
+        Path(path).write_bytes(b"PAR1 half of a tab")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with begin(tmp_path / "r") as writer:
+        writer.write_table("rings", {"cycle": [0]})
+        before = sorted(path.name for path in writer.path.iterdir())
+        with monkeypatch.context() as patch:
+            patch.setattr(parquet, "write_table", fill_up)
+            with pytest.raises(OSError, match="No space left"):
+                writer.write_table("rings", {"cycle": [0, 1]})
+        assert sorted(path.name for path in writer.path.iterdir()) == before
+        assert writer.table("rings").num_rows == 1
+
+
+WRITES_FOR_EVER = """
+import sys
+from pathlib import Path
+import numpy as np
+from sims.runs.folder import RunWriter
+with RunWriter.create(Path(sys.argv[1]), kind="run", name="test") as writer:
+    for rows in range(100_000, 10_000_000):
+        writer.write_table("rings", {"cycle": np.arange(rows)})
+        print(rows, flush=True)
+"""
+
+
+def test_a_killed_process_leaves_whole_tables_and_a_folder_to_take_up(tmp_path: Path):
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITES_FOR_EVER, str(tmp_path / "r")], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    for _ in range(3):
+        process.stdout.readline()
+    with pytest.raises(InputError, match="another process is writing to it"):
+        RunWriter.resume(tmp_path / "r")
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    run = RunFolder.open(tmp_path / "r")
+    assert run.manifest["state"] == "running"
+    assert run.table("rings").num_rows >= 100_000
+    with RunWriter.resume(tmp_path / "r"):
+        assert not list((tmp_path / "r").glob(".*"))
+
+
+def test_a_folder_in_use_is_not_written_over_unless_asked(tmp_path: Path):
+    with begin(tmp_path / "r") as writer:
+        writer.write_table("rings", {"cycle": [0]})
+    with pytest.raises(InputError, match="expected a new or empty folder, it has a run that is done"):
+        begin(tmp_path / "r")
+    with pytest.raises(InputError, match="expected a run that is not done"):
+        RunWriter.resume(tmp_path / "r")
+    with RunWriter.create(tmp_path / "r", kind="run", name="again", replace=True):
+        pass
+    assert RunFolder.open(tmp_path / "r").tables() == []
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.txt").write_text("mine")
+    with pytest.raises(InputError, match="expected a new or empty folder, it has files"):
+        begin(tmp_path / "other")
+
+
+def test_what_is_no_run_folder_is_refused(tmp_path: Path):
+    assert not is_run_folder(tmp_path)
+    with pytest.raises(InputError, match=r"expected a run folder with a manifest\.json"):
+        RunFolder.open(tmp_path)
+    (tmp_path / "manifest.json").write_text('{"format": 99}')
+    with pytest.raises(InputError, match="expected the manifest of a run, format 1"):
+        RunFolder.open(tmp_path)
