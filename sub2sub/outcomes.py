@@ -1,7 +1,7 @@
 """What became of events: per event, per peer, and for a set of them (004, Section 4.2's four facets).
 
 A *delivery* is a peer's first reception of an event that matches it. Ratios over events give each event the
-same weight, however many subscribers it has.
+same weight, however many subscribers it has; events meant for nobody are left out of them.
 """
 
 from __future__ import annotations
@@ -66,6 +66,12 @@ class Outcome:
     failures: Counts
 
     @property
+    def wanted(self) -> NDArray[np.bool_]:
+        """Which events are meant for somebody."""
+        wanted: NDArray[np.bool_] = self.applications > 0
+        return wanted
+
+    @property
     def complete(self) -> NDArray[np.bool_]:
         """Which events reached all they are meant for; trivially those that are meant for nobody."""
         complete: NDArray[np.bool_] = self.delivered == self.applications
@@ -73,18 +79,18 @@ class Outcome:
 
     @property
     def complete_share(self) -> float:
-        """Share of events that reached all they are meant for."""
-        return float(self.complete.mean()) if self.complete.size else 1.0
+        """Share of events that reached all they are meant for, of those meant for somebody."""
+        return _mean(self.complete[self.wanted])
 
     @property
     def hit_ratios(self) -> NDArray[np.float64]:
         """Share of the applications an event is meant for that got it; 1 where there is none."""
-        return np.where(self.applications > 0, self.delivered / np.maximum(self.applications, 1), 1.0)
+        return np.where(self.wanted, self.delivered / np.maximum(self.applications, 1), 1.0)
 
     @property
     def hit_ratio(self) -> float:
-        """Mean of the hit ratios of all events."""
-        return float(self.hit_ratios.mean()) if self.hit_ratios.size else 1.0
+        """Mean of the hit ratios of all events meant for somebody."""
+        return _mean(self.hit_ratios[self.wanted])
 
     @property
     def incomplete_hit_ratio(self) -> float:
@@ -110,6 +116,7 @@ class Outcome:
         hops = self.hops[self.hops >= 0]
         return {
             "events": self.matches.size,
+            "wanted": int(self.wanted.sum()),
             "hit_ratio": self.hit_ratio,
             "complete": self.complete_share,
             "incomplete_hit_ratio": self.incomplete_hit_ratio,
@@ -154,6 +161,10 @@ def gini(values: ArrayLike) -> float:
     if total == 0.0:
         return 0.0
     return float((2 * np.arange(1, x.size + 1) - x.size - 1) @ x / (x.size * total))
+
+
+def _mean(shares: NDArray[Any]) -> float:
+    return float(shares.mean()) if shares.size else 1.0
 
 
 def _peak(values: NDArray[np.float64]) -> float:

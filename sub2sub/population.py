@@ -6,7 +6,7 @@ compares numbers. A peer is one subscription; a host with several subscriptions 
 A peer's box never changes while others may hold links to it, because a link stands for the box as well: one
 who changes its subscription leaves as one peer and joins as another on the same host. Room for such
 newcomers is made beforehand (`spare`), as dormant peers with IDs of their own, spread over the ring like
-all others.
+all others. One who has left for good (`retire`) keeps its place until nobody remembers it (`free`).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from sub2sub.randomness import cycle_key, draws, stream_number
 __all__ = ["Population"]
 
 STREAM = stream_number("sequence-ids")
+DORMANT, GONE = -1, -2
 
 
 @dataclass
@@ -40,7 +41,8 @@ class Population:
     d : int
         Number of attributes.
     row : (n,) int64
-        Which subscription of the input a peer is; -1 for a dormant one.
+        Which subscription of the input a peer is, or a number of its own for one that came later; `DORMANT`
+        for one that nobody is yet, `GONE` for one that has left for good.
     host : (n,) int64
         Which host a peer runs on.
 
@@ -84,7 +86,7 @@ class Population:
         if where.shape != (n,) or where.dtype.kind not in "iu":
             raise InputError(f"hosts: expected {n} integers, got {where.dtype} of shape {where.shape}")
         order = np.argsort(numbers)
-        row = np.where(order < n, order, -1)
+        row = np.where(order < n, order, DORMANT)
         taken = np.maximum(row, 0)
         host = np.where(row >= 0, where[taken], -1)
         return cls(numbers[order], packed_boxes(low[taken], high[taken]), d, row, host.astype(np.int64))
@@ -98,6 +100,11 @@ class Population:
         """Which peers have a subscription of their own."""
         return self.row >= 0
 
+    @property
+    def dormant(self) -> NDArray[np.bool_]:
+        """Which peers newcomers can be."""
+        return self.row == DORMANT
+
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The closed ranges (lows, highs) of all peers."""
         return closed(self.boxes[:, 0, : self.d].copy(), self.boxes[:, 1, : self.d].copy())
@@ -108,6 +115,14 @@ class Population:
         self.boxes[peers, 0, : self.d], self.boxes[peers, 1, : self.d] = low, high
         self.host[peers] = hosts
         self.row[peers] = int(self.row.max()) + 1 + np.arange(peers.size)
+
+    def retire(self, peers: NDArray[np.int64]) -> None:
+        """Take note that peers have left for good, while others may still hold links to them."""
+        self.row[peers] = GONE
+
+    def free(self, forgotten: NDArray[np.bool_]) -> None:
+        """Let newcomers be those who have left for good, as far as they are forgotten."""
+        self.row[forgotten & (self.row == GONE)] = DORMANT
 
 
 def _random_ids(n: int, seed: int) -> NDArray[np.uint64]:

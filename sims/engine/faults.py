@@ -1,9 +1,10 @@
-"""What befalls a population: crash, recovery, joining, churn, partition, loss, changed subscriptions.
+"""What befalls a population: crash, recovery, leaving, joining, churn, partition, loss, changed subscriptions.
 
 Each is a control with a schedule. Who is hit is drawn from the simulation's seed, the control's name and
-the cycle. A crashed or departed peer takes no turn and answers nobody; it tells nobody either, and what
+the cycle, host by host: the peers of one host (`sub2sub.hosts`) go down and come up, and are cut off,
+together. A crashed or departed peer takes no turn and answers nobody; it tells nobody either, and what
 others know of it has to age out. A peer that recovers keeps its links as they were; one that joins starts
-from one random live contact.
+from one random live contact. One that has left never comes back, nor does a subscription that was changed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,21 @@ from sims.engine.simulation import Simulation
 from sub2sub.errors import InputError
 from sub2sub.randomness import draws
 
-__all__ = ["Churn", "Crash", "Join", "Loss", "Partition", "Recover", "Resubscribe", "choose", "contacts_for"]
+__all__ = [
+    "Churn",
+    "Crash",
+    "Join",
+    "Leave",
+    "Loss",
+    "Partition",
+    "Recover",
+    "Resubscribe",
+    "choose",
+    "contacts_for",
+    "enter",
+]
+
+Peers = NDArray[np.int64]
 
 
 def _share(name: str, value: float) -> None:
@@ -26,26 +41,46 @@ def _share(name: str, value: float) -> None:
         raise InputError(f"{name}: expected a share from 0 to 1, got {value}")
 
 
-def choose(simulation: Simulation, stream: str, among: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+def choose(simulation: Simulation, stream: str, among: Peers, count: int) -> Peers:
     """`count` of `among` at random, in ascending order."""
     key = simulation.key(stream)
     marks = draws(key, among)
     return np.sort(among[np.argsort(marks, kind="stable")[:count]])
 
 
-def contacts_for(simulation: Simulation, stream: str, peers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A random live contact for each of `peers`, none of them itself."""
-    live = np.flatnonzero(simulation.overlay.network.alive)
-    live = live[~np.isin(live, peers)]
-    if live.size == 0:
+def choose_hosts(simulation: Simulation, stream: str, among: Peers, share: float) -> Peers:
+    """The peers in `among` that run on a share of their hosts, drawn at random."""
+    host = simulation.overlay.population.host[among]
+    hosts = np.unique(host)
+    return among[np.isin(host, choose(simulation, stream, hosts, round(share * hosts.size)))]
+
+
+def contacts_for(simulation: Simulation, stream: str, peers: Peers, among: Peers | None = None) -> Peers:
+    """A random live contact for each of `peers`, none of them itself; one of `among` if given."""
+    if among is None:
+        live = np.flatnonzero(simulation.overlay.network.alive)
+        among = live[~np.isin(live, peers)]
+    if among.size == 0:
         raise InputError(f"{stream}: expected a live peer to contact, there is none")
     key = simulation.key(stream)
-    return live[(draws(key, peers, 1) % np.uint64(live.size)).astype(np.int64)]
+    return among[(draws(key, peers, 1) % np.uint64(among.size)).astype(np.int64)]
+
+
+def _hit(simulation: Simulation, name: str, share: float, peers: tuple[int, ...]) -> Peers:
+    """The given peers or, if none are given, those on a share of the hosts that are up."""
+    alive = simulation.overlay.network.alive
+    given = np.asarray(peers, np.int64)
+    if not peers:
+        return choose_hosts(simulation, name, np.flatnonzero(alive), share)
+    bad = given[(given < 0) | (given >= alive.size)]
+    if bad.size:
+        raise InputError(f"{name}.peers: expected peers from 0 to {alive.size - 1}, got {bad[0]}")
+    return given
 
 
 @dataclass(frozen=True)
 class Crash:
-    """A share of the live peers, or the given peers, go down at once."""
+    """A share of the live hosts, or the given peers, go down at once."""
 
     share: float = 0.0
     peers: tuple[int, ...] = ()
@@ -57,18 +92,33 @@ class Crash:
 
     def execute(self, simulation: Simulation) -> Row:
         """Take them down."""
-        alive = simulation.overlay.network.alive
-        live = np.flatnonzero(alive).astype(np.int64)
-        hit = np.asarray(self.peers, np.int64)
-        if not self.peers:
-            hit = choose(simulation, self.name, live, round(self.share * live.size))
-        alive[hit] = 0
+        hit = _hit(simulation, self.name, self.share, self.peers)
+        simulation.overlay.network.alive[hit] = 0
+        return {"peers": int(hit.size)}
+
+
+@dataclass(frozen=True)
+class Leave:
+    """A share of the live hosts, or the given peers, leave for good; like a crash to everybody else."""
+
+    share: float = 0.0
+    peers: tuple[int, ...] = ()
+    name: str = "leave"
+
+    def __post_init__(self) -> None:
+        """Refuse a share that is none."""
+        _share(f"{self.name}.share", self.share)
+
+    def execute(self, simulation: Simulation) -> Row:
+        """Let them go."""
+        hit = _hit(simulation, self.name, self.share, self.peers)
+        _depart(simulation, hit)
         return {"peers": int(hit.size)}
 
 
 @dataclass(frozen=True)
 class Recover:
-    """Peers that have subscriptions and are down come up again, with the links they had."""
+    """A share of the hosts that are down come up again, with the links they had."""
 
     share: float = 1.0
     name: str = "recover"
@@ -80,8 +130,8 @@ class Recover:
     def execute(self, simulation: Simulation) -> Row:
         """Bring them up."""
         overlay = simulation.overlay
-        down = np.flatnonzero((overlay.network.alive == 0) & overlay.population.present).astype(np.int64)
-        back = choose(simulation, self.name, down, round(self.share * down.size))
+        down = np.flatnonzero((overlay.network.alive == 0) & overlay.population.present)
+        back = choose_hosts(simulation, self.name, down, self.share)
         overlay.network.alive[back] = 1
         return {"peers": int(back.size)}
 
@@ -105,7 +155,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Partition:
-    """Divide the peers at random into groups that do not reach each other; one group merges all."""
+    """Divide the hosts at random into groups that do not reach each other; one group merges all."""
 
     groups: int = 2
     name: str = "partition"
@@ -117,41 +167,29 @@ class Partition:
 
     def execute(self, simulation: Simulation) -> Row:
         """Draw everybody's group."""
-        key, group = simulation.key(self.name), simulation.overlay.network.group
-        group[:] = draws(key, np.arange(group.size)) % np.uint64(self.groups)
+        key, hosts = simulation.key(self.name), np.maximum(simulation.overlay.population.host, 0)
+        simulation.overlay.network.group[:] = draws(key, hosts) % np.uint64(self.groups)
         return {"groups": self.groups}
 
 
-def _dormant(simulation: Simulation, name: str, count: int) -> NDArray[np.int64]:
-    """Peers that newcomers can be: never used ones, or dead ones that nobody alive remembers."""
+def _depart(simulation: Simulation, peers: Peers) -> None:
+    simulation.overlay.network.alive[peers] = 0
+    simulation.overlay.population.retire(peers)
+
+
+def _places(simulation: Simulation, name: str, count: int) -> Peers:
+    """Peers that newcomers can be: never used ones, or departed ones that nobody alive remembers."""
     overlay = simulation.overlay
-    free = np.flatnonzero(~overlay.population.present).astype(np.int64)
-    if free.size < count:
-        forgotten = (overlay.network.alive == 0) & ~overlay.referenced()
-        overlay.population.row[forgotten] = -1
-        free = np.flatnonzero(~overlay.population.present).astype(np.int64)
-    if free.size < count:
+    dormant = np.flatnonzero(overlay.population.dormant)
+    if dormant.size < count:
+        overlay.population.free(~overlay.referenced())
+        dormant = np.flatnonzero(overlay.population.dormant)
+    if dormant.size < count:
         raise InputError(
-            f"{name}: expected {count} spare peers in cycle {simulation.cycle}, {free.size} are left: "
+            f"{name}: expected {count} spare peers in cycle {simulation.cycle}, {dormant.size} are left: "
             "give the population more to spare"
         )
-    return choose(simulation, f"{name}/slots", free, count)
-
-
-@dataclass(frozen=True)
-class Join:
-    """Newcomers with these subscriptions (closed ranges) join, each through a random live contact."""
-
-    lows: ArrayLike
-    highs: ArrayLike
-    name: str = "join"
-
-    def execute(self, simulation: Simulation) -> Row:
-        """Let them in."""
-        lows, highs = np.asarray(self.lows, float), np.asarray(self.highs, float)
-        hosts = int(simulation.overlay.population.host.max()) + 1 + np.arange(len(lows))
-        newcomers = enter(simulation, self.name, lows, highs, hosts)
-        return {"peers": int(newcomers.size)}
+    return choose(simulation, f"{name}/slots", dormant, count)
 
 
 def enter(
@@ -159,20 +197,59 @@ def enter(
     name: str,
     lows: NDArray[np.float64],
     highs: NDArray[np.float64],
-    hosts: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Let newcomers with these subscriptions on these hosts join; which peers they are."""
+    hosts: Peers | None = None,
+    without: Peers | None = None,
+) -> Peers:
+    """Let newcomers with these subscriptions (closed ranges) join; which peers they are.
+
+    Each has a host of its own, unless hosts are given. A host that is up already stays in its part of a
+    divided network, a new one is in that of its contact, which is a live peer not among `without`.
+    """
     overlay = simulation.overlay
-    newcomers = _dormant(simulation, name, len(lows))
-    contacts = contacts_for(simulation, name, newcomers)
-    overlay.population.settle(newcomers, lows, highs, hosts)
+    people, alive, group = overlay.population, overlay.network.alive, overlay.network.group
+    live = np.flatnonzero(alive)
+    if hosts is None:
+        hosts = int(people.host.max()) + 1 + np.arange(len(lows))
+    newcomers = _places(simulation, name, len(lows))
+    among = live if without is None else np.setdiff1d(live, without)
+    contacts = contacts_for(simulation, name, newcomers, among)
+    part = group[contacts]
+    by_host = live[np.argsort(people.host[live], kind="stable")]
+    at = np.minimum(np.searchsorted(people.host[by_host], hosts), by_host.size - 1)
+    is_up = people.host[by_host[at]] == hosts
+    part[is_up] = group[by_host[at[is_up]]]
+    for number in np.unique(part[part != group[contacts]]):
+        inside = among[group[among] == number]
+        strays = np.flatnonzero((part == number) & (group[contacts] != number))
+        if inside.size:
+            contacts[strays] = contacts_for(simulation, name, newcomers[strays], inside)
+    people.settle(newcomers, lows, highs, hosts)
+    group[newcomers] = part
     overlay.join(newcomers, contacts, simulation.cycle)
     return newcomers
 
 
 @dataclass(frozen=True)
+class Join:
+    """Newcomers with these subscriptions (closed ranges) join, each on a new host unless hosts are given."""
+
+    lows: ArrayLike
+    highs: ArrayLike
+    hosts: ArrayLike | None = None
+    name: str = "join"
+
+    def execute(self, simulation: Simulation) -> Row:
+        """Let them in."""
+        lows, highs = np.asarray(self.lows, float), np.asarray(self.highs, float)
+        hosts = None if self.hosts is None else np.asarray(self.hosts, np.int64)
+        if hosts is not None and hosts.shape != lows.shape[:1]:
+            raise InputError(f"{self.name}.hosts: expected {len(lows)} hosts, got shape {hosts.shape}")
+        return {"peers": int(enter(simulation, self.name, lows, highs, hosts).size)}
+
+
+@dataclass(frozen=True)
 class Churn:
-    """A share of the live peers crashes, and as many newcomers with their subscriptions, shuffled, join."""
+    """A share of the live hosts leaves, and newcomers join with the subscriptions of those who left."""
 
     share: float
     name: str = "churn"
@@ -183,12 +260,14 @@ class Churn:
 
     def execute(self, simulation: Simulation) -> Row:
         """Exchange them."""
-        overlay = simulation.overlay
-        live = np.flatnonzero(overlay.network.alive).astype(np.int64)
-        gone = choose(simulation, self.name, live, round(self.share * live.size))
-        lows, highs = (side[gone] for side in overlay.population.ranges())
-        overlay.network.alive[gone] = 0
-        hosts = int(overlay.population.host.max()) + 1 + np.arange(gone.size)
+        people = simulation.overlay.population
+        gone = choose_hosts(
+            simulation, self.name, np.flatnonzero(simulation.overlay.network.alive), self.share
+        )
+        lows, highs = (side[gone] for side in people.ranges())
+        _, number = np.unique(people.host[gone], return_inverse=True)
+        hosts = int(people.host.max()) + 1 + number
+        _depart(simulation, gone)
         enter(simulation, self.name, lows, highs, hosts)
         return {"peers": int(gone.size)}
 
@@ -209,11 +288,10 @@ class Resubscribe:
 
     def execute(self, simulation: Simulation) -> Row:
         """Exchange subscriptions."""
-        overlay = simulation.overlay
-        live = np.flatnonzero(overlay.network.alive).astype(np.int64)
+        people = simulation.overlay.population
+        live = np.flatnonzero(simulation.overlay.network.alive)
         changing = choose(simulation, self.name, live, round(self.share * live.size))
-        lows, highs = (side[np.roll(changing, 1)] for side in overlay.population.ranges())
-        hosts = overlay.population.host[changing]
-        overlay.network.alive[changing] = 0
-        enter(simulation, self.name, lows, highs, hosts)
+        lows, highs = (side[np.roll(changing, 1)] for side in people.ranges())
+        enter(simulation, self.name, lows, highs, people.host[changing], without=changing)
+        _depart(simulation, changing)
         return {"peers": int(changing.size)}

@@ -2,7 +2,7 @@
 
 from sims.observers.ages import LinkAges
 from sims.observers.degrees import Degrees
-from sims.observers.deliveries import Deliveries
+from sims.observers.delivery import Delivery
 from sims.observers.graph import Clustering, Connectivity, PathLengths, snapshot
 from sims.observers.rings import RingCompleteness
 
@@ -10,7 +10,7 @@ __all__ = [
     "Clustering",
     "Connectivity",
     "Degrees",
-    "Deliveries",
+    "Delivery",
     "LinkAges",
     "PathLengths",
     "RingCompleteness",

@@ -6,6 +6,8 @@ ring view holds its next, or its previous, peer on that ring; a ring is complete
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -14,6 +16,7 @@ from sims.engine.simulation import Simulation
 from sub2sub.boxes import points
 from sub2sub.compilation import kernel
 from sub2sub.matching import match
+from sub2sub.population import Population
 
 __all__ = ["RingCompleteness", "rings_in_place"]
 
@@ -52,7 +55,6 @@ class RingCompleteness:
 
     Parameters
     ----------
-    simulation_boxes : the overlay's population
     events : (m, d) array_like
         Points of the attribute space.
     """
@@ -61,7 +63,7 @@ class RingCompleteness:
 
     def __init__(self, events: ArrayLike) -> None:
         self.events = points(events)
-        self._members: tuple[object, np.ndarray, np.ndarray] | None = None
+        self._members: tuple[bytes, np.ndarray, np.ndarray] | None = None
 
     def execute(self, simulation: Simulation) -> Row:
         """Look at every event's ring."""
@@ -70,7 +72,7 @@ class RingCompleteness:
             simulation.overlay.network,
             simulation.overlay.ring.pool,
         )
-        version = people.row.tobytes()  # who has which subscription: rings are matched anew when that changes
+        version = _version(people)  # rings are matched anew when it changes
         if self._members is None or self._members[0] != version:
             lows, highs = people.ranges()
             members = match(lows, highs, self.events)
@@ -89,3 +91,10 @@ class RingCompleteness:
             "complete": float(((links == needed) & meaningful).sum() / total),
             "rings": int(meaningful.sum()),
         }
+
+
+def _version(people: Population) -> bytes:
+    """A digest of who has which subscription."""
+    digest = hashlib.blake2b(people.row)
+    digest.update(people.boxes)
+    return digest.digest()

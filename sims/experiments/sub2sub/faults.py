@@ -20,7 +20,7 @@ from sims.experiments.claims import Claim, save_figure, save_table
 from sims.experiments.registry import Progress, experiment
 from sims.experiments.sub2sub.setting import Setting, start
 from sims.figures.style import figure, line, styled
-from sims.observers.deliveries import Deliveries
+from sims.observers import Delivery
 from sub2sub.dissemination import DisseminationSettings
 from sub2sub.overlay import OverlaySettings
 
@@ -56,16 +56,18 @@ def _follow(
             setting = Setting("power-law-3", size, size // 5, seed)
             controls = [(_later(schedule, built), control) for schedule, control in faults(level)]
             simulation, events = start(setting, overlay(), controls, spare=round(spare * size), every=1)
-            simulation.controls.append((Schedule(start=built, every=2), Deliveries(events, dissemination())))
+            simulation.controls.append((Schedule(start=built, every=2), Delivery(events, dissemination())))
             for _ in range(built + after):
                 simulation.step()
                 done += 1
                 progress(done, steps)
             simulation.execute_controls()
             rings = {row["cycle"]: row["complete"] for row in simulation.tables["rings"]}
-            for row in simulation.tables["deliveries"]:
+            for row in simulation.tables["delivery"]:
                 values = (variant, level, row["cycle"] - built, rings[row["cycle"]], row["hit_ratio"])
-                for name, value in zip(columns, (*values, row["complete"], row["spam"]), strict=True):
+                for name, value in zip(
+                    columns, (*values, row["complete"], row["spam"] / row["events"]), strict=True
+                ):
                     columns[name].append(value)
     return {name: np.array(values) for name, values in columns.items()}
 

@@ -1,0 +1,100 @@
+"""The whole overlay at chosen cycles: who was there, and every link anybody held.
+
+Two tables of a run folder, see docs/formats.md, which `sims.report` turns into an overlay to play with:
+
+    peers   cycle, peer, id, low_0 .. high_0 .. (closed ranges), alive, host, group
+    links   cycle, kind (cyclon, vicinity, ring), source, target; in the order of the views
+
+Each snapshot is added to what the files hold of earlier cycles, so nothing is kept in memory, and a resumed
+run takes the place of what an interrupted one recorded beyond its checkpoint.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyarrow import parquet
+
+from sims.engine.simulation import Simulation
+from workloads.tables import whole
+
+__all__ = ["KINDS", "Snapshots", "links_of", "peers_of"]
+
+KINDS = ("cyclon", "vicinity", "ring")
+
+
+def peers_of(simulation: Simulation) -> pa.Table:
+    """All peers as they are now, dormant ones included, in ring order.
+
+    Examples
+    --------
+    >>> from sub2sub.overlay import Overlay
+    >>> from sub2sub.population import Population
+    >>> simulation = Simulation(Overlay(Population.of([[0.0], [0.5]], [[0.6], [1.0]])))
+    >>> peers_of(simulation).column_names
+    ['cycle', 'peer', 'id', 'low_0', 'high_0', 'alive', 'host', 'group']
+    """
+    people, network = simulation.overlay.population, simulation.overlay.network
+    lows, highs = people.ranges()
+    columns: dict[str, NDArray[Any]] = {
+        "cycle": np.full(len(people), simulation.cycle, np.int32),
+        "peer": np.arange(len(people), dtype=np.int32),
+        "id": people.ids,
+        **{f"low_{k}": lows[:, k] for k in range(people.d)},
+        **{f"high_{k}": highs[:, k] for k in range(people.d)},
+        "alive": (network.alive == 1) & people.present,
+        "host": people.host,
+        "group": network.group,
+    }
+    return pa.table(columns)
+
+
+def links_of(simulation: Simulation) -> pa.Table:
+    """All links that live peers hold now, dead ends included, in the order of their views."""
+    alive = simulation.overlay.network.alive == 1
+    tables = []
+    for layer in simulation.overlay.layers:
+        if layer.name not in KINDS:
+            continue
+        holders, peers, _ = layer.links()
+        held = alive[holders]
+        source, target = holders[held].astype(np.int32), peers[held].astype(np.int32)
+        kind = pa.DictionaryArray.from_arrays(
+            np.full(source.size, KINDS.index(layer.name), np.int8), list(KINDS)
+        )
+        tables.append(
+            pa.table(
+                {
+                    "cycle": np.full(source.size, simulation.cycle, np.int32),
+                    "kind": kind,
+                    "source": source,
+                    "target": target,
+                }
+            )
+        )
+    return pa.concat_tables(tables)
+
+
+class Snapshots:
+    """Add the peers and links of the present cycle to `peers.parquet` and `links.parquet` of a folder."""
+
+    name = "snapshots"
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def execute(self, simulation: Simulation) -> None:
+        """Record."""
+        for name, table in (("peers", peers_of(simulation)), ("links", links_of(simulation))):
+            file = self.folder / f"{name}.parquet"
+            if file.exists():
+                before = parquet.read_table(file)
+                earlier = before.filter(pc.less(before["cycle"], simulation.cycle))
+                table = pa.concat_tables([earlier.cast(table.schema), table])
+            with whole(file) as draft:
+                parquet.write_table(table, draft, compression="zstd")
