@@ -30,7 +30,7 @@ from sub2sub.hosts import Hosts, is_up, resident, share_host
 from sub2sub.links import Links, matches, target
 from sub2sub.randomness import below, draw, peer_key, unit
 
-__all__ = ["HOPS", "Desk", "World", "new_desk", "spread"]
+__all__ = ["HOPS", "TARGETS", "Desk", "World", "forward", "new_desk", "spread"]
 
 SHORTCUT, LOSS = 0, 1 << 32  # where a peer's draws for each purpose begin
 # Rows of the counts of an event.
@@ -192,6 +192,14 @@ def _follow_shortcuts(world, events, e, peer, came_from, draws, desk, counts):
             left -= 1
 
 
+@rule
+def forward(world, events, e, peer, came_from, draws, desk, counts):
+    """Let a peer forward the event; the desk's targets tell to whom, and whether it arrived."""
+    desk.ends[TARGETS] = 0
+    _follow_ring(world, events, e, peer, came_from, draws, desk, counts)
+    _follow_shortcuts(world, events, e, peer, came_from, draws, desk, counts)
+
+
 @hot
 def spread(world, events, e, entry, key, desk, counts):
     """Spread event e from a peer on, hop by hop; returns the hop of the last delivery, -1 for none.
@@ -211,9 +219,7 @@ def spread(world, events, e, entry, key, desk, counts):
         while head < end:
             peer, came_from = np.int64(desk.queue[head]), np.int64(desk.came_from[head])
             draws = peer_key(key, peer)
-            desk.ends[TARGETS] = 0
-            _follow_ring(world, events, e, peer, came_from, draws, desk, counts)
-            _follow_shortcuts(world, events, e, peer, came_from, draws, desk, counts)
+            forward(world, events, e, peer, came_from, draws, desk, counts)
             head += 1
     for k in range(desk.ends[TAIL]):
         peer = np.int64(desk.queue[k])
