@@ -1,9 +1,10 @@
 """CYCLON's overlay beside a random graph.
 
-Voulgaris, Gavidia, van Steen (2005) find that CYCLON's overlay is like a random graph with the same number
-of links in path length and clustering, that its in-degrees spread *less* than a random graph's, and that it
-stays in one piece when most of its nodes are removed at once. Each is measured here beside a random graph
-drawn with as many links per node.
+Voulgaris, Gavidia, van Steen (Journal of Network and Systems Management 13(2), 2005) find that CYCLON's
+overlay is like a random graph with the same number of links in path length and clustering, that its
+in-degrees spread *less* than a random graph's (with 100,000 nodes and views of 20, four nodes in five
+have an in-degree of 20 give or take 5 %), and that it stays in one piece when most of its nodes are
+removed at once. Each is measured here beside a random graph drawn with as many links per node.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
@@ -19,6 +21,7 @@ from sims.experiments.claims import Claim, save_figure, save_table
 from sims.experiments.registry import Progress, experiment
 from sims.figures.style import figure, line, styled
 from sims.observers import Clustering, Degrees, PathLengths
+from sims.observers.degrees import live_links
 from sims.observers.graph import adjacency
 from sub2sub.overlay import Overlay, OverlaySettings
 from sub2sub.population import Population
@@ -34,7 +37,7 @@ REMOVED = np.arange(0.50, 1.0, 0.025)
 @experiment("cyclon-graph", title="CYCLON's overlay beside a random graph")
 def random_graph(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
     """Measure both graphs."""
-    n, cycles = (2_000, 60) if quick else (10_000, 200)
+    n, cycles = 10_000, 200  # a few seconds: no smaller form is needed, and in-degrees spread more in one
     people = Population.of(np.zeros((n, 1)), np.ones((n, 1)), seed=seed)
     simulation = Simulation(Overlay(people, OverlaySettings(ring=RingSettings(exchanges=0)), seed=seed))
     overlay = simulation.overlay
@@ -43,34 +46,46 @@ def random_graph(out: Path, quick: bool, seed: int, progress: Progress) -> list[
         overlay.cyclon.step(cycle, overlay.network)
         simulation.cycle = cycle
         progress(cycle, cycles)
-    measured = _measure(simulation)
-    pieces = _pieces(simulation, seed)
+    measured, degrees, pieces = _measure(simulation), _in_degrees(simulation), _pieces(simulation, seed)
 
     rng = np.random.default_rng(seed)
     for peer in range(n):
         others = rng.choice(n - 1, VIEW, replace=False)
         overlay.cyclon.view[peer, :VIEW] = [link(int(other + (other >= peer)), cycles) for other in others]
-    random = _measure(simulation)
+    random, random_degrees = _measure(simulation), _in_degrees(simulation)
     random_pieces = _pieces(simulation, seed)
 
     save_table(
         out, "graph", {"graph": ["cyclon", "random"], **{k: [measured[k], random[k]] for k in measured}}
     )
     save_table(out, "removal", {"removed": REMOVED, "cyclon": pieces, "random": random_pieces})
+    most = max(degrees.max(), random_degrees.max())
+    counts = [np.bincount(found, minlength=most + 1) for found in (degrees, random_degrees)]
+    save_table(
+        out, "in_degrees", {"in_degree": np.arange(most + 1), "cyclon": counts[0], "random": counts[1]}
+    )
     with styled():
-        fig, axes = figure()
-        line(axes, 0, 100 * REMOVED, pieces, f"CYCLON, view {VIEW}")
-        line(axes, 1, 100 * REMOVED, random_pieces, f"random graph, {VIEW} links")
-        axes.set(xlabel="nodes removed (%)", ylabel="nodes outside the largest piece", yscale="symlog")
-        axes.legend()
+        fig, (left, right) = figure(1, 2)
+        titles = (f"CYCLON, view {VIEW}", f"random graph, {VIEW} links")
+        for number, (title, count, outside) in enumerate(
+            zip(titles, counts, (pieces, random_pieces), strict=True)
+        ):
+            line(left, number, np.arange(most + 1), 100 * count / n, title, markersize=3)
+            line(right, number, 100 * REMOVED, outside, title)
+        left.set(xlabel="in-degree", ylabel="nodes (%)")
+        right.set(xlabel="nodes removed (%)", ylabel="nodes outside the largest piece", yscale="symlog")
+        left.legend(loc="upper right", fontsize=9, borderaxespad=0)
+        left.set_xlim(0, 55)
         save_figure(out, "cyclon-graph", fig)
-    intact_at = float(REMOVED[pieces == 0].max()) if (pieces == 0).any() else 0.0
     id = "cyclon-graph"
     path, clustering, spread = (measured[name] for name in ("path", "clustering", "in_std"))
-    same_path = abs(path / random["path"] - 1) < 0.05
-    intact = "the largest share removed without cutting anybody off"
+    close = float((np.abs(degrees - VIEW) <= 0.05 * VIEW).mean())
+    cut = float(REMOVED[pieces > 0].min()) if (pieces > 0).any() else 1.0
     return [
-        Claim(id, "average path length is that of a random graph", random["path"], path, same_path),
+        Claim(
+            id, "average path length is that of a random graph", random["path"], path,
+            abs(path / random["path"] - 1) < 0.05,
+        ),
         Claim(
             id, "clustering is near a random graph's", random["clustering"], clustering,
             clustering < 2 * random["clustering"],
@@ -79,7 +94,11 @@ def random_graph(out: Path, quick: bool, seed: int, progress: Progress) -> list[
             id, "in-degrees spread less than a random graph's (standard deviation)", random["in_std"], spread,
             spread < random["in_std"],
         ),
-        Claim(id, f"in one piece until most are removed: {intact}", "most", intact_at, intact_at > 0.5),
+        Claim(id, "share of nodes with an in-degree of 20 give or take 5 %", 0.8, close, close > 0.75),
+        Claim(
+            id, "in one piece until most nodes are removed: the least share that cuts anybody off, beside a "
+            "random graph's", float(REMOVED[random_pieces > 0].min()), cut, cut > 0.5,
+        ),
     ]  # fmt: skip
 
 
@@ -94,7 +113,12 @@ def _measure(simulation: Simulation) -> dict[str, float]:
     }
 
 
-def _pieces(simulation: Simulation, seed: int) -> np.ndarray:
+def _in_degrees(simulation: Simulation) -> NDArray[np.int64]:
+    _, peers, _ = live_links(simulation, "cyclon")
+    return np.bincount(peers, minlength=len(simulation.overlay.population))
+
+
+def _pieces(simulation: Simulation, seed: int) -> NDArray[np.int64]:
     """Nodes outside the largest piece after removing a growing share at random."""
     matrix = adjacency(simulation, ("cyclon",))
     order = np.random.default_rng(seed).permutation(matrix.shape[0])
