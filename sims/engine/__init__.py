@@ -2,6 +2,8 @@
 
 from sims.engine.control import Control
 from sims.engine.schedule import Schedule
+from sims.engine.simulated import Simulated
 from sims.engine.simulation import Simulation
+from sims.engine.stack import Stack
 
-__all__ = ["Control", "Schedule", "Simulation"]
+__all__ = ["Control", "Schedule", "Simulated", "Simulation", "Stack"]

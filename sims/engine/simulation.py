@@ -9,7 +9,7 @@ at 0 and no layer: initialisation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,15 @@ from numpy.typing import NDArray
 
 from sims.engine.checkpoint import load_checkpoint, save_checkpoint
 from sims.engine.control import Control
+from sims.engine.interruption import Interruption
 from sims.engine.schedule import Schedule
+from sims.engine.simulated import Simulated
 from sub2sub.errors import InputError
-from sub2sub.overlay import Overlay
 from sub2sub.randomness import cycle_key, stream_number
 
 __all__ = ["Simulation"]
+
+COSTS = ("messages", "failed", "bytes")  # columns of the table `traffic`
 
 
 class Simulation:
@@ -31,13 +34,22 @@ class Simulation:
 
     Parameters
     ----------
-    overlay : Overlay
-        The population and its layers; anything with `layers`, `network` and `population` will do.
+    overlay : Simulated
     controls : sequence of (Schedule, Control)
+
+    Attributes
+    ----------
+    overlay : Any
+        What a control knows of it beyond `Simulated` is between the two.
+    cycle : int
+        Cycles done.
+    tables : dict
+        Rows that controls have written, by table.
 
     Examples
     --------
     >>> from sims.observers import Degrees
+    >>> from sub2sub.overlay import Overlay
     >>> from sub2sub.population import Population
     >>> low = np.random.default_rng(1).random((100, 2)) * 0.7
     >>> overlay = Overlay(Population.of(low, low + 0.3), seed=1)
@@ -48,9 +60,11 @@ class Simulation:
     [0, 5, 10]
     """
 
-    def __init__(self, overlay: Overlay, controls: list[tuple[Schedule, Control]] | None = None) -> None:
-        self.overlay = overlay
-        self.controls = controls or []
+    def __init__(
+        self, overlay: Simulated, controls: Sequence[tuple[Schedule, Control]] | None = None
+    ) -> None:
+        self.overlay: Any = overlay
+        self.controls = list(controls or [])
         self.cycle = 0
         self.tables: dict[str, list[dict[str, Any]]] = {}
         self._observed = -1
@@ -79,7 +93,7 @@ class Simulation:
         self.execute_controls()
         self.cycle += 1
         for name, cost in self.overlay.step(self.cycle).items():
-            self.record("traffic", {"layer": name, **{k: cost[k] for k in ("messages", "failed", "bytes")}})
+            self.record("traffic", {"layer": name, **{k: cost.get(k, 0) for k in COSTS}})
 
     def run(
         self,
@@ -90,23 +104,22 @@ class Simulation:
     ) -> None:
         """Run until `cycles` cycles are done in all, and the controls due then.
 
-        With `checkpoint` the state is saved there every so many cycles and when interrupted, so that
-        nothing done is lost.
+        With `checkpoint` the state is saved there every so many cycles and, at the end of the cycle, when
+        Ctrl-C or SIGTERM asks to stop; the run then ends with `KeyboardInterrupt`.
         """
         if cycles < self.cycle:
             raise InputError(f"cycles: expected {self.cycle} or more, as many are done, got {cycles}")
-        try:
+        with Interruption() as interruption:
             while self.cycle < cycles:
                 self.step()
                 if progress:
                     progress(self.cycle)
-                if checkpoint and every and self.cycle % every == 0 and self.cycle < cycles:
-                    self.save(checkpoint)
+                if interruption.asked or (every and self.cycle % every == 0 and self.cycle < cycles):
+                    if checkpoint:
+                        self.save(checkpoint)
+                    if interruption.asked:
+                        raise KeyboardInterrupt
             self.execute_controls()
-        except KeyboardInterrupt:
-            if checkpoint:
-                self.save(checkpoint)
-            raise
 
     def save(self, path: Path) -> None:
         """Write everything a resumed run needs, in one file that is either whole or not there."""

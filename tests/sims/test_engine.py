@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -85,19 +87,26 @@ def test_a_resumed_run_equals_one_never_interrupted(tmp_path: Path):
         assert same(state(second), state(whole))
 
 
-def test_an_interrupt_leaves_a_checkpoint_of_the_cycle_reached(tmp_path: Path):
-    run = simulation()
+class Interrupter:
+    """Asks to stop in the middle of everything."""
 
-    def interrupt(cycle):
-        if cycle == 6:
-            raise KeyboardInterrupt
+    name = "interrupter"
 
+    def execute(self, simulation: Simulation) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_interrupt_waits_for_the_end_of_the_cycle_and_leaves_a_checkpoint(tmp_path: Path):
+    run = simulation([(Schedule(at=6), Interrupter()), (Schedule(), Degrees("ring"))])
     with pytest.raises(KeyboardInterrupt):
-        run.run(20, progress=interrupt, checkpoint=tmp_path / "state.npz")
-    resumed = simulation()
-    resumed.load(tmp_path / "state.npz")
-    assert resumed.cycle == 6
+        run.run(20, checkpoint=tmp_path / "state.npz")
     assert [path.name for path in tmp_path.iterdir()] == ["state.npz"]
+    never, resumed = (simulation([(Schedule(), Degrees("ring"))]) for _ in range(2))
+    resumed.load(tmp_path / "state.npz")
+    assert resumed.cycle == 7
+    for each in (never, resumed):
+        each.run(20)
+    assert never.tables == resumed.tables
 
 
 def test_a_file_that_is_no_checkpoint_is_refused_in_one_line(tmp_path: Path):
