@@ -1,0 +1,37 @@
+"""Tables too large for memory, written cycle by cycle as a run goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from workloads.tables import whole
+
+__all__ = ["record_cycle"]
+
+
+def record_cycle(folder: Path, name: str, table: pa.Table) -> None:
+    """Add the rows of one cycle, which the column `cycle` names, to a table of a folder.
+
+    What the file holds of earlier cycles stays; later ones, of a run that was interrupted and goes on from a
+    checkpoint, make room.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for cycle in (0, 10, 20, 10):
+    ...         record_cycle(Path(folder), "load", pa.table({"cycle": [cycle], "peer": [7]}))
+    ...     parquet.read_table(Path(folder) / "load.parquet")["cycle"].to_pylist()
+    [0, 10]
+    """
+    file = folder / f"{name}.parquet"
+    if file.exists() and table.num_rows:
+        before = parquet.read_table(file)
+        earlier = before.filter(pc.less(before["cycle"], table["cycle"][0]))
+        table = pa.concat_tables([earlier.cast(table.schema), table])
+    with whole(file) as draft:
+        parquet.write_table(table, draft, compression="zstd")

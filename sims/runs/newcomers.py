@@ -1,0 +1,35 @@
+"""Newcomers who want what the workload says next: `kind = "join"` of a run."""
+
+from __future__ import annotations
+
+from sims.engine.control import Row
+from sims.engine.faults import enter
+from sims.engine.simulation import Simulation
+from sims.runs.interests import Interests
+from sub2sub.errors import InputError
+
+__all__ = ["Newcomers"]
+
+
+class Newcomers:
+    """So many subscribers join, each on a host of its own, with the next subscriptions of the workload.
+
+    Parameters
+    ----------
+    interests : Interests
+        Where their subscriptions come from.
+    count : int
+        How many join each time.
+    name : str
+    """
+
+    def __init__(self, interests: Interests, count: int, name: str = "join") -> None:
+        if count < 1:
+            raise InputError(f"{name}.count: expected at least 1 newcomer, got {count}")
+        self.interests, self.count, self.name = interests, count, name
+
+    def execute(self, simulation: Simulation) -> Row:
+        """Let them in."""
+        first = int(simulation.overlay.population.row.max()) + 1
+        lows, highs = self.interests.rows(first, first + self.count)
+        return {"peers": int(enter(simulation, self.name, lows, highs).size)}
