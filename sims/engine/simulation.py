@@ -26,7 +26,7 @@ from sub2sub.randomness import cycle_key, stream_number
 
 __all__ = ["Simulation"]
 
-COSTS = ("messages", "failed", "bytes")  # columns of the table `traffic`
+COSTS = ("messages", "failed", "bytes")  # columns of the table `traffic`, beside layer and live peers
 
 
 class Simulation:
@@ -92,8 +92,9 @@ class Simulation:
         """One cycle: controls of the present cycle if they have not run, then all layers."""
         self.execute_controls()
         self.cycle += 1
+        peers = int(self.overlay.network.alive.sum())
         for name, cost in self.overlay.step(self.cycle).items():
-            self.record("traffic", {"layer": name, **{k: cost.get(k, 0) for k in COSTS}})
+            self.record("traffic", {"layer": name, "peers": peers, **{k: cost.get(k, 0) for k in COSTS}})
 
     def run(
         self,

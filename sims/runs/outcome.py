@@ -1,0 +1,67 @@
+"""What a run came to, in a few numbers: the last state of its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["final_numbers"]
+
+Rows = Sequence[Mapping[str, Any]]
+
+# The columns of the last row that stand for a table, and what they are called here.
+_LAST = {
+    "rings": {"complete": "rings_complete", "links": "ring_links"},
+    "delivery": {
+        "hit_ratio": "hit_ratio",
+        "complete": "deliveries_complete",
+        "messages_per_event": "messages_per_event",
+        "messages_per_delivery": "messages_per_delivery",
+        "duplicates_per_delivery": "duplicates_per_delivery",
+        "spam": "spam",
+        "hops_mean": "hops_mean",
+        "hops_max": "hops_max",
+    },
+}
+
+
+def final_numbers(tables: Mapping[str, Rows]) -> dict[str, float]:
+    """Numbers of a run for a table of many runs; which ones depends on what was observed.
+
+    Parameters
+    ----------
+    tables : mapping
+        Rows by table, as a simulation keeps them.
+
+    Examples
+    --------
+    >>> rings = [{"cycle": c, "complete": x, "links": 1.0} for c, x in enumerate([0.0, 1.0, 0.5, 1.0, 1.0])]
+    >>> traffic = [{"cycle": 4, "layer": "ring", "peers": 9, "messages": 20, "bytes": 600}]
+    >>> final_numbers({"rings": rings, "traffic": traffic})["first_complete_cycle"]
+    3
+    """
+    found: dict[str, float] = {}
+    for table, columns in _LAST.items():
+        if tables.get(table):
+            last = tables[table][-1]
+            found |= {name: last[column] for column, name in columns.items() if column in last}
+    if tables.get("rings"):
+        found["first_complete_cycle"] = _first_complete(tables["rings"])
+    for table, rows in tables.items():
+        if table.endswith("-degrees") and rows:
+            found[f"{table.removesuffix('-degrees')}_links_per_peer"] = rows[-1]["mean"]
+    traffic = tables.get("traffic") or ()
+    last_cycle = [row for row in traffic if row["cycle"] == traffic[-1]["cycle"]]
+    for column in ("messages", "bytes") if traffic else ():
+        found[f"{column}_per_peer_and_cycle"] = sum(row[column] / max(row["peers"], 1) for row in last_cycle)
+    return found
+
+
+def _first_complete(rows: Rows) -> int:
+    """The first observed cycle from which on all rings are complete; -1 if the last state is not."""
+    first = -1
+    for row in reversed(rows):
+        if row["complete"] < 1.0:
+            break
+        first = row["cycle"]
+    return int(first)

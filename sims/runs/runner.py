@@ -1,0 +1,132 @@
+"""Running an experiment into a run folder: tables, figures, checkpoints, and taking up what was left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sims.engine import Simulation
+from sims.observers.snapshots import peers_of
+from sims.runs.experiment import Experiment, load_experiment
+from sims.runs.figures import draw_figures
+from sims.runs.folder import CHECKPOINT, SETTINGS, RunFolder, RunWriter, is_run_folder
+from sims.runs.outcome import final_numbers
+from sims.runs.systems import system
+from sub2sub.errors import InputError
+
+__all__ = ["Ended", "run_experiment", "simulation_of"]
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A run that came to its end: where it is, and its final numbers."""
+
+    folder: Path
+    seed: int
+    seconds: float
+    numbers: Mapping[str, float]
+
+
+def simulation_of(experiment: Experiment, seed: int, folder: Path) -> Simulation:
+    """The simulation of an experiment at cycle 0, before anybody has joined.
+
+    Examples
+    --------
+    >>> from sims.runs.experiment import experiment_from
+    >>> from sims.runs.schema import Reader
+    >>> experiment = experiment_from({"population": {"size": 50}, "workload": {"events": 10}}, Reader())
+    >>> simulation = simulation_of(experiment, seed=1, folder=Path("unused"))
+    >>> simulation.overlay.bootstrap()
+    >>> simulation.step()
+    >>> simulation.tables["rings"][0]["cycle"]
+    0
+    """
+    prepared = system(experiment.system).prepare(experiment, seed)
+    supplied = {**prepared.supplied, "folder": folder}
+    entries = (*experiment.faults, *experiment.observers)
+    return Simulation(prepared.overlay, [(entry.schedule, entry.control(supplied)) for entry in entries])
+
+
+def run_experiment(
+    experiment: Experiment,
+    seed: int,
+    out: Path,
+    *,
+    name: str = "run",
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Ended:
+    """Run an experiment with one seed into the folder `out`.
+
+    Parameters
+    ----------
+    name : str
+        What the manifest calls it.
+    resume : bool
+        Take up the run in `out` where its last checkpoint is, bit for bit as if it had never stopped; one
+        that is not there yet begins, one that is done is left alone.
+    overwrite : bool
+        Begin anew where there is a run already.
+    progress : function (cycles done, cycles in all), optional
+
+    Raises
+    ------
+    InputError
+        When `out` has other files or a run of other settings.
+    KeyboardInterrupt
+        On Ctrl-C or SIGTERM, after the cycle has ended and a checkpoint is written.
+    """
+    experiment = replace(experiment, seeds=(seed,))
+    taken_up = resume and is_run_folder(out)
+    if taken_up:
+        _refuse_other_settings(out, experiment)
+        done = RunFolder.open(out).manifest
+        if done["state"] == "done" and done["cycles"] == experiment.cycles:
+            return Ended(out, seed, done["seconds"], done["final"])
+    writer = RunWriter.resume(out) if taken_up else RunWriter.create(
+        out, kind="run", name=name, seed=seed, cycles=experiment.cycles, replace=overwrite
+    )  # fmt: skip
+    with writer:
+        writer.write_settings(experiment.to_toml())
+        simulation = simulation_of(experiment, seed, out)
+        checkpoint = out / CHECKPOINT
+        if taken_up and checkpoint.exists():
+            simulation.load(checkpoint)
+            writer.note(f"taken up at cycle {simulation.cycle}")
+        else:
+            simulation.overlay.bootstrap()
+            writer.note(f"{int(simulation.overlay.network.alive.sum())} peers, {experiment.cycles} cycles")
+        report = None if progress is None else (lambda cycle: progress(cycle, experiment.cycles))
+        try:
+            simulation.run(experiment.cycles, report, checkpoint, experiment.checkpoint_every)
+        finally:
+            _write_tables(writer, simulation.tables)
+        if "peers" not in writer.tables():
+            writer.write_table("peers", peers_of(simulation))
+        draw_figures(writer)
+        writer.manifest["final"] = final_numbers(simulation.tables)
+    checkpoint.unlink(missing_ok=True)
+    return Ended(out, seed, writer.manifest["seconds"], writer.manifest["final"])
+
+
+def _refuse_other_settings(out: Path, experiment: Experiment) -> None:
+    """What may differ between a run and its continuation is its length and its checkpoints."""
+    before = load_experiment(out / SETTINGS)
+    same = replace(before, cycles=experiment.cycles, checkpoint_every=experiment.checkpoint_every)
+    if same.to_toml() != experiment.to_toml():
+        pairs = zip(same.to_toml().splitlines(), experiment.to_toml().splitlines(), strict=False)
+        was, wanted = next(((a, b) for a, b in pairs if a != b), ("", ""))
+        raise InputError(f"{out}: expected the settings of the run there, which has {was!r}, not {wanted!r}")
+
+
+def _write_tables(writer: RunWriter, tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    for name, rows in tables.items():
+        columns = {column: [row.get(column) for row in rows] for column in rows[0]}
+        writer.write_table(name, pa.table(columns))

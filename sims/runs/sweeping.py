@@ -1,0 +1,62 @@
+"""One run of a sweep: an experiment with a few settings changed, and what it came to in one row.
+
+In a sweep's file:
+
+    run = "sims.runs.sweeping:run"
+    seeds = 5
+
+    [settings]
+    experiment = "sub2sub-fig5"         # a name, or the path of a file
+    "population.size" = 2000
+
+    [grid]
+    "dissemination.shortcuts" = [0, 1, 2]
+    "layers.ring.exchanges" = [1, 2]
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sims.runs.catalogue import find_file
+from sims.runs.experiment import load_experiment
+from sims.runs.outcome import final_numbers
+from sims.runs.runner import simulation_of
+from sims.runs.toml import dumps
+from sub2sub.errors import InputError
+
+__all__ = ["run"]
+
+
+def run(settings: Mapping[str, Any]) -> dict[str, float]:
+    """Final numbers of the experiment `settings["experiment"]`, with the other settings changed.
+
+    Parameters
+    ----------
+    settings : mapping
+        `experiment`, `seed`, and settings of the experiment by their dotted keys.
+
+    Raises
+    ------
+    InputError
+        For what is wrong with the experiment or a setting.
+
+    Examples
+    --------
+    >>> found = run({"experiment": "sub2sub-fig5", "seed": 1, "population.size": 100, "workload.events": 20})
+    >>> found["hit_ratio"]
+    1.0
+    """
+    if "experiment" not in settings:
+        raise InputError("experiment: expected a name or the path of a file")
+    others = {key: value for key, value in settings.items() if key not in ("experiment", "seed")}
+    changes = [f"{key}={dumps({'v': value}).partition('=')[2].strip()}" for key, value in others.items()]
+    experiment = load_experiment(find_file(str(settings["experiment"])), changes)
+    with tempfile.TemporaryDirectory(prefix="sub2sub-run-") as folder:
+        simulation = simulation_of(experiment, int(settings.get("seed", experiment.seeds[0])), Path(folder))
+        simulation.overlay.bootstrap()
+        simulation.run(experiment.cycles)
+    return final_numbers(simulation.tables)
