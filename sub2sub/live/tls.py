@@ -1,0 +1,63 @@
+"""Encryption and authentication by one setting: TLS with certificates, both ways.
+
+Every peer has a certificate signed by the authority that all peers of the overlay trust, and shows it to
+whoever it talks to. So nobody without a certificate takes part or reads along. A certificate says that a peer
+belongs to the overlay, not which sequence ID or address it may claim.
+"""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+from sub2sub.errors import InputError
+
+__all__ = ["Tls"]
+
+
+@dataclass(frozen=True)
+class Tls:
+    """Where the certificates are (PEM).
+
+    Attributes
+    ----------
+    authority : path
+        Certificate of the authority that signed everybody's.
+    certificate, key : path
+        One's own.
+    check_host : bool
+        Whether a certificate must name the host it is met at.
+    """
+
+    authority: Path
+    certificate: Path
+    key: Path
+    check_host: bool = True
+
+    def contexts(self) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+        """For connections that are accepted, and for those that are opened.
+
+        Raises
+        ------
+        InputError
+            For files that cannot be read, or hold no certificates.
+        """
+        both = []
+        for purpose in (ssl.PROTOCOL_TLS_SERVER, ssl.PROTOCOL_TLS_CLIENT):
+            context = ssl.SSLContext(purpose)
+            context.minimum_version = ssl.TLSVersion.TLSv1_3
+            for field, load in (
+                ("authority", lambda c: c.load_verify_locations(self.authority)),
+                ("certificate", lambda c: c.load_cert_chain(self.certificate, self.key)),
+            ):
+                try:
+                    load(context)
+                except (OSError, ssl.SSLError) as error:
+                    path = getattr(self, field)
+                    raise InputError(f"tls.{field}: expected PEM files, got {path}: {error}") from None
+            context.verify_mode = ssl.CERT_REQUIRED
+            both.append(context)
+        server, client = both
+        client.check_hostname = self.check_host
+        return server, client
