@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import base64
 import io
-import os
 import re
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -21,16 +19,17 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from sub2sub.errors import InputError
+from workloads.tables import whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Page", "asset", "plain_number"]
+__all__ = ["Page", "asset", "plain_number", "template"]
 
 _TYPES = {".png": "image/png", ".svg": "image/svg+xml", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
 _FIGURE_DPI = 150  # sharp on a screen of twice the usual density at the width of the text
@@ -43,7 +42,7 @@ def asset(name: str) -> Markup:
 
 
 @cache
-def _templates() -> Environment:
+def _environment() -> Environment:
     return Environment(
         loader=PackageLoader("sims.report", "assets"),
         autoescape=True,
@@ -51,6 +50,11 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def template(name: str) -> Template:
+    """A template of this package's `assets`; whatever is filled in is escaped."""
+    return _environment().get_template(name)
 
 
 @cache
@@ -153,8 +157,9 @@ class Page:
             rows = [tuple(row.get(name) for name in names) for row in listed]
         numeric = [_all_numbers(row[k] for row in rows) for k in range(len(names))]
         cells = [[c if isinstance(c, Markup) else plain_number(c) for c in row] for row in rows]
-        template = _templates().get_template("table.html")
-        return self.raw(template.render(names=names, rows=cells, numeric=numeric, caption=caption))
+        return self.raw(
+            template("table.html").render(names=names, rows=cells, numeric=numeric, caption=caption)
+        )
 
     def figure(self, picture: Path | str | Figure, caption: str = "") -> Self:
         """Add a PNG, JPEG or SVG file, or a matplotlib figure (which stays open).
@@ -194,7 +199,7 @@ class Page:
 
     def html(self) -> str:
         """The whole page."""
-        return _templates().get_template("page.html").render(
+        return template("page.html").render(
             title=self.title,
             subtitle=self.subtitle,
             contents=self._contents,
@@ -206,16 +211,8 @@ class Page:
     def write(self, path: Path | str) -> Path:
         """Write the page, whole or not at all, and return its path."""
         path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-                file.write(self.html())
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        with whole(path) as draft:
+            draft.write_text(self.html(), encoding="utf-8", errors="replace")
         return path
 
 

@@ -134,10 +134,10 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     path = Page("x").write(tmp_path / "deep" / "x.html")
     before = path.read_text()
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise OSError("no space left")
 
-    monkeypatch.setattr("os.chmod", fail)
+    monkeypatch.setattr(Path, "write_text", fail)
     with pytest.raises(OSError, match="no space"):
         Page("y").write(path)
     assert path.read_text() == before

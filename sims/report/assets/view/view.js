@@ -1,0 +1,409 @@
+// The overlay that one plays with: controls, the two pictures, and what they show of the same event.
+(() => {
+  "use strict";
+  const { audience, below, cycleKey, draw, inPlace, peerKey, Plane, Player, Ring, round, spread, world } = globalThis.sub2sub;
+  const WHOLE = new Intl.NumberFormat("en");
+
+  class OverlayView {
+    constructor(section, head) {
+      this.section = section;
+      this.head = head;
+      this.d = head.attributes.length;
+      this.axes = this.d > 1 ? [0, 1] : [0, -1];
+      this.how = { ...head.how, loss: 0 };
+      this.links = new Set();
+      this.hovered = -1;
+      this.worlds = new Map();
+      this.tries = 0; // the number of the event, which draws depend on
+      this.chosen = -1; // the peer at which the event is to enter; -1: a random one
+      this.plane = new Plane(this.part("plane"));
+      this.ring = new Ring(this.part("ring"));
+      this.player = new Player((time) => this.show(time));
+      this.fillControls();
+      this.listen();
+    }
+
+    part(role) {
+      return this.section.querySelector(`[data-role="${role}"]`);
+    }
+
+    async start() {
+      this.readColours();
+      await this.goTo(this.head.snapshots.length - 1);
+      this.publishRandomly();
+      this.section.dataset.ready = "true";
+    }
+
+    fillControls() {
+      const { attributes, domain, snapshots, how } = this.head;
+      const cycle = this.part("cycle");
+      cycle.max = snapshots.length - 1;
+      cycle.disabled = snapshots.length < 2;
+      this.part("shortcuts").value = how.shortcuts;
+      for (const [n, role] of ["x", "y"].entries()) {
+        const select = this.part(role);
+        attributes.forEach((title, k) => select.add(new Option(title, k)));
+        select.value = this.axes[n];
+        select.closest("label").hidden = this.d < 3;
+      }
+      this.part("x").closest(".axes").hidden = this.d < 3;
+      attributes.forEach((title, k) => {
+        const label = document.createElement("label");
+        label.className = "control";
+        const slider = Object.assign(document.createElement("input"), { type: "range" });
+        const [low, high] = domain[k];
+        [slider.min, slider.max, slider.step] = [low, high, (high - low) / 1000];
+        slider.dataset.attribute = k;
+        label.append(title, slider, document.createElement("output"));
+        this.part("sliders").append(label);
+      });
+    }
+
+    listen() {
+      const on = (role, type, act) => this.part(role).addEventListener(type, act);
+      on("cycle", "input", (event) => this.goTo(Number(event.target.value)));
+      on("shortcuts", "input", (event) => this.change(() => (this.how.shortcuts = Number(event.target.value))));
+      on("loss", "input", (event) => this.change(() => (this.how.loss = Number(event.target.value) / 100)));
+      on("x", "change", (event) => this.turn(0, Number(event.target.value)));
+      on("y", "change", (event) => this.turn(1, Number(event.target.value)));
+      on("random", "click", () => this.publishRandomly());
+      on("again", "click", () => this.change(() => this.tries++));
+      on("sliders", "input", (event) => {
+        const point = [...this.point];
+        point[Number(event.target.dataset.attribute)] = Number(event.target.value);
+        this.publish(point, false);
+      });
+      on("restart", "click", () => this.player.step(-Infinity));
+      on("back", "click", () => this.player.step(-1));
+      on("play", "click", () => this.player.toggle());
+      on("step", "click", () => this.player.step(1));
+      on("end", "click", () => this.player.step(Infinity));
+      on("hop", "input", (event) => {
+        this.player.pause();
+        this.player.seek(Number(event.target.value));
+      });
+      on("speed", "change", (event) => (this.player.speed = Number(event.target.value)));
+      for (const box of this.section.querySelectorAll("[data-links]")) {
+        box.addEventListener("change", () => {
+          if (box.checked) this.links.add(box.dataset.links);
+          else this.links.delete(box.dataset.links);
+          this.draw();
+        });
+      }
+      this.listenToPictures(on);
+      this.section.addEventListener("keydown", (event) => this.key(event));
+      document.addEventListener("themechange", () => this.repaint());
+      new ResizeObserver(() => this.draw()).observe(this.part("plane"));
+    }
+
+    listenToPictures(on) {
+      const at = (event) => {
+        const box = event.target.getBoundingClientRect();
+        return [event.clientX - box.left, event.clientY - box.top];
+      };
+      on("plane", "pointerdown", (event) => {
+        if (event.button !== 0 || !this.world) return;
+        event.target.setPointerCapture(event.pointerId);
+        this.dragging = true;
+        this.hover(-1);
+        this.publish(this.pointAt(...at(event)), false);
+      });
+      on("plane", "pointermove", (event) => {
+        if (this.dragging) this.publish(this.pointAt(...at(event)), false);
+        else if (this.world) this.hover(this.plane.at(this.state(), ...at(event)), event);
+      });
+      on("plane", "pointerup", () => {
+        if (!this.dragging) return;
+        this.dragging = false;
+        this.run();
+      });
+      on("plane", "pointercancel", () => (this.dragging = false));
+      on("ring", "pointermove", (event) => this.hover(this.ring.at(...at(event)), event));
+      on("ring", "click", (event) => {
+        const peer = this.ring.at(...at(event));
+        if (peer >= 0) this.enterAt(peer);
+      });
+      for (const role of ["plane", "ring"]) on(role, "pointerleave", () => this.hover(-1));
+    }
+
+    key(event) {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const role = event.target.dataset.role;
+      const way = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+      const letters = {
+        p: () => this.player.toggle(),
+        n: () => this.player.step(1),
+        b: () => this.player.step(-1),
+        r: () => this.publishRandomly(),
+        d: () => this.change(() => this.tries++),
+      };
+      if (role === "plane" && way) this.nudge(way, event.shiftKey ? 0.1 : 0.01);
+      else if (role === "ring" && way) this.chooseNext(way[0] || -way[1]);
+      else if (role === "ring" && event.key === "Enter" && this.hovered >= 0) this.enterAt(this.hovered);
+      else if (role === "plane" && event.key === "Enter") this.run();
+      else if (event.key.toLowerCase() in letters && event.target.tagName !== "SELECT") letters[event.key.toLowerCase()]();
+      else return;
+      event.preventDefault();
+    }
+
+    // A point of the space under a pixel of the plane.
+    pointAt(px, py) {
+      const point = [...this.point];
+      const [x, y] = this.axes;
+      point[x] = this.plane.frame.fromX(px);
+      if (y >= 0) point[y] = this.plane.frame.fromY(py);
+      return point;
+    }
+
+    nudge(way, share) {
+      const point = [...this.point];
+      this.axes.forEach((k, n) => {
+        if (k < 0) return;
+        const [low, high] = this.head.domain[k];
+        point[k] = Math.max(low, Math.min(high, point[k] + way[n] * share * (high - low)));
+      });
+      this.publish(point, false);
+    }
+
+    chooseNext(by) {
+      const { members } = this;
+      if (!members.length) return;
+      const place = members.indexOf(this.hovered);
+      this.hover(place < 0 ? members[0] : members[(place + by + members.length) % members.length]);
+      this.part("summary").textContent = this.describe(this.hovered).replaceAll("\n", "; ");
+    }
+
+    // Show the attribute k along axis n; if the other axis has it, they swap.
+    turn(n, k) {
+      if (this.axes[1 - n] === k) this.axes[1 - n] = this.axes[n];
+      this.axes[n] = k;
+      [this.part("x").value, this.part("y").value] = this.axes;
+      this.repaint();
+    }
+
+    async goTo(index) {
+      const shot = this.head.snapshots[index];
+      this.wanted = index;
+      if (!this.worlds.has(index)) this.worlds.set(index, world(shot, this.d));
+      const found = await this.worlds.get(index);
+      if (this.wanted !== index) return; // the slider has moved on
+      this.world = found;
+      this.part("cycle").value = index;
+      this.part("cycle-shown").textContent = `${shot.cycle}`;
+      this.repaint();
+      if (this.point) this.change(() => {});
+    }
+
+    // Something changed that an event's way depends on: the same event runs again, or is over again.
+    change(act) {
+      const over = this.player.time >= this.player.end;
+      act();
+      this.publish(this.point, !over, this.chosen);
+      if (over) this.player.seek(this.player.end);
+    }
+
+    enterAt(peer) {
+      this.publish(this.point, true, peer);
+    }
+
+    // A point within the box of a random peer, preferably one that others match as well.
+    publishRandomly() {
+      const { world: here, d } = this;
+      let point = null;
+      for (let attempt = 0; attempt < 50; attempt++) {
+        const peer = Math.floor(Math.random() * here.n);
+        if (!here.alive[peer]) continue;
+        point = Array.from({ length: d }, (_, k) => {
+          const [low, high] = this.head.domain[k];
+          const from = Math.max(low, here.low[peer * d + k]), to = Math.min(high, here.high[peer * d + k]);
+          return from + Math.random() * (to - from);
+        });
+        if (audience(here, point).length > 2) break;
+      }
+      this.publish(point ?? this.head.domain.map(([low, high]) => (low + high) / 2), true);
+    }
+
+    // Put an event at a point; `play` lets it run at once.
+    publish(point, play, chosen = -1) {
+      const moved = !this.point || point.some((value, k) => !this.axes.includes(k) && value !== this.point[k]);
+      this.point = point;
+      this.chosen = chosen;
+      const { head, world: here } = this;
+      const key = (stream) => peerKey(cycleKey(BigInt(head.seed), BigInt(head.streams[stream]), here.cycle), this.tries);
+      this.members = audience(here, point);
+      const m = this.members.length;
+      if (chosen >= 0 && this.members.includes(chosen)) this.entry = chosen;
+      else this.entry = m ? this.members[below(draw(key("entry"), 0), m)] : -1;
+      this.trace = spread(here, point, this.entry, key("dissemination"), this.how);
+      this.place = inPlace(here, this.members);
+      this.tally();
+      this.showSettings();
+      if (moved) this.shade();
+      const last = this.trace.messages.length ? this.trace.messages.at(-1).hop : 0;
+      this.part("hop").max = last;
+      this.player.reset(Math.max(last, this.trace.counts.hops, 0));
+      if (play) this.run();
+    }
+
+    run() {
+      if (matchMedia("(prefers-reduced-motion: reduce)").matches) this.player.seek(this.player.end);
+      else this.player.play();
+    }
+
+    // What each hop brings, and what has come up to it.
+    tally() {
+      const hops = Math.max(this.trace.counts.hops, this.trace.messages.at(-1)?.hop ?? 0, 0) + 1;
+      const row = () => ({ fresh: [], messages: 0, ring: 0, near: 0, random: 0, duplicates: 0, failed: 0, spam: 0 });
+      this.hops = Array.from({ length: hops }, row);
+      for (const peer of this.trace.order) this.hops[this.trace.hop.get(peer)].fresh.push(peer);
+      const fates = { duplicate: "duplicates", failed: "failed", spam: "spam" };
+      for (const { hop, kind, fate, local } of this.trace.messages) {
+        if (!local) this.hops[hop].messages++;
+        this.hops[hop][kind]++;
+        if (fate in fates) this.hops[hop][fates[fate]]++;
+      }
+      const body = this.part("hops");
+      body.replaceChildren();
+      let reached = 0;
+      this.hops.forEach((hop, number) => {
+        reached += hop.fresh.length;
+        const line = body.insertRow();
+        const cells = [number, hop.fresh.length, reached, hop.messages, hop.ring, hop.near, hop.random, hop.duplicates, hop.failed];
+        for (const cell of cells) Object.assign(line.insertCell(), { className: "number", textContent: WHOLE.format(cell) });
+      });
+    }
+
+    showSettings() {
+      this.part("shortcuts-shown").textContent = this.how.shortcuts;
+      this.part("loss-shown").textContent = `${Math.round(100 * this.how.loss)} %`;
+      for (const slider of this.section.querySelectorAll("[data-attribute]")) {
+        const value = this.point[Number(slider.dataset.attribute)];
+        slider.value = value;
+        slider.nextElementSibling.textContent = round(value);
+      }
+      this.section.dataset.point = JSON.stringify(this.point);
+      this.section.dataset.entry = this.entry;
+      this.section.dataset.cycle = this.world.cycle;
+    }
+
+    // The moment `time` of the event's way.
+    show(time) {
+      if (!this.trace) return;
+      const hop = Math.floor(time);
+      const now = { reached: 0, messages: 0, duplicates: 0, failed: 0, spam: 0 };
+      for (const row of this.hops.slice(0, hop + 1)) {
+        now.reached += row.fresh.length;
+        for (const name of ["messages", "duplicates", "failed", "spam"]) now[name] += row[name];
+      }
+      const { found, needed } = this.place;
+      const over = time >= this.player.end;
+      this.count("matches", WHOLE.format(this.members.length));
+      this.count("reached", WHOLE.format(now.reached), over && now.reached < this.members.length);
+      this.count("hop", Math.max(Math.min(hop, this.trace.counts.hops), 0));
+      for (const name of ["messages", "duplicates", "failed", "spam"]) this.count(name, WHOLE.format(now[name]));
+      this.count("links", `${WHOLE.format(found)} / ${WHOLE.format(needed)}`, found < needed);
+      this.part("hop").value = hop;
+      const { playing } = this.player;
+      this.part("play").classList.toggle("playing", playing);
+      this.part("play").querySelector(".name").textContent = playing ? "Pause" : "Play";
+      this.part("back").disabled = this.part("restart").disabled = time <= 0;
+      this.part("step").disabled = this.part("end").disabled = over;
+      this.section.dataset.over = over;
+      if (over && !this.dragging) this.part("summary").textContent = this.summary();
+      else if (!playing) this.part("summary").textContent = "";
+      this.draw();
+    }
+
+    count(name, text, short = false) {
+      const cell = this.section.querySelector(`[data-count="${name}"]`);
+      cell.textContent = text;
+      cell.classList.toggle("short", short);
+    }
+
+    summary() {
+      const { counts } = this.trace;
+      const m = this.members.length;
+      if (!m) return "Nobody subscribes to this event.";
+      const who = counts.reached === m ? `all ${WHOLE.format(m)} subscribers` : `${WHOLE.format(counts.reached)} of ${WHOLE.format(m)} subscribers`;
+      return `At cycle ${this.world.cycle} the event reached ${who} after ${counts.hops} hops, with ${WHOLE.format(counts.messages)} messages, ${WHOLE.format(counts.duplicates)} of them duplicates.`;
+    }
+
+    describe(peer) {
+      const { world: here, trace, d } = this;
+      const lines = [`Peer ${WHOLE.format(peer)}${here.id ? `, ID ${here.id[peer].toString(16).padStart(16, "0")}` : ""}`];
+      this.head.attributes.forEach((title, k) => lines.push(`${title}: ${round(here.low[peer * d + k])} to ${round(here.high[peer * d + k])}`));
+      const sizes = ["ring", "near", "random"].map((view) => here[view].start[peer + 1] - here[view].start[peer]);
+      lines.push(`knows ${sizes[0]} ring, ${sizes[1]} proximity, ${sizes[2]} random links`);
+      if (trace.hop.has(peer)) lines.push(`reached at hop ${trace.hop.get(peer)}; got ${trace.copies.get(peer)} copies, sent ${trace.sent.get(peer)}`);
+      else lines.push("not reached");
+      return lines.join("\n");
+    }
+
+    hover(peer, event) {
+      const tip = this.part("tip");
+      if (peer !== this.hovered) {
+        this.hovered = peer;
+        this.draw();
+      }
+      tip.hidden = peer < 0 || !event;
+      if (tip.hidden) return;
+      tip.textContent = this.describe(peer);
+      const frame = this.section.getBoundingClientRect();
+      const left = event.clientX - frame.left + 14, top = event.clientY - frame.top + 14;
+      tip.style.left = `${Math.max(0, Math.min(left, frame.width - tip.offsetWidth - 4))}px`;
+      tip.style.top = `${top}px`;
+    }
+
+    readColours() {
+      const style = getComputedStyle(this.section);
+      const names = ["paper", "ink", "soft", "rule", "ring", "near", "random", "failed", "lit"];
+      this.colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+      this.heat = style.getPropertyValue("--heat").split(",").map(Number);
+    }
+
+    shade() {
+      this.plane.shade(this.world, this.axes, this.head.domain, this.point, this.heat);
+      this.part("plane-caption").textContent = `Attribute space: the darker, the more subscribers an event there has (at most ${WHOLE.format(this.plane.most)}). Outlined are those of this event.`;
+    }
+
+    // After the cycle, the axes or the theme changed.
+    repaint() {
+      if (!this.world) return;
+      this.readColours();
+      if (!this.point) return;
+      this.shade();
+      this.draw();
+    }
+
+    state() {
+      const { world: here, axes, point, members, entry, place, trace, links, hovered } = this;
+      const { time } = this.player;
+      const hop = Math.floor(time);
+      const over = time >= this.player.end;
+      return {
+        world: here, axes, domain: this.head.domain, titles: this.head.attributes, point, ring: members, entry,
+        place, trace, time, links, hovered,
+        fresh: over ? [] : (this.hops[hop]?.fresh ?? []),
+        reached: (peer) => (trace.hop.get(peer) ?? Infinity) <= hop,
+      };
+    }
+
+    draw() {
+      if (!this.trace || !this.world) return;
+      const state = this.state();
+      this.plane.draw(state, this.colours);
+      this.ring.draw(state, this.colours);
+    }
+  }
+
+  for (const section of document.querySelectorAll("section.overlay")) {
+    const head = JSON.parse(document.getElementById(section.dataset.head).textContent);
+    const view = new OverlayView(section, head);
+    // Unpacking waits until the view is about to be seen, so that a page of many runs opens at once.
+    new IntersectionObserver((seen, observer) => {
+      if (!seen.some((entry) => entry.isIntersecting)) return;
+      observer.disconnect();
+      view.start();
+    }, { rootMargin: "600px" }).observe(section);
+  }
+})();

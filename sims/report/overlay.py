@@ -1,0 +1,241 @@
+"""An overlay to play with: recorded views, packed into a page with the script that spreads events over them.
+
+What is packed are the views themselves, each in its order, and the numbers that draws depend on, so that an
+event in the page takes the very way it takes in `sub2sub.dissemination.disseminate`. A ring view is stored
+as the gaps between its neighbours, most of which fit a byte. Recorded cycles that would make the page too
+large are left out, those closest to another first; the first and the last stay.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from sims.report.html import Page, asset, template
+from sims.report.packing import Packer, as_json, smallest
+from sub2sub.audience import STREAM as ENTRY
+from sub2sub.dissemination import STREAM as DISSEMINATION
+from sub2sub.dissemination import DisseminationSettings
+from sub2sub.errors import InputError
+from sub2sub.hosts import hosts_of
+
+__all__ = ["MEGABYTES", "OverlayView", "add_overlay", "encode", "scripts"]
+
+MEGABYTES = 8.0
+_VIEWS = {"near": "vicinity", "random": "cyclon", "ring": "ring"}
+_SCRIPTS = ("draws", "spread", "data", "plane", "ring", "player", "view")
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class OverlayView:
+    """What a page holds of a recorded overlay.
+
+    Attributes
+    ----------
+    head : dict
+        Everything but the arrays, see `assets/view/data.js`.
+    packer : Packer
+        The arrays.
+    left_out : list of int
+        Recorded cycles the page has no room for.
+    """
+
+    head: dict[str, Any]
+    packer: Packer
+    left_out: list[int] = field(default_factory=list)
+
+    @property
+    def arrays(self) -> set[str]:
+        """Names of the arrays that the head refers to."""
+        return set(_names(self.head))
+
+
+def encode(
+    peers: pa.Table,
+    links: pa.Table,
+    *,
+    seed: int = 0,
+    settings: DisseminationSettings | None = None,
+    attributes: list[str] | None = None,
+    megabytes: float = MEGABYTES,
+) -> OverlayView:
+    """Pack the tables `peers` and `links` of a run folder.
+
+    Parameters
+    ----------
+    peers : pyarrow.Table
+        `peer`, `low_0` .., `high_0` ..; and, where recorded, `cycle`, `id`, `alive`, `host`, `group`.
+        Without `cycle` the peers are the same in all cycles.
+    links : pyarrow.Table
+        `cycle`, `kind`, `source`, `target`, the links of a view in its order.
+    seed : int
+        Of the run.
+    settings : DisseminationSettings
+        How events spread at first; what the page shows can be changed there.
+    attributes : list of str, optional
+        Names of the attributes.
+    megabytes : float
+        Room for the arrays in the page.
+
+    Raises
+    ------
+    InputError
+        For tables that lack columns or name peers that do not exist.
+    """
+    _check_columns(peers, links)
+    d = sum(name.startswith("low_") for name in peers.column_names)
+    cycles = sorted(set(links["cycle"].to_pylist()))
+    if not cycles:
+        raise InputError("links: expected links of at least one cycle, the table is empty")
+    packer, shots = Packer(), []
+    ends: list[tuple[Floats, Floats]] = []
+    for cycle in cycles:
+        there = peers if "cycle" not in peers.column_names else peers.filter(pc.equal(peers["cycle"], cycle))
+        if there.num_rows == 0:
+            raise InputError(f"peers: expected rows for cycle {cycle}, of which links were recorded")
+        there = there.sort_by("peer")
+        held = links.filter(pc.equal(links["cycle"], cycle))
+        lows, highs = (
+            np.stack([there[f"{side}_{k}"].to_numpy() for k in range(d)], axis=1) for side in ("low", "high")
+        )
+        ends.append((lows, highs))
+        shots.append(_snapshot(packer, cycle, there, lows, highs, held))
+    how = settings or DisseminationSettings()
+    head = {
+        "seed": str(seed),
+        "streams": {"entry": str(ENTRY), "dissemination": str(DISSEMINATION)},
+        "how": {
+            "shortcuts": how.shortcuts, "ringShortcuts": how.ring_shortcuts, "retries": how.retries,
+        },
+        "attributes": _titles(attributes, d),
+        "domain": _domain(ends, d),
+    }  # fmt: skip
+    kept, left_out = _fit(packer, shots, megabytes)
+    return OverlayView({**head, "snapshots": kept}, packer, left_out)
+
+
+def add_overlay(page: Page, view: OverlayView, name: str) -> None:
+    """Put an overlay into a page."""
+    head = as_json(view.head)
+    key = f"overlay-{hashlib.sha256(head.encode()).hexdigest()[:8]}"
+    page.style(asset("view/view.css"))
+    page.script(scripts())
+    page.raw(Markup('<script type="application/json" id="{}">{}</script>').format(key, head))
+    page.raw(view.packer.html(view.arrays))
+    page.raw(template("view/view.html").render(key=key, name=name))
+
+
+def scripts() -> Markup:
+    """The scripts of the view, in the order in which they need one another."""
+    return Markup("\n").join(asset(f"view/{name}.js") for name in _SCRIPTS)
+
+
+def _check_columns(peers: pa.Table, links: pa.Table) -> None:
+    for name, table in (("peers", peers), ("links", links)):
+        needed = ("peer", "low_0", "high_0") if name == "peers" else ("cycle", "kind", "source", "target")
+        for column in needed:
+            if column not in table.column_names:
+                raise InputError(f"{name}: expected a column {column!r}, got {', '.join(table.column_names)}")
+
+
+def _snapshot(
+    packer: Packer, cycle: int, peers: pa.Table, lows: Floats, highs: Floats, links: pa.Table
+) -> dict[str, Any]:
+    n = len(lows)
+    if not np.array_equal(peers["peer"].to_numpy(), np.arange(n)):
+        raise InputError(f"peers: expected each of the peers 0 to {n - 1} once in cycle {cycle}")
+    alive = peers["alive"].to_numpy() if "alive" in peers.column_names else np.ones(n)
+    shot: dict[str, Any] = {
+        "cycle": int(cycle), "n": n, "low": packer.add(lows), "high": packer.add(highs),
+        "alive": packer.add(alive.astype(np.uint8)),
+    }  # fmt: skip
+    if "id" in peers.column_names:
+        shot["id"] = packer.add(peers["id"].to_numpy().astype(np.uint64))
+    if "group" in peers.column_names and (group := peers["group"].to_numpy()).any():
+        shot["group"] = packer.add(group.astype(np.uint8))
+    if "host" in peers.column_names:
+        hosts = hosts_of(peers["host"].to_numpy(), alive.astype(np.uint8))
+        if hosts.of.size:
+            of, start, there = (part.astype(np.int32) for part in hosts)
+            shot["hosts"] = {"of": packer.add(of), "start": packer.add(start), "peers": packer.add(there)}
+    source, target = (links[name].to_numpy() for name in ("source", "target"))
+    bad = np.flatnonzero((source < 0) | (source >= n) | (target < 0) | (target >= n))
+    if bad.size:
+        raise InputError(f"links row {bad[0]} of cycle {cycle}: expected peers below {n}")
+    for view, name in _VIEWS.items():
+        mine = pc.equal(links["kind"].cast(pa.string()), name).to_numpy()
+        shot[view] = _pack_view(packer, n, source[mine].astype(np.int64), target[mine].astype(np.int64), view)
+    return shot
+
+
+def _pack_view(packer: Packer, n: int, source: Ints, target: Ints, view: str) -> dict[str, Any]:
+    sizes = packer.add(smallest(np.bincount(source, minlength=n)))
+    if view != "ring":
+        order = np.argsort(source, kind="stable")
+        return {"size": sizes, "target": packer.add(smallest(target[order]))}
+    way = (target - source) % n  # how far up the ring
+    order = np.lexsort((way, source))
+    source, way = source[order], way[order]
+    before = np.where(np.append(True, source[1:] != source[:-1])[: way.size], 0, np.append(0, way)[:-1])
+    return {"size": sizes, "gap": packer.add(smallest(way - before))}
+
+
+def _fit(
+    packer: Packer, shots: list[dict[str, Any]], megabytes: float
+) -> tuple[list[dict[str, Any]], list[int]]:
+    """Snapshots that fit, and the cycles of those left out."""
+    kept, left_out = list(shots), []
+    while packer.bytes_of(set(_names(kept))) > megabytes * 1e6:
+        if len(kept) == 1:
+            size = packer.bytes_of(set(_names(kept))) / 1e6
+            raise InputError(
+                f"links: one recorded cycle takes {size:.1f} MB in a page, expected {megabytes:g} MB or less"
+            )
+        cycles = [shot["cycle"] for shot in kept]
+        inner = range(1, len(kept) - 1) if len(kept) > 2 else range(1)
+        crowded = min(inner, key=lambda k: cycles[k + 1] - cycles[k - 1] if k else 0)
+        left_out.append(kept.pop(crowded)["cycle"])
+    return kept, sorted(left_out)
+
+
+def _names(value: Any) -> Iterator[str]:
+    """Names of the arrays that some part of a head refers to."""
+    if isinstance(value, Mapping):
+        if "at" in value:
+            yield value["at"]
+        else:
+            for part in value.values():
+                yield from _names(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _names(part)
+
+
+def _titles(attributes: list[str] | None, d: int) -> list[str]:
+    if attributes is not None and len(attributes) == d:
+        return attributes
+    return [f"attribute {k}" for k in range(d)]
+
+
+def _domain(ends: list[tuple[Floats, Floats]], d: int) -> list[list[float]]:
+    """What each axis shows: [0, 1] where all ranges are within it, otherwise all finite ends."""
+    shown = []
+    for k in range(d):
+        both = np.concatenate([side[:, k] for pair in ends for side in pair])
+        finite = both[np.isfinite(both)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+        if low >= 0.0 and high <= 1.0:
+            low, high = 0.0, 1.0
+        shown.append([low, high if high > low else low + 1.0])
+    return shown
