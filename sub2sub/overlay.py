@@ -15,6 +15,7 @@ from sub2sub.network import Network
 from sub2sub.population import Population
 from sub2sub.probing import Probing
 from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number
+from sub2sub.rendezvous import Rendezvous
 from sub2sub.ring import Ring, RingSettings
 from sub2sub.vicinity import Vicinity, VicinitySettings
 
@@ -34,20 +35,21 @@ class OverlaySettings:
     suspect_age : int
         Age in cycles from which on a ring link is probed, 0 for never; below `ring.max_age` by the number of
         probes that may be lost before a live neighbour is dropped.
+    patience : int
+        Cycles after which a peer whose random view is incomplete asks for a contact again, 0 for never.
     """
 
     cyclon: CyclonSettings = field(default_factory=lambda: CyclonSettings(retry=10, tries=3))
     vicinity: VicinitySettings = field(default_factory=lambda: VicinitySettings(max_age=20))
     ring: RingSettings = field(default_factory=lambda: RingSettings(max_age=9, drop_failed=False))
     suspect_age: int = 6
+    patience: int = 10
 
     @classmethod
     def paper(cls) -> OverlaySettings:
-        """As published: no hello, no ages, nothing dropped."""
-        default = cls()
-        return cls(
-            CyclonSettings(), replace(default.vicinity, max_age=0), RingSettings.paper(), suspect_age=0
-        )
+        """As published: no hello, no ages, nothing dropped, nobody asks twice."""
+        near = replace(cls().vicinity, max_age=0)
+        return cls(CyclonSettings(), near, RingSettings.paper(), suspect_age=0, patience=0)
 
 
 class Overlay:
@@ -77,14 +79,15 @@ class Overlay:
         self.network.alive[:] &= population.present.astype(np.uint8)
         boxes, d = population.boxes, population.d
         self.cyclon = Cyclon(len(population), self.settings.cyclon, seed)
+        self.rendezvous = Rendezvous(self.cyclon, self.settings.patience, seed)
         self.vicinity = Vicinity(boxes, d, self.cyclon, self.settings.vicinity, seed)
         self.ring = Ring(boxes, d, self.cyclon, self.vicinity, self.settings.ring, seed)
         self.probing = Probing(self.ring, self.settings.suspect_age, seed)
 
     @property
-    def layers(self) -> tuple[Cyclon, Vicinity, Probing, Ring]:
+    def layers(self) -> tuple[Rendezvous, Cyclon, Vicinity, Probing, Ring]:
         """The layers in the order they are stepped."""
-        return self.cyclon, self.vicinity, self.probing, self.ring
+        return self.rendezvous, self.cyclon, self.vicinity, self.probing, self.ring
 
     def bootstrap(self, cycle: int = 0) -> None:
         """Start everybody alive at once with one random link each, so that the links form a connected graph.

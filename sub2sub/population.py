@@ -103,7 +103,8 @@ class Population:
     @property
     def dormant(self) -> NDArray[np.bool_]:
         """Which peers newcomers can be."""
-        return self.row == DORMANT
+        dormant: NDArray[np.bool_] = self.row == DORMANT
+        return dormant
 
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The closed ranges (lows, highs) of all peers."""

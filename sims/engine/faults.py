@@ -1,4 +1,4 @@
-"""What befalls a population: crash, recovery, leaving, joining, churn, partition, loss, changed subscriptions.
+"""What befalls a population: crashes, recoveries, joins, departures, partitions, loss, changed subscriptions.
 
 Each is a control with a schedule. Who is hit is drawn from the simulation's seed, the control's name and
 the cycle, host by host: the peers of one host (`sub2sub.hosts`) go down and come up, and are cut off,

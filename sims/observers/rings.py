@@ -95,6 +95,6 @@ class RingCompleteness:
 
 def _version(people: Population) -> bytes:
     """A digest of who has which subscription."""
-    digest = hashlib.blake2b(people.row)
-    digest.update(people.boxes)
+    digest = hashlib.blake2b(people.row.data)
+    digest.update(people.boxes.data)
     return digest.digest()

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sims.engine import Schedule, Simulation
+from sims.engine import Control, Schedule, Simulation
 from sims.engine.faults import Churn, Crash, Join, Leave, Partition, Recover, Resubscribe
 from sub2sub.errors import InputError
 from sub2sub.overlay import Overlay
@@ -16,7 +16,7 @@ from sub2sub.population import Population
 HOSTS, EACH = 60, 3
 
 
-def simulation(*faults: tuple[int, object], spare: int = 100, each: int = EACH) -> Simulation:
+def simulation(*faults: tuple[int, Control], spare: int = 100, each: int = EACH) -> Simulation:
     """Sixty hosts with three subscriptions each."""
     low = np.random.default_rng(1).random((HOSTS * each, 2)) * 0.7
     hosts = np.repeat(np.arange(HOSTS), each)
