@@ -35,7 +35,7 @@ from typing import Any, Literal
 from sims.runs.entries import FAULTS, Entries, Entry
 from sims.runs.interests import PopulationSettings
 from sims.runs.schema import Key, Problem, Reader, plain
-from sims.runs.systems import NAMES, System, system
+from sims.runs.systems import NAMES, system
 from sims.runs.toml import dumps, line_of, override, parse_override
 from sub2sub.errors import InputError
 
@@ -104,8 +104,9 @@ def experiment_from(data: Mapping[str, Any], reader: Reader) -> Experiment | Non
     name = data.get("system", "sub2sub")
     chosen = system(name if name in NAMES else "sub2sub")
     last = data.get("cycles", Experiment.cycles)
-    cycles = last if isinstance(last, int) else 0
-    filled = {"workload": {}, "layers": {}, "dissemination": {}, "observers": _usual(chosen, cycles), **data}
+    cycles = last if type(last) is int and last > 0 else None  # schedules are checked if it is known
+    usual = [{**table, **({"at": cycles or 0} if table.get("at") == -1 else {})} for table in chosen.usual]
+    filled = {"workload": {}, "layers": {}, "dissemination": {}, "observers": usual, **data}
     return reader.read(  # type: ignore[no-any-return]
         Experiment,
         filled,
@@ -117,10 +118,6 @@ def experiment_from(data: Mapping[str, Any], reader: Reader) -> Experiment | Non
             "observers": Entries(chosen.observers, chosen.supplied, chosen.layer_names, cycles),
         },
     )
-
-
-def _usual(chosen: System, cycles: int) -> list[dict[str, Any]]:
-    return [{**table, **({"at": cycles} if table.get("at") == -1 else {})} for table in chosen.usual]
 
 
 def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:

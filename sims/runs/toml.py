@@ -25,7 +25,7 @@ def line_of(text: str, key: Key) -> int | None:
     >>> line_of("a = 1\\n\\n[b]\\nc = [\\n  2,\\n]\\n", ("b", "c"))
     4
     """
-    lines = text.splitlines(keepends=True)
+    lines = [f"{line}\n" for line in text.split("\n")]  # what TOML takes for a line, unlike splitlines()
     complete = 0  # lines that parse: what comes next is the beginning of a statement
     for end in range(1, len(lines) + 1):
         try:
