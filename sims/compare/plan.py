@@ -1,0 +1,116 @@
+"""What is to be run: worlds, their systems and seeds, and how large."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+
+from sims.compare.systems.catalogue import systems_of
+from sims.compare.worlds import build_world
+from sims.compare.worlds.between import STEPS
+from sub2sub.errors import InputError
+
+__all__ = ["Plan", "Unit", "worlds_of"]
+
+WORKLOADS = ("uniform-1", "power-law-1", "power-law-3")
+LEAST_SEEDS = 2  # below that there is no confidence interval
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One system in one world with one seed."""
+
+    world: str
+    system: str
+    seed: int
+    subscribers: int
+    events: int
+    probes: int
+    seconds: float
+
+    @property
+    def key(self) -> str:
+        """Names its file: the same for the same unit, whatever plan it is part of.
+
+        Examples
+        --------
+        >>> Unit("topics", "sub2sub", 1, 100, 10, 5, 60.0).key[:17]
+        'topics-sub2sub-1-'
+        """
+        what = json.dumps(asdict(self), sort_keys=True)
+        name = "-".join(
+            "".join(c if c.isalnum() else "_" for c in text) for text in (self.world, self.system)
+        )
+        return f"{name}-{self.seed}-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
+
+
+def worlds_of(kind: str, tree: str | None, workloads: tuple[str, ...]) -> list[str]:
+    """Names of the worlds of a kind: "topics", "ranges", "between" or "all".
+
+    Examples
+    --------
+    >>> worlds_of("ranges", None, ("uniform-2",))
+    ['ranges uniform-2']
+    """
+    worlds = []
+    if kind in ("topics", "all"):
+        worlds.append(f"topics {tree}" if tree else "topics")
+    if kind in ("ranges", "all"):
+        worlds += [f"ranges {workload}" for workload in workloads or WORKLOADS]
+    if kind in ("between", "all"):
+        worlds += [f"between {t:g}" for t in STEPS]
+    return worlds
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A comparison.
+
+    Attributes
+    ----------
+    worlds : tuple of str
+        Their names, see `sims.compare.worlds.build_world`.
+    subscribers, events, probes : int
+        Of each world.
+    seeds : int
+        Worlds and systems are drawn anew for the seeds 1 to `seeds`.
+    seconds : float
+        A unit that takes longer leaves the rest of its cells empty, with that reason.
+    """
+
+    worlds: tuple[str, ...]
+    subscribers: int = 10_000
+    events: int = 50
+    probes: int = 20
+    seeds: int = 10
+    seconds: float = 300.0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be compared."""
+        for name, least in (("subscribers", 10), ("events", 1), ("probes", 1), ("seeds", LEAST_SEEDS)):
+            if getattr(self, name) < least:
+                raise InputError(f"{name} = {getattr(self, name)}: expected at least {least}")
+        if not self.seconds > 0:
+            raise InputError(f"seconds = {self.seconds}: expected more than 0")
+
+    def check(self) -> None:
+        """Build the first seed's worlds, so that a user's mistake is known before anything runs."""
+        for world in self.worlds:
+            build_world(world, self.subscribers, self.events, self.probes, seed=1)
+
+    def units(self) -> list[Unit]:
+        """All units; those of one seed together, so that an early stop leaves whole comparisons.
+
+        Examples
+        --------
+        >>> len(Plan(("between 0", "between 1"), seeds=3).units()) == 6 * len(systems_of("between"))
+        True
+        """
+        size = (self.subscribers, self.events, self.probes, self.seconds)
+        return [
+            Unit(world, system, seed, *size)
+            for seed in range(1, self.seeds + 1)
+            for world in self.worlds
+            for system in systems_of(world)
+        ]

@@ -1,0 +1,104 @@
+"""Runs the units of a plan, in several processes or through Spark, each written when it is done.
+
+A unit is a file of its own in `units/`, named after what it measures; those that are there are not run again,
+so a comparison that was interrupted goes on where it was, and one with more seeds or worlds keeps what an
+earlier one found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from sims.compare.plan import Unit
+from sims.compare.unit import measure
+from workloads.session import run_numbers, spark_session
+from workloads.tables import whole
+
+__all__ = ["read_unit", "run_units"]
+
+SCHEMA = pa.schema(
+    [
+        ("knob", pa.string()),
+        ("loss", pa.float64()),
+        ("crashed", pa.float64()),
+        ("metric", pa.string()),
+        ("value", pa.float64()),
+        ("note", pa.string()),
+    ]
+)
+
+Progress = Callable[[int, int], None]
+
+
+def run_units(
+    units: Sequence[Unit], folder: Path, processes: int, master: str | None, progress: Progress
+) -> None:
+    """Run the units that `folder` does not have yet.
+
+    Parameters
+    ----------
+    processes : int
+        How many at a time on this machine.
+    master : str, optional
+        Address of a Spark master, to run there instead.
+    progress : callable
+        Called with (done, all).
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    todo = [unit for unit in units if not _file(folder, unit).exists()]
+    done = len(units) - len(todo)
+    progress(done, len(units))
+    if master is not None:
+        with spark_session(master) as spark:
+            run_numbers(
+                spark, range(len(todo)), partial(_run_number, todo, folder.resolve()), "units",
+                lambda _, now, total: progress(done + now, done + total),
+            )  # fmt: skip
+        return
+    if processes == 1 or len(todo) < 2:
+        for number, unit in enumerate(todo):
+            _run_one(unit, folder)
+            progress(done + number + 1, len(units))
+        return
+    # Started afresh, not forked: numba's and Arrow's threads do not survive a fork.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        jobs = [pool.submit(_run_one, unit, folder) for unit in todo]
+        try:
+            for number, job in enumerate(as_completed(jobs)):
+                job.result()
+                progress(done + number + 1, len(units))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def read_unit(folder: Path, unit: Unit) -> tuple[str, pa.Table]:
+    """The fingerprint of the world that a unit saw, and its values."""
+    table = parquet.read_table(_file(folder, unit))
+    return table.schema.metadata[b"digest"].decode(), table
+
+
+def _file(folder: Path, unit: Unit) -> Path:
+    return folder / f"{unit.key}.parquet"
+
+
+def _run_number(todo: Sequence[Unit], folder: Path, number: int) -> int:
+    return _run_one(todo[number], folder)
+
+
+def _run_one(unit: Unit, folder: Path) -> int:
+    digest, rows = measure(
+        unit.world, unit.system, unit.seed, unit.subscribers, unit.events, unit.probes, unit.seconds
+    )
+    columns = list(zip(*rows, strict=True))
+    table = pa.table(dict(zip(SCHEMA.names, columns, strict=True)), schema=SCHEMA)
+    with whole(_file(folder, unit)) as draft:
+        parquet.write_table(table.replace_schema_metadata({"digest": digest}), draft)
+    return len(rows)

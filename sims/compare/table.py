@@ -1,0 +1,79 @@
+"""The table of a comparison: each cell a mean over seeds with its 95 % confidence interval.
+
+Long form, a row for each world, system, knob, fault and metric. The interval is Student's, over seeds. A cell
+that some seeds have no value for says so in `note`, one that none has a value for says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from sims.compare.plan import Unit
+from sims.compare.run import read_unit
+
+__all__ = ["KEYS", "cells", "gather"]
+
+KEYS = ["world", "system", "knob", "loss", "crashed", "metric"]
+CONFIDENCE = 0.95
+
+
+def gather(units: Sequence[Unit], folder: Path) -> pd.DataFrame:
+    """All values of all units, one row each, after checking that all systems saw the same worlds."""
+    seen: dict[tuple[str, int], tuple[str, str]] = {}
+    frames = []
+    for unit in units:
+        digest, table = read_unit(folder, unit)
+        other, system = seen.setdefault((unit.world, unit.seed), (digest, unit.system))
+        if other != digest:
+            raise AssertionError(
+                f"{unit.world}, seed {unit.seed}: {system} and {unit.system} saw different worlds"
+            )
+        frame = table.to_pandas()
+        frame.insert(0, "seed", unit.seed)
+        frame.insert(0, "system", unit.system)
+        frame.insert(0, "world", unit.world)
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
+def cells(values: pd.DataFrame) -> pd.DataFrame:
+    """Means over seeds.
+
+    Returns
+    -------
+    DataFrame
+        `KEYS`, then `mean`, `low`, `high` (empty for a single value), `seeds` (those that have a value) and
+        `note`.
+
+    Examples
+    --------
+    >>> same = {"world": "topics", "system": "s", "knob": "", "loss": 0.0, "crashed": 0.0, "metric": "m"}
+    >>> found = cells(pd.DataFrame([same | {"seed": k, "value": float(k), "note": ""} for k in (1, 2, 3)]))
+    >>> found[["mean", "low", "high", "seeds"]].round(3).values.tolist()
+    [[2.0, -0.484, 4.484, 3.0]]
+    """
+    from scipy import special
+
+    grouped = values.groupby(KEYS, sort=False, dropna=False)
+    table = grouped["value"].agg(mean="mean", deviation="std", seeds="count").reset_index()
+    count = table["seeds"].to_numpy()
+    reach = (
+        special.stdtrit(np.maximum(count - 1, 1), 0.5 + CONFIDENCE / 2) * table["deviation"] / np.sqrt(count)
+    )
+    table["low"], table["high"] = table["mean"] - reach, table["mean"] + reach
+    notes = grouped["note"].agg(_note).reset_index(drop=True)
+    table["note"] = notes
+    return table[[*KEYS, "mean", "low", "high", "seeds", "note"]]
+
+
+def _note(notes: pd.Series) -> str:
+    """What some or all seeds remarked on a cell."""
+    remarks = notes[notes != ""]
+    if remarks.empty:
+        return ""
+    share = "" if len(remarks) == len(notes) else f"{len(remarks)} of {len(notes)} seeds: "
+    return share + "; ".join(dict.fromkeys(remarks))

@@ -1,0 +1,44 @@
+"""What befalls a world: the same loss rate and the same crashed subscribers for every system.
+
+Subscribers crash in one random order, drawn once for a world: who is down at 10 % is down at 30 % too. They
+crash, and messages begin to be lost, after the overlays were built and before the first event; nothing is
+repaired before the last event has been published. What repair takes is measured apart (`heal`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["FAULTS", "HEAL_CRASHED", "NONE", "Fault"]
+
+
+class Fault(NamedTuple):
+    """A share of the messages that is lost, and a share of the subscribers that is down.
+
+    Examples
+    --------
+    >>> str(Fault(loss=0.05)), str(Fault(crashed=0.3)), str(Fault())
+    ('5 % loss', '30 % crashed', 'no faults')
+    """
+
+    loss: float = 0.0
+    crashed: float = 0.0
+
+    def __str__(self) -> str:
+        """In words."""
+        parts = [f"{100 * self.loss:g} % loss"] if self.loss else []
+        parts += [f"{100 * self.crashed:g} % crashed"] if self.crashed else []
+        return ", ".join(parts) or "no faults"
+
+
+NONE = Fault()
+FAULTS = (
+    NONE,
+    Fault(loss=0.05),
+    Fault(loss=0.15),
+    Fault(crashed=0.1),
+    Fault(crashed=0.3),
+    Fault(crashed=0.5),
+    Fault(crashed=0.7),
+)
+HEAL_CRASHED = 0.2  # the share that crashes when healing is measured

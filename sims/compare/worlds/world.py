@@ -1,0 +1,164 @@
+"""One population, its events and its faults, as data that every system receives.
+
+A subscriber is a number from 0 to n - 1 and one box, closed on both ends. An event is a point and enters at
+its publisher, a live subscriber that wants it; so no system is billed for finding one, and none gains by it.
+Where interests are topics the publisher subscribes to the event's own topic, because a process that
+publishes on a topic belongs to its community (CAMCAST, Section 2.1).
+
+`matches` is the truth that deliveries are measured against; no system may look at it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.topics import NestedRanges
+from sims.compare.worlds.faults import FAULTS, HEAL_CRASHED, Fault
+from sub2sub.matching import Members, match
+from sub2sub.randomness import cycle_key, draws, stream_number
+
+__all__ = ["Topics", "World"]
+
+CRASHES, PUBLISHERS = stream_number("compare/crashes"), stream_number("compare/publishers")
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Topics:
+    """The topics of a world whose interests are topics.
+
+    Attributes
+    ----------
+    ranges : NestedRanges
+        The tree, and the range of each topic.
+    of : (n,) int64
+        The topic of each subscriber.
+    of_event : (m,) int64
+        The topic of each event.
+    """
+
+    ranges: NestedRanges
+    of: Integers
+    of_event: Integers
+
+
+@dataclass(frozen=True)
+class World:
+    """Interests, events and faults.
+
+    Attributes
+    ----------
+    name : str
+    seed : int
+    lows, highs : (n, d) float64
+        Closed ranges of whole numbers.
+    points : (m, d) float64
+        Events, in the order in which they are published; the last `probes` of them measure how far an
+        overlay has come and are not among those of the cells.
+    probes : int
+    bits : int
+        Attributes have values from 0 to 2^bits - 1 where interests are ranges, so that dyadic topics can be
+        exact; 0 where they are topics.
+    topics : Topics, optional
+
+    Examples
+    --------
+    >>> world = World("example", 1, np.array([[0.0], [2.0], [3.0]]), np.array([[4.0], [9.0], [9.0]]),
+    ...               np.array([[3.0], [8.0]]), probes=0, bits=4)
+    >>> world.matches.of(0), world.alive(Fault(crashed=0.4)).sum()
+    (array([0, 1, 2]), np.uint64(2))
+    """
+
+    name: str
+    seed: int
+    lows: Floats
+    highs: Floats
+    points: Floats
+    probes: int
+    bits: int
+    topics: Topics | None = None
+
+    @property
+    def n(self) -> int:
+        """Subscribers."""
+        return len(self.lows)
+
+    @property
+    def d(self) -> int:
+        """Attributes."""
+        return int(self.lows.shape[1])
+
+    @property
+    def events(self) -> Integers:
+        """Numbers of the events of the cells."""
+        return np.arange(len(self.points) - self.probes)
+
+    @property
+    def probe_events(self) -> Integers:
+        """Numbers of the probes."""
+        return np.arange(len(self.points) - self.probes, len(self.points))
+
+    @cached_property
+    def matches(self) -> Members:
+        """Who wants each event, crashed or not."""
+        return match(self.lows, self.highs, self.points)
+
+    @cached_property
+    def _publishers(self) -> dict[float, Integers]:
+        return {}
+
+    @cached_property
+    def _crash_order(self) -> Integers:
+        marks = draws(cycle_key(self.seed, CRASHES, 0), np.arange(self.n))
+        return np.argsort(marks, kind="stable")
+
+    def alive(self, fault: Fault) -> NDArray[np.uint8]:
+        """Who is up."""
+        up = np.ones(self.n, np.uint8)
+        up[self._crash_order[: round(fault.crashed * self.n)]] = 0
+        return up
+
+    def publishers(self, fault: Fault) -> Integers:
+        """Who publishes each event: of its live candidates the first in a random order, -1 if none is left.
+
+        An event that nobody but its publisher wants is not published either.
+        """
+        if fault.crashed not in self._publishers:
+            self._publishers[fault.crashed] = self._draw_publishers(self.alive(fault))
+        return self._publishers[fault.crashed]
+
+    def _draw_publishers(self, alive: NDArray[np.uint8]) -> Integers:
+        found = np.full(len(self.points), -1, np.int64)
+        for e in range(len(self.points)):
+            wanting = self.matches.of(e)
+            up = wanting[alive[wanting] == 1]
+            if self.topics is not None:
+                may = up[self.topics.of[up] == self.topics.of_event[e]]
+            else:
+                may = up
+            if up.size > 1 and may.size:
+                marks = draws(cycle_key(self.seed, PUBLISHERS, e), may)
+                found[e] = may[np.argmin(marks)]
+        return found
+
+    def digest(self) -> str:
+        """A fingerprint of everything a system receives: interests, events, who publishes and who crashes."""
+        text = hashlib.sha256()
+        for array in (self.lows, self.highs, self.points):
+            text.update(np.ascontiguousarray(array).tobytes())
+        if self.topics is not None:
+            text.update(self.topics.ranges.bounds().tobytes())
+            text.update(self.topics.of.tobytes())
+            text.update(self.topics.of_event.tobytes())
+        for fault in (*FAULTS, Fault(crashed=HEAL_CRASHED)):
+            text.update(repr(tuple(fault)).encode())
+            text.update(self.alive(fault).tobytes())
+            text.update(self.publishers(fault).tobytes())
+        return text.hexdigest()[:16]

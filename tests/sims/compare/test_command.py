@@ -1,0 +1,48 @@
+"""`sub2sub compare` from end to end, at a tiny size."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from sims.cli import main
+
+TINY = ["--subscribers", "80", "--events", "6", "--seeds", "2", "--processes", "1"]
+
+
+def compare(out: Path, *options: str) -> Result:
+    return CliRunner().invoke(main, ["compare", "--out", str(out), *TINY, *options])
+
+
+def test_a_comparison_is_a_run_folder_with_its_table_in_three_forms(tmp_path: Path) -> None:
+    result = compare(tmp_path / "c", "--world", "topics")
+    assert result.exit_code == 0, result.output
+    manifest = json.loads((tmp_path / "c" / "manifest.json").read_text())
+    assert (manifest["kind"], manifest["state"]) == ("compare", "done")
+    table = pq.read_table(tmp_path / "c" / "compare.parquet")
+    assert table.column_names == [
+        "world", "system", "knob", "loss", "crashed", "metric", "mean", "low", "high", "seeds", "note",
+    ]  # fmt: skip
+    assert (tmp_path / "c" / "compare.csv").read_text().count("\n") == table.num_rows + 1
+    assert "## topics" in (tmp_path / "c" / "compare.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--seeds", "1"], "seeds = 1: expected at least 2"),
+        (["--subscribers", "3"], "subscribers = 3: expected at least 10"),
+        (["--world", "ranges", "--workload", "nonsense"], "workload = 'nonsense'"),
+        (["--world", "topics", "--tree", "/nowhere/tree.txt"], "/nowhere/tree.txt"),
+    ],
+)
+def test_a_mistake_is_one_line(tmp_path: Path, options: list[str], message: str) -> None:
+    result = compare(tmp_path / "c", *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "c" / "manifest.json").exists()
