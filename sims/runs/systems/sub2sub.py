@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sims.observers import Clustering, Connectivity, Degrees, LinkAges, PathLengths, RingCompleteness
+from sims.observers.publishers import Publishers
 from sims.observers.snapshots import KINDS, Snapshots
 from sims.runs.interests import WorkloadSettings
 from sims.runs.recorders import Delivery
@@ -37,6 +38,7 @@ SYSTEM = System(
     observers={
         "rings": RingCompleteness,
         "delivery": Delivery,
+        "publishers": Publishers,
         "degrees": Degrees,
         "ages": LinkAges,
         "clustering": Clustering,

@@ -1,0 +1,59 @@
+"""How fast publishers find somebody who wants their event, from the views as they are (004, Figure 8)."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from sims.engine.control import Row
+from sims.engine.simulation import Simulation
+from sub2sub.boxes import points
+from sub2sub.links import Links
+from sub2sub.publishing import PublisherSettings, find_entry
+
+__all__ = ["Publishers"]
+
+
+class Publishers:
+    """One publisher for each test event sets out from a random peer.
+
+    Parameters
+    ----------
+    events : (m, d) array_like
+    view, ring_offers, max_steps
+        As in `sub2sub.publishing.PublisherSettings`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sub2sub.overlay import Overlay
+    >>> from sub2sub.population import Population
+    >>> low = np.random.default_rng(1).random((100, 2)) * 0.7
+    >>> simulation = Simulation(Overlay(Population.of(low, low + 0.3), seed=1))
+    >>> simulation.overlay.bootstrap()
+    >>> simulation.run(20)
+    >>> Publishers([[0.5, 0.5], [0.3, 0.4]]).execute(simulation)["found"]
+    1.0
+    """
+
+    name = "publishers"
+
+    def __init__(
+        self, events: ArrayLike, view: int = 20, ring_offers: bool = True, max_steps: int = 20
+    ) -> None:
+        self.events = points(events)
+        self.settings = PublisherSettings(view, ring_offers, max_steps)
+
+    def execute(self, simulation: Simulation) -> Row:
+        """Let them all search."""
+        overlay = simulation.overlay
+        walks = find_entry(
+            Links.of(overlay), overlay.network, self.events,
+            settings=self.settings, seed=overlay.seed, cycle=simulation.cycle,
+        )  # fmt: skip
+        return {
+            "found": float(walks.found.mean()),
+            "found_within_5": float(walks.found_within(5).mean()),
+            "steps_mean": float(walks.steps.mean()),
+            "steps_max": int(walks.steps.max()),
+            "messages": float(walks.messages.mean()),
+        }
