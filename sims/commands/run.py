@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 from sub2sub.errors import InputError
 
@@ -18,8 +19,17 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
+def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from sims.runs.catalogue import shipped
+
+    names = [
+        CompletionItem(name, help=title) for name, title in shipped().items() if name.startswith(incomplete)
+    ]
+    return [*names, CompletionItem(incomplete, type="file")]
+
+
 @click.command("run")
-@click.argument("source", metavar="[FILE|NAME|FOLDER]", required=False)
+@click.argument("source", metavar="[FILE|NAME|FOLDER]", required=False, shell_complete=_complete)
 @click.option(
     "--set",
     "changes",

@@ -5,11 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
+import pytest
 from click.testing import CliRunner
 
 from sims.cli import main
+from sims.experiments import registry
+from sims.experiments.claims import Claim
+from sims.experiments.registry import Experiment, Progress
+from sims.runs.folder import RunFolder
 
 
 def invoke(*arguments: str):
@@ -40,9 +47,56 @@ def test_an_unknown_experiment_is_one_line_with_the_nearest_name():
     assert result.output.strip() == expected
 
 
+def levels(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield path
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from levels(command, (*path, name))
+        else:
+            yield (*path, name)
+
+
 def test_every_level_has_help():
-    for words in ((), ("reproduce",), ("workload",), ("sweep",)):
-        assert invoke(*words, "--help").exit_code == 0
+    for words in levels(main):
+        shown = invoke(*words, "--help")
+        assert shown.exit_code == 0
+        assert "Usage:" in shown.output
+
+
+def broken(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
+    raise RuntimeError("out of luck")
+
+
+def test_one_experiment_that_breaks_does_not_keep_the_others_from_running(tmp_path: Path, monkeypatch):
+    known = {"doomed": Experiment("doomed", "Breaks", broken), "cyclon-graph": registry.find("cyclon-graph")}
+    monkeypatch.setattr(registry, "experiments", lambda: known)
+    result = invoke("reproduce", "--all", "--quick", "--out", str(tmp_path))
+    assert result.exit_code == 1
+    assert "sub2sub: doomed: RuntimeError: out of luck" in result.output
+    assert "sub2sub: 1 of 2 failed: doomed" in result.output
+    assert RunFolder.open(tmp_path / "doomed").manifest["state"] == "failed"
+    manifest = RunFolder.open(tmp_path / "cyclon-graph").manifest
+    assert (manifest["state"], manifest["kind"], manifest["quick"]) == ("done", "reproduce", True)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("sub2sub ru", "run"),
+        ("sub2sub reproduce camcast-ta", "camcast-table1"),
+        ("sub2sub run sub2sub-c", "sub2sub-crash"),
+    ],
+)
+def test_words_are_completed(words: str, expected: str):
+    environment = {
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+        "_SUB2SUB_COMPLETE": "bash_complete",
+    }
+    result = CliRunner(env=environment).invoke(main, prog_name="sub2sub")
+    assert f"plain,{expected}" in result.output.splitlines()
 
 
 def test_help_waits_for_no_compiler_no_spark_and_no_plotting():

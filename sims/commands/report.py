@@ -1,0 +1,51 @@
+"""Make one HTML page of runs, reproductions and comparisons."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+
+import click
+
+__all__ = ["command"]
+
+
+@click.command("report")
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FOLDER...")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.html",
+    help="Page to write.  [default: report.html in the first FOLDER]",
+)
+@click.option("--title", help="Title of the page.")
+@click.option(
+    "--megabytes",
+    type=click.FloatRange(min=0.1),
+    default=8.0,
+    show_default=True,
+    help="Room for overlays to play with; recorded cycles that do not fit are left out.",
+)
+@click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
+@click.option("--quiet", is_flag=True, help="Print nothing.")
+def command(
+    folders: tuple[Path, ...], out: Path | None, title: str | None, megabytes: float, show: bool, quiet: bool
+) -> None:
+    """Make one page of everything in FOLDERs: curves, claims, settings, and overlays to play with.
+
+    A FOLDER is what `sub2sub run`, `reproduce`, `compare`, `sweep` or `workload stats` wrote, or a folder of
+    such folders. The page is one HTML file that needs no network and nothing beside it.
+
+    \b
+    Examples:
+      sub2sub report runs/sub2sub-fig5 --open
+      sub2sub report runs/a runs/b --out a-and-b.html     curves of both in the same charts
+      sub2sub report out --title "All reproductions"
+    """
+    from sims.report.report import report
+
+    path = report(folders, title, megabytes).write(out or folders[0] / "report.html")
+    if not quiet:
+        click.echo(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
+    if show:
+        webbrowser.open(path.resolve().as_uri())
