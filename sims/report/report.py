@@ -1,0 +1,112 @@
+"""A page of one or several results: claims, overlays to play with, curves, settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+
+from sims.report import sections
+from sims.report.charts import add_charts
+from sims.report.curves import CURVES
+from sims.report.html import Page
+from sims.report.overlay import MEGABYTES
+from sims.report.sections import Sources
+from sims.report.sources import Source, find_sources
+
+__all__ = ["report"]
+
+
+def report(paths: Iterable[Path], title: str | None = None, megabytes: float = MEGABYTES) -> Page:
+    """The page of all results in some folders.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+        What `sub2sub run`, `reproduce`, `compare` or `workload stats` wrote, or folders of such folders.
+    title : str, optional
+    megabytes : float
+        Room for overlays to play with, all together.
+
+    Raises
+    ------
+    InputError
+        For a path that is no folder, or has nothing to report on.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sims.runs.folder import RunWriter
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with RunWriter.create(Path(folder) / "r", kind="run", name="example", seed=1) as writer:
+    ...         path = writer.write_table("rings", {"cycle": [0], "complete": [0.0], "links": [0.1]})
+    ...     page = report([Path(folder)])
+    >>> page.title, "Ring construction" in page.html()
+    ('example', True)
+    """
+    sources = _named(find_sources(paths))
+    page = Page(title or _title(sources), _subtitle(sources))
+    parts: list[Callable[[Page, Sources], None]] = [
+        sections.add_overview,
+        sections.add_claims,
+        partial(sections.add_overlays, megabytes=megabytes),
+        *(partial(_add_curves, heading=heading) for heading in CURVES),
+        sections.add_faults,
+        sections.add_other_files,
+        sections.add_settings,
+        sections.add_manifests,
+    ]
+    told: set[tuple[str, str]] = set()
+    for add in parts:
+        add(page, sources)
+        for name, source in sources.items():
+            for problem in source.problems:
+                if (name, problem) not in told:
+                    told.add((name, problem))
+                    page.note(f"{name}: {problem}.")
+    return page
+
+
+def _add_curves(page: Page, sources: Sources, heading: str) -> None:
+    """One section of curves; a run that lacks its table is named."""
+    tables, draw = CURVES[heading]
+    # Elsewhere tables of these names are the experiment's own.
+    kinds = ("run", "statistics") if "ring-lengths" in tables else ("run",)
+    having = {
+        name: source
+        for name, source in sources.items()
+        if source.kind in kinds and any(map(source.has_table, tables))
+    }
+    charts = draw(having)
+    missing = [name for name, source in sources.items() if source.kind == "run" and name not in having]
+    if not (charts or missing):
+        return
+    page.heading(heading)
+    if charts:
+        add_charts(page, *charts)
+    if missing:
+        page.note(f"No table {' or '.join(tables)} was written by {', '.join(missing)}.")
+
+
+def _named(sources: list[Source]) -> dict[str, Source]:
+    """Sources by names that are all different: what they are called, and more where that is not enough."""
+    attempts: list[Callable[[Source], str]] = [
+        lambda source: source.name,
+        lambda source: f"{source.name}, seed {source.manifest.get('seed')}",
+        lambda source: f"{source.name} ({source.path})",
+    ]
+    for attempt in attempts:
+        names = {attempt(source): source for source in sources}
+        if len(names) == len(sources):
+            break
+    return names
+
+
+def _title(sources: Sources) -> str:
+    return next(iter(sources)) if len(sources) == 1 else f"{len(sources)} results"
+
+
+def _subtitle(sources: Sources) -> str:
+    days = sorted({str(s.manifest["started"])[:10] for s in sources.values() if "started" in s.manifest})
+    when = [" to ".join(dict.fromkeys((days[0], days[-1])))] if days else []
+    return ", ".join(["sub2sub report", *when])
