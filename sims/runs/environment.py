@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -15,19 +17,36 @@ PACKAGES = ("sub2sub", "numpy", "numba", "scipy", "networkx", "pyarrow", "pandas
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that results depend on, as far as they are installed.
 
+    A source tree under git is named by its commit, with a + if it was changed since.
+
     Examples
     --------
-    >>> sorted(versions())[-1], "numpy" in versions()
-    ('sub2sub', True)
+    >>> {"python", "sub2sub", "numpy"} <= versions().keys()
+    True
     """
-    found = {"python": platform.python_version()}
+    found = {"python": platform.python_version(), "sub2sub": "source tree"}
     for package in PACKAGES:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
-            if package == "sub2sub":
-                found[package] = "source tree"
-    return found
+            continue
+    commit = _commit()
+    return {**found, "commit": commit} if commit else found
+
+
+@cache
+def _commit() -> str | None:
+    root = Path(__file__).parents[2]
+    if not (root / ".git").exists():
+        return None
+    try:
+        described = subprocess.run(
+            ["git", "-C", str(root), "describe", "--always", "--abbrev=10", "--exclude=*", "--dirty=+"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return described.stdout.strip()
 
 
 def machine() -> dict[str, str | int | float]:

@@ -1,0 +1,149 @@
+"""Rates of what takes the time in a simulation, each the best of several tries after one to warm up.
+
+All with 3 attributes and power law, the paper's main workload. Rates are per second of wall-clock time, of
+one thread: a busy machine shows lower ones.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sims.engine import Simulation
+from sub2sub.dissemination import disseminate
+from sub2sub.links import Links
+from sub2sub.matching import match
+from sub2sub.overlay import Overlay, OverlaySettings
+from sub2sub.population import Population
+from sub2sub.selection import select_ring
+from workloads import named
+
+__all__ = ["MEASUREMENTS", "Measurement", "measure"]
+
+WORKLOAD = "power-law-3"
+CYCLES = 20  # of an overlay that is built from nothing
+TRIES = 3
+
+Work = Callable[[], float]
+"""Does something, and says how much of it."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A rate to be measured: `prepare(size)` gives the work, whose amount is counted in `unit`."""
+
+    title: str
+    unit: str
+    prepare: Callable[[int], Work]
+
+
+def measure(measurement: Measurement, size: int, tries: int = TRIES) -> float:
+    """The best rate of several tries, per second.
+
+    Examples
+    --------
+    >>> measure(MEASUREMENTS["workload"], 1000, tries=1) > 0
+    True
+    """
+    work = measurement.prepare(size)
+    work()
+    rates = []
+    for _ in range(tries):
+        began = time.perf_counter()
+        done = work()
+        rates.append(done / (time.perf_counter() - began))
+    return max(rates)
+
+
+def _subscriptions(size: int) -> Work:
+    def work() -> float:
+        lows, _ = named(WORKLOAD).subscriptions(size, seed=1)
+        return float(len(lows))
+
+    return work
+
+
+def _matching(size: int) -> Work:
+    lows, highs = named(WORKLOAD).subscriptions(size, seed=1)
+    events = named(WORKLOAD).candidates(1, 0, 1_000)
+
+    def work() -> float:
+        match(lows, highs, events)
+        return float(len(events))
+
+    return work
+
+
+def _selection(size: int) -> Work:
+    candidates = min(size, 200)
+    lows, highs = named(WORKLOAD).subscriptions(candidates, seed=1)
+    ids = np.random.default_rng(1).permutation(candidates + 1)
+
+    def work() -> float:
+        for _ in range(20):
+            select_ring([0.3] * 3, [0.7] * 3, int(ids[-1]), lows, highs, ids[:-1])
+        return 20.0
+
+    return work
+
+
+def _overlay(size: int) -> Overlay:
+    lows, highs = named(WORKLOAD).subscriptions(size, seed=1)
+    overlay = Overlay(Population.of(lows, highs, seed=1), OverlaySettings.paper(), seed=1)
+    overlay.bootstrap()
+    return overlay
+
+
+def _cycles(size: int) -> Work:
+    def work() -> float:
+        overlay = _overlay(size)
+        for cycle in range(1, CYCLES + 1):
+            overlay.step(cycle)
+        return float(CYCLES * size)
+
+    return work
+
+
+def _settled(size: int) -> Overlay:
+    overlay = _overlay(size)
+    for cycle in range(1, 2 * CYCLES + 1):
+        overlay.step(cycle)
+    return overlay
+
+
+def _delivery(size: int) -> Work:
+    overlay = _settled(size)
+    lows, highs = overlay.population.ranges()
+    events = named(WORKLOAD).events(1_000, 1, lows, highs)
+
+    def work() -> float:
+        outcome = disseminate(Links.of(overlay), overlay.network, events)
+        return float(outcome.reached.sum())
+
+    return work
+
+
+def _checkpoint(size: int) -> Work:
+    simulation = Simulation(_settled(size))
+
+    def work() -> float:
+        with tempfile.TemporaryDirectory() as folder:
+            simulation.save(Path(folder) / "state.npz")
+            return (Path(folder) / "state.npz").stat().st_size / 1e6
+
+    return work
+
+
+MEASUREMENTS = {
+    "workload": Measurement("generate subscriptions", "subscriptions/s", _subscriptions),
+    "match": Measurement("find the subscribers of events", "events/s", _matching),
+    "select": Measurement("select a ring among 200 candidates", "selections/s", _selection),
+    "cycle": Measurement("step an overlay that is being built", "peers/s", _cycles),
+    "deliver": Measurement("deliver events on a settled overlay", "deliveries/s", _delivery),
+    "checkpoint": Measurement("write a checkpoint", "MB/s", _checkpoint),
+}
