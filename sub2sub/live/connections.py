@@ -180,7 +180,8 @@ class Connections(Generic[FrameT]):
         task = asyncio.current_task()
         if task:
             channel.tasks.append(task)
-        await self._serve(channel, reader, writer)
+        with contextlib.suppress(asyncio.CancelledError):  # asyncio would print it as an error
+            await self._serve(channel, reader, writer)
 
     async def _serve(
         self, channel: Channel, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -192,9 +193,6 @@ class Connections(Generic[FrameT]):
             await self._receive(channel, reader)
         except (OSError, EOFError, TimeoutError, ssl.SSLError):
             pass
-        except asyncio.CancelledError:
-            if not channel.closed:
-                raise
         finally:
             sending.cancel()
             self._forget(channel)

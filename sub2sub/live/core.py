@@ -30,12 +30,13 @@ from sub2sub.live.spreading import Spreading, Views
 from sub2sub.live.walking import nearest_to
 from sub2sub.overlay import OverlaySettings
 from sub2sub.ring import STREAM as RING
-from sub2sub.vicinity import BACK, FED, HIS_START, START, THERE
+from sub2sub.vicinity import BACK, FED, HIS_START, THERE
+from sub2sub.vicinity import START as MY_START
 from sub2sub.vicinity import STREAM as VICINITY
 
-__all__ = ["START_CYCLE", "Core", "CoreSettings", "Keys"]
+__all__ = ["Core", "CoreSettings", "Keys"]
 
-START_CYCLE = 1 << 20  # so that the stamp of the oldest link one may be told of is not below 0
+START = 1 << 20  # of clocks, so that the stamp of the oldest link one may be told of is not below 0
 
 FEW = 63  # links of one message of CYCLON or VICINITY, at most, as of a view
 
@@ -91,8 +92,12 @@ class Core:
     deliver : callable
         Called with each event the peer wants, once.
     settings : CoreSettings
-    cycle : int
-        The cycle it starts in.
+    unit : int
+        Steps of the peer's clock in a cycle. In the simulator everybody's clock moves at once, by 1. Peers
+        that tick on their own need a finer one: of many ways a link comes by, the one on which fewest ticks
+        fell would make it look youngest, and links to dead peers would live much too long.
+    now : int
+        Where the clock starts.
     phase : int, optional
         Shifts the cycles of CYCLON's second attempts; by the peer's ID if not given.
     numbers : iterator of int, optional
@@ -109,15 +114,20 @@ class Core:
         own: Descriptor,
         deliver: Deliver,
         settings: CoreSettings | None = None,
-        cycle: int = START_CYCLE,
+        unit: int = 1,
+        now: int = START,
         phase: int | None = None,
         numbers: Iterator[int] | None = None,
     ) -> None:
-        self.own, self.deliver, self.cycle = own, deliver, cycle
+        self.own, self.deliver, self.unit, self.turn = own, deliver, unit, 0
         self.settings = s = settings or CoreSettings()
+        self.now = self._ticked = now
+        near, ring = s.overlay.vicinity, s.overlay.ring
         self.random = RandomLinks(own, s.overlay.cyclon, own.id if phase is None else phase)
-        self.near = NearLinks(own, s.overlay.vicinity)
-        self.ring = RingLinks(own, s.overlay.ring)
+        self.near = NearLinks(own, replace(near, max_age=near.max_age * unit))
+        self.ring = RingLinks(own, replace(ring, max_age=ring.max_age * unit))
+        self._contented = 0  # the turn in which the random view was last full, or a contact asked for
+        self._suspect_age = s.overlay.suspect_age * unit
         self.events = Spreading(own, s.dissemination)
         self.counts: Counter[str] = Counter()
         self._open: dict[int, _Open] = {}
@@ -130,7 +140,7 @@ class Core:
         for peer in contacts:
             if peer.id not in known and len(self.random.view) < room and peer.d == self.own.d:
                 known.add(peer.id)
-                self.random.view.append(Link(peer, self.cycle))
+                self.random.view.append(Link(peer, self.now))
 
     def tick(self, keys: Keys) -> list[m.Send]:
         """Let a cycle pass.
@@ -138,15 +148,44 @@ class Core:
         CYCLON comes last, not first as in the simulator: it takes the partner's link out of the view until
         the reply is there, which for a peer that knows one other would leave the other layers nothing.
         """
-        self.cycle += 1
+        self.next_cycle()
         sends = self.give_up()
         for turn in (self.meet_near, self.probe, self.meet_ring, self.shuffle):
             sends += turn(keys)
         return sends
 
+    def next_cycle(self) -> None:
+        """Move the clock to the next cycle."""
+        self.turn += 1
+        self._ticked += self.unit
+        self.now = self._ticked
+
+    def advance(self, part: float) -> None:
+        """Move the clock on within a cycle of which that part is over.
+
+        It waits at the end until the next tick: a peer that comes to its ticks late must not take those who
+        had no chance to tell it otherwise for dead.
+        """
+        self.now = max(self.now, self._ticked + min(int(part * self.unit), self.unit - 1))
+
+    def wants_contact(self) -> bool:
+        """Whether to ask for a contact again, as `sub2sub.rendezvous` has it; to be asked once a cycle."""
+        s = self.settings.overlay
+        if not s.patience or not s.cyclon.retry or len(self.random.view) >= s.cyclon.view:
+            self._contented = self.turn
+        elif self.turn - self._contented >= s.patience:
+            self._contented = self.turn
+            return True
+        return False
+
+    def introduce(self, contact: Descriptor) -> None:
+        """Name a contact; CYCLON turns to it next."""
+        if contact.id != self.own.id and contact.d == self.own.d:
+            self.random.lost, self.random.in_vain = contact, False
+
     def give_up(self) -> list[m.Send]:
         """Take what has not been answered for too long as failed."""
-        before = self.cycle - self.settings.patience
+        before = self.now - self.settings.patience * self.unit
         for number in [number for number, each in self._open.items() if each.begun < before]:
             self._fail(number)
         sends = []
@@ -156,7 +195,7 @@ class Core:
 
     def shuffle(self, keys: Keys) -> list[m.Send]:
         """CYCLON's turn."""
-        begun = self.random.begin(self.cycle, keys(CYCLON))
+        begun = self.random.begin(self.turn, self.now, keys(CYCLON))
         if begun is None:
             return []
         shuffling, links = begun
@@ -166,22 +205,22 @@ class Core:
     def meet_near(self, keys: Keys) -> list[m.Send]:
         """VICINITY's turn."""
         key = keys(VICINITY)
-        partner = self.near.feed(self.random.view, self.cycle, key, FED)
+        partner = self.near.feed(self.random.view, self.now, key, FED)
         if partner is None:
             return []
-        links = self.near.offer(partner, self.random.view, self.cycle, key, START)
+        links = self.near.offer(partner, self.random.view, self.now, key, MY_START)
         return [m.Send(partner, m.Near(self._begin(partner, "near"), self._mentions(links)))]
 
     def probe(self, keys: Keys) -> list[m.Send]:
         """Ask the ring neighbours that nobody has heard from for a while."""
-        suspects = self.ring.suspects(self.settings.overlay.suspect_age, self.cycle)
+        suspects = self.ring.suspects(self._suspect_age, self.now)
         return [m.Send(each.peer, m.Probe(self._begin(each.peer, "probe"))) for each in suspects]
 
     def meet_ring(self, keys: Keys) -> list[m.Send]:
         """The ring layer's turn."""
         key = keys(RING)
-        self.ring.expire(self.cycle)
-        sends = self._hello(self.ring.consider(self._fed(), self.cycle))
+        self.ring.expire(self.now)
+        sends = self._hello(self.ring.consider(self._fed(), self.now))
         for turn in range(self.settings.overlay.ring.exchanges):
             partner = self.ring.partner(turn, key)
             if partner is None:
@@ -211,7 +250,7 @@ class Core:
             case m.Ring():
                 return self._answer_ring(message)
             case m.Hello():
-                self.ring.consider(self._links([Mention(message.sender, 0)]), self.cycle)
+                self.ring.consider(self._links([Mention(message.sender, 0)]), self.now)
                 return []
             case m.Probe():
                 return [m.Send(None, m.Probed(message.exchange))]
@@ -252,7 +291,7 @@ class Core:
 
     def _begin(self, partner: Descriptor, state: Shuffling | str) -> int:
         number = next(self._numbers)
-        self._open[number] = _Open(partner, self.cycle, state)
+        self._open[number] = _Open(partner, self.now, state)
         return number
 
     def _fail(self, number: int) -> None:
@@ -262,7 +301,7 @@ class Core:
         elif each.state == "near":
             self.near.drop(each.partner)
         elif each.state == "ring":
-            self.ring.fail(each.partner, self.cycle)
+            self.ring.fail(each.partner, self.now)
 
     def _finish(self, message: m.Message, keys: Keys) -> list[m.Send]:
         each = self._open.pop(getattr(message, "exchange", -1), None)
@@ -272,16 +311,16 @@ class Core:
         if isinstance(message, m.Shuffled) and isinstance(each.state, Shuffling):
             self.random.finish(each.state, self._few(message.links))
         elif isinstance(message, m.NearBack) and each.state == "near":
-            self.near.take_up(self._few(message.links), self.cycle, keys(VICINITY), BACK)
+            self.near.take_up(self._few(message.links), self.now, keys(VICINITY), BACK)
         elif isinstance(message, m.Probed) and each.state == "probe":
             if each.partner.id in self.ring.view:
-                self.ring.view[each.partner.id].stamp = self.cycle
+                self.ring.view[each.partner.id].stamp = self.now
         elif isinstance(message, m.RingBack) and each.state == "ring":
             told = self._heard(message.ring)
             self.ring.renew(told)
-            met = self.ring.heard_from(each.partner.id, self.cycle)
+            met = self.ring.heard_from(each.partner.id, self.now)
             links = self._links(message.fed) + self.ring.new_since(told, met)
-            return self._hello(self.ring.consider(links, self.cycle))
+            return self._hello(self.ring.consider(links, self.now))
         else:
             self.counts["ignored"] += 1
         return []
@@ -291,26 +330,26 @@ class Core:
         if not links:
             self.counts["ignored"] += 1
             return []
-        back = self.near.offer(links[-1].peer, self.random.view, self.cycle, key, HIS_START)
-        self.near.take_up(links, self.cycle, key, THERE)
+        back = self.near.offer(links[-1].peer, self.random.view, self.now, key, HIS_START)
+        self.near.take_up(links, self.now, key, THERE)
         return [m.Send(None, m.NearBack(message.exchange, self._mentions(back)))]
 
     def _answer_ring(self, message: m.Ring) -> list[m.Send]:
         if message.sender.id == self.own.id or message.sender.d != self.own.d:
             self.counts["ignored"] += 1
             return []
-        cycle, id = self.cycle, message.sender.id
-        met = self.ring.heard_from(id, cycle)
+        now, id = self.now, message.sender.id
+        met = self.ring.heard_from(id, now)
         told = self._heard(message.ring)
         self.ring.renew(told)
         sends = []
         if self.settings.overlay.ring.two_sided:
             back = m.RingBack(message.exchange, self._mentions(self._fed()), self._told())
             sends.append(m.Send(None, back))
-        links = self._links(message.fed) + self.ring.new_since(told, met) + [Link(message.sender, cycle)]
-        sends += self._hello(self.ring.consider(links, cycle))
+        links = self._links(message.fed) + self.ring.new_since(told, met) + [Link(message.sender, now)]
+        sends += self._hello(self.ring.consider(links, now))
         if met < 0:
-            self.ring.heard_from(id, cycle)
+            self.ring.heard_from(id, now)
         return sends
 
     def _receive_event(self, event: m.Event, sender: int, keys: Keys) -> list[m.Send]:
@@ -325,7 +364,7 @@ class Core:
             return []
         self.counts["delivered"] += 1
         self.deliver(event)
-        targets = self.events.begin(event, sender, self._views(), self.cycle, keys(EVENTS))
+        targets = self.events.begin(event, sender, self._views(), self.now, keys(EVENTS))
         onward = m.Event(event.name, event.point, event.hops + 1, event.data)
         return [m.Send(peer, onward) for peer in targets]
 
@@ -346,13 +385,13 @@ class Core:
         return m.Answer(message.exchange, tuple(Mention(peer, 0) for peer in (self.own, *nearest)))
 
     def _introduction(self) -> tuple[Mention, ...]:
-        return self._mentions([Link(self.own, self.cycle), *self.random.view][: self.settings.offers])
+        return self._mentions([Link(self.own, self.now), *self.random.view][: self.settings.offers])
 
     def _suspect(self, id: int) -> None:
         """Probe a neighbour next: if it has left it will not answer, and if it has not it will."""
-        if id in self.ring.view and self.settings.overlay.suspect_age:
+        if id in self.ring.view and self._suspect_age:
             each = self.ring.view[id]
-            each.stamp = min(each.stamp, self.cycle - self.settings.overlay.suspect_age)
+            each.stamp = min(each.stamp, self.now - self._suspect_age)
 
     def _hello(self, newcomers: Sequence[Descriptor]) -> list[m.Send]:
         if not self.settings.overlay.ring.hello:
@@ -367,20 +406,20 @@ class Core:
         return [*self.near.view, *self.random.view]
 
     def _mentions(self, links: Iterable[Link]) -> tuple[Mention, ...]:
-        return tuple(Mention(link.peer, max(self.cycle - link.stamp, 0)) for link in links)
+        return tuple(Mention(link.peer, max(self.now - link.stamp, 0)) for link in links)
 
     def _told(self) -> tuple[Mention, ...]:
-        cycle = self.cycle
+        now = self.now
         return tuple(
-            Mention(each.peer, max(cycle - each.stamp, 0), max(cycle - each.since, 0))
+            Mention(each.peer, max(now - each.stamp, 0), max(now - each.since, 0))
             for each in self.ring.in_order()
         )
 
     def _links(self, mentions: Iterable[Mention]) -> list[Link]:
         """Mentions as links, but for those of oneself and of another number of attributes."""
-        own, cycle = self.own, self.cycle
+        own, now = self.own, self.now
         return [
-            Link(each.peer, cycle - each.age)
+            Link(each.peer, now - each.age)
             for each in mentions
             if each.peer.id != own.id and each.peer.d == own.d
         ]
@@ -391,9 +430,9 @@ class Core:
         return list(different.values())[-FEW:]
 
     def _heard(self, mentions: Iterable[Mention]) -> list[Told]:
-        own, cycle = self.own, self.cycle
+        own, now = self.own, self.now
         return [
-            Told(each.peer, cycle - each.age, cycle - each.held)
+            Told(each.peer, now - each.age, now - each.held)
             for each in mentions
             if each.peer.id != own.id and each.peer.d == own.d
         ]

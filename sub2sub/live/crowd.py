@@ -13,8 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from sub2sub.lanes import padded
 from sub2sub.live.peers import Descriptor, Link
-from sub2sub.views import empty_views
+from sub2sub.views import FREE
 
 __all__ = ["Crowd"]
 
@@ -46,9 +47,8 @@ class Crowd:
 
     def row(self, links: Sequence[Link], room: int) -> NDArray[np.int64]:
         """Links as a row of words with room for at least `room`."""
-        row: NDArray[np.int64] = empty_views(1, max(room, len(links), 1))[0]
-        for place, (peer, stamp) in enumerate(links):
-            row[place] = (stamp << 32) | self.number[peer.id]
+        row = np.full(padded(max(room, len(links), 1)), FREE)
+        row[: len(links)] = [(stamp << 32) | self.number[peer.id] for peer, stamp in links]
         return row
 
     def links(self, row: NDArray[np.int64], size: int) -> list[Link]:

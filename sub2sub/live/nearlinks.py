@@ -80,19 +80,19 @@ class NearLinks:
         self.own, self.settings = own, settings
         self.view: list[Link] = []
 
-    def feed(self, randoms: Sequence[Link], cycle: int, key: np.uint64, first: int) -> Descriptor | None:
+    def feed(self, randoms: Sequence[Link], now: int, key: np.uint64, first: int) -> Descriptor | None:
         """Take up random links, drop old ones; returns the partner to turn to, None if nobody is left."""
-        self.take_up(randoms, cycle, key, first)
+        self.take_up(randoms, now, key, first)
         if not self.view:
             return None
         crowd = Crowd(link.peer for link in self.view)
         row = crowd.row(self.view, self.settings.view)
-        size, place = _expire(row, len(self.view), self._oldest_allowed(cycle))
+        size, place = _expire(row, len(self.view), self._oldest_allowed(now))
         self.view = crowd.links(row, int(size))
         return self.view[int(place)].peer if self.view else None
 
     def offer(
-        self, target: Descriptor, randoms: Sequence[Link], cycle: int, key: np.uint64, start: int
+        self, target: Descriptor, randoms: Sequence[Link], now: int, key: np.uint64, start: int
     ) -> list[Link]:
         """What suits `target` best of what is known, and oneself."""
         known_peers = [link.peer for link in (*self.view, *randoms)]
@@ -103,15 +103,15 @@ class NearLinks:
             crowd.number[target.id], row, len(self.view), random_row, len(randoms),
             np.uint64(_bits(key, start)), self.settings.shuffle - 1, crowd.boxes, int(self.settings.tie), out,
         )  # fmt: skip
-        return [*crowd.links(out, int(count)), Link(self.own, cycle)]
+        return [*crowd.links(out, int(count)), Link(self.own, now)]
 
-    def take_up(self, received: Sequence[Link], cycle: int, key: np.uint64, first: int) -> None:
+    def take_up(self, received: Sequence[Link], now: int, key: np.uint64, first: int) -> None:
         """Keep the nearest of one's own links and those received."""
         crowd = Crowd([self.own, *(link.peer for link in (*self.view, *received))])
         row, words = crowd.row(self.view, self.settings.view), crowd.row(received, 1)
         size = _take_up(
             row, len(self.view), self.settings.view, crowd.number[self.own.id], words, len(received),
-            crowd.boxes, int(self.settings.tie), self._oldest_allowed(cycle), key, first,
+            crowd.boxes, int(self.settings.tie), self._oldest_allowed(now), key, first,
         )  # fmt: skip
         self.view = crowd.links(row, int(size))
 
@@ -123,5 +123,5 @@ class NearLinks:
                 self.view.pop()
                 return
 
-    def _oldest_allowed(self, cycle: int) -> int:
-        return cycle - self.settings.max_age if self.settings.max_age else 0
+    def _oldest_allowed(self, now: int) -> int:
+        return now - self.settings.max_age if self.settings.max_age else 0

@@ -41,6 +41,7 @@ from sub2sub.live.peers import Descriptor, Mention
 from sub2sub.live.subscriptions import Received, Subscription
 from sub2sub.live.tls import Tls
 from sub2sub.live.walking import Walk
+from sub2sub.live.warmup import warm_up
 from sub2sub.publishing import PublisherSettings
 from sub2sub.randomness import cycle_key, peer_key
 
@@ -123,9 +124,13 @@ class Node:
         self._answers: dict[int | bytes, asyncio.Future[m.Message | None]] = {}
         self._inside = _Inside(self._receive)
         self._ticking: asyncio.Task[None] | None = None
+        self._ticked = 0.0
+        self._asking: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Node:
+        warm_up()
         self.address = (self.address[0], (await self.connections.listen(*self.address))[1])
+        self._ticked = asyncio.get_running_loop().time()
         self._ticking = asyncio.create_task(self._tick())
         if self.contact:
             try:
@@ -152,7 +157,7 @@ class Node:
             raise InputError(f"low: expected {self.attributes} attributes, got {own.d}")
         subscription = Subscription(own, callback)
         numbers = iter(lambda: self._dice.getrandbits(63), -1)
-        subscription.core = Core(own, subscription.deliver, self.settings, numbers=numbers)
+        subscription.core = Core(own, subscription.deliver, self.settings, unit=wire.UNIT, numbers=numbers)
         if self.contact and not self.contacts:
             await self._meet(self.contact)
         subscription.core.join(each.own for each in self.subscriptions.values())
@@ -184,10 +189,11 @@ class Node:
 
     async def leave(self) -> None:
         """End all subscriptions and close all connections."""
-        if self._ticking:
-            self._ticking.cancel()
-            await asyncio.gather(self._ticking, return_exceptions=True)
-            self._ticking = None
+        for task in (self._ticking, self._asking):
+            if task:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+        self._ticking = self._asking = None
         for subscription in list(self.subscriptions.values()):
             await self.unsubscribe(subscription)
         await asyncio.sleep(0)  # goodbyes are on their way
@@ -204,15 +210,16 @@ class Node:
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(self.period * (0.9 + 0.2 * self._dice.random()))
+            self._ticked = asyncio.get_running_loop().time()
             for subscription in list(self.subscriptions.values()):
                 core = subscription.core
                 self._dispatch(core, core.tick(self._keys(core)), None)
-                if not core.random.view:
-                    core.join(self.contacts)
+                if core.wants_contact() and not self._asking:
+                    self._asking = asyncio.create_task(self._ask_again(core))
                 await asyncio.sleep(0)
 
     def _keys(self, core: Core) -> Keys:
-        turn, cycle, seed = next(self._turns), core.cycle, self._seed
+        turn, cycle, seed = next(self._turns), core.turn, self._seed
         return lambda stream: np.uint64(peer_key(cycle_key(seed, stream, cycle), turn))
 
     def _dispatch(
@@ -247,6 +254,7 @@ class Node:
             subscription = self._resident(message)
         if subscription:
             core = subscription.core
+            core.advance((asyncio.get_running_loop().time() - self._ticked) / self.period)
             sends = core.receive(message, frame.sender, self._keys(core))
             self._dispatch(core, sends, channel, frame.sender)
         elif isinstance(message, m.Join):
@@ -275,6 +283,18 @@ class Node:
         if not isinstance(answer, m.Welcome):
             raise ConnectionError(f"contact: nobody answers at {contact[0]}:{contact[1]}")
         self._keep(each.peer for each in answer.links)
+
+    async def _ask_again(self, core: Core) -> None:
+        """Ask the contact, or one of those heard of since, for peers, and let a core begin anew with one."""
+        known = [(peer.host, peer.port) for peer in self.contacts]
+        try:
+            await self._meet(self._dice.choice([*known, *([self.contact] if self.contact else [])]))
+        except (IndexError, ConnectionError):
+            pass
+        finally:
+            self._asking = None
+        if self.contacts:
+            core.introduce(self._dice.choice(self.contacts))
 
     def _keep(self, peers: Iterable[Descriptor]) -> None:
         known = {peer.id: peer for peer in self.contacts}

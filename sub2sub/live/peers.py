@@ -1,9 +1,8 @@
 """What peers tell one another about peers: who, where, what it subscribes to, and how old the news is.
 
-Inside a core a link has a *stamp*, the cycle its peer was last heard from, as in the simulator. Peers do not
-share a clock, so a message says an *age* instead (CYCLON's own way), and each core counts its own cycles:
-stamp = cycle - age. A link ages by one with every cycle it waits anywhere; the time on the wire is not
-counted.
+Inside a core a link has a *stamp*, when its peer was last heard from, as in the simulator. Peers do not
+share a clock, so a message says an *age* instead (CYCLON's own way), and each core has a clock of its own:
+stamp = clock - age. The time on the wire is not counted.
 """
 
 from __future__ import annotations
@@ -89,8 +88,8 @@ class Link(NamedTuple):
 class Mention(NamedTuple):
     """A peer as a message mentions it.
 
-    `age` is cycles since it was last heard from by anybody, `held` (ring links only) cycles since the sender
-    took it up: what was offered before need not be considered again.
+    `age` is the time since it was last heard from by anybody, `held` (ring links only) since the sender took
+    it up: what was offered before need not be considered again.
     """
 
     peer: Descriptor

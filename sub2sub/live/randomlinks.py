@@ -62,10 +62,10 @@ class RandomLinks:
         self.lost: Descriptor | None = None
         self.in_vain = False  # whether `lost` was tried again, and did not answer again
 
-    def begin(self, cycle: int, key: np.uint64) -> tuple[Shuffling, list[Link]] | None:
-        """Choose a partner and what to send it; nothing if nobody is known."""
+    def begin(self, turn: int, now: int, key: np.uint64) -> tuple[Shuffling, list[Link]] | None:
+        """Choose a partner and what to send it in the peer's turn; nothing if nobody is known."""
         s, lost = self.settings, self.lost
-        again = s.retry > 0 and lost is not None and (not self.view or (cycle + self.phase) % s.retry == 0)
+        again = s.retry > 0 and lost is not None and (not self.view or (turn + self.phase) % s.retry == 0)
         if not self.view and not again:
             return None
         crowd = Crowd([self.own, *(link.peer for link in self.view)])
@@ -80,7 +80,7 @@ class RandomLinks:
             row = crowd.row(self.view, s.view)
         places, going = self._chosen(crowd, row, min(s.shuffle - 1, len(self.view)), key, SENT)
         sent = frozenset(self.view[k].peer.id for k in range(len(self.view)) if places >> k & 1)
-        return Shuffling(partner, sent, again), [*going, Link(self.own, cycle)]
+        return Shuffling(partner, sent, again), [*going, Link(self.own, now)]
 
     def answer(self, received: Sequence[Link], key: np.uint64) -> list[Link]:
         """Take up what a request brought; returns what to send back."""

@@ -24,7 +24,7 @@ __all__ = ["Neighbour", "RingLinks", "Told"]
 
 @dataclass
 class Neighbour:
-    """A ring neighbour: last heard from by anybody, taken up, met (-1: never); all in cycles."""
+    """A ring neighbour: last heard from by anybody, taken up, met (-1: never)."""
 
     peer: Descriptor
     stamp: int
@@ -54,7 +54,7 @@ class RingLinks:
     view : dict of int to Neighbour
         By sequence ID.
     forgot : int
-        Cycle in which a neighbour was last removed: from then on, what was refused may be needed.
+        When a neighbour was last removed: from then on, what was refused may be needed.
     """
 
     def __init__(self, own: Descriptor, settings: RingSettings) -> None:
@@ -66,17 +66,17 @@ class RingLinks:
         """The neighbours in the order of the ring, starting after oneself."""
         return sorted(self.view.values(), key=lambda each: (each.peer.id - self.own.id) % AROUND)
 
-    def expire(self, cycle: int) -> None:
+    def expire(self, now: int) -> None:
         """Remove those that nobody has heard from for too long."""
         if self.settings.max_age:
             for each in self.in_order():
-                if each.stamp < cycle - self.settings.max_age:
-                    self.remove(each.peer.id, cycle)
+                if each.stamp < now - self.settings.max_age:
+                    self.remove(each.peer.id, now)
 
-    def remove(self, id: int, cycle: int) -> None:
+    def remove(self, id: int, now: int) -> None:
         """Remove a neighbour."""
         del self.view[id]
-        self.forgot = cycle
+        self.forgot = now
 
     def partner(self, turn: int, key: np.uint64) -> Neighbour | None:
         """Whom to exchange with."""
@@ -90,19 +90,19 @@ class RingLinks:
             return order[first]
         return min(order[first:] + order[:first], key=lambda each: each.met)
 
-    def fail(self, peer: Descriptor, cycle: int) -> None:
+    def fail(self, peer: Descriptor, now: int) -> None:
         """Note that a partner did not answer."""
         if peer.id in self.view:
-            self.view[peer.id].met = cycle
+            self.view[peer.id].met = now
             if self.settings.drop_failed:
-                self.remove(peer.id, cycle)
+                self.remove(peer.id, now)
 
-    def heard_from(self, id: int, cycle: int) -> int:
+    def heard_from(self, id: int, now: int) -> int:
         """Note a message from a peer, if it is a neighbour; when they last met, -1 for never."""
         each = self.view.get(id)
         if each is None:
             return -1
-        before, each.met, each.stamp = each.met, cycle, cycle
+        before, each.met, each.stamp = each.met, now, now
         return before
 
     def renew(self, told: Iterable[Told]) -> None:
@@ -121,9 +121,9 @@ class RingLinks:
         memory = met if self.forgot < met else -1
         return [Link(link.peer, link.stamp) for link in told if link.since >= memory]
 
-    def consider(self, links: Sequence[Link], cycle: int) -> list[Descriptor]:
+    def consider(self, links: Sequence[Link], now: int) -> list[Descriptor]:
         """Take up what is needed, nearest first, then drop what is no longer; returns the newcomers."""
-        oldest = cycle - self.settings.max_age if self.settings.max_age else 0
+        oldest = now - self.settings.max_age if self.settings.max_age else 0
         own = self.own
         fit = [
             link
@@ -148,14 +148,14 @@ class RingLinks:
             if link.peer.id in self.view:
                 self._renew(link)
             elif link.peer.id in ids:
-                self.view[link.peer.id] = Neighbour(link.peer, link.stamp, since=cycle)
+                self.view[link.peer.id] = Neighbour(link.peer, link.stamp, since=now)
         if taken:
             self.view = {id: each for id, each in self.view.items() if id in stays}
         return taken
 
-    def suspects(self, age: int, cycle: int) -> list[Neighbour]:
+    def suspects(self, age: int, now: int) -> list[Neighbour]:
         """Neighbours that nobody has heard from for `age` cycles."""
-        return [each for each in self.in_order() if cycle - each.stamp >= age] if age else []
+        return [each for each in self.in_order() if now - each.stamp >= age] if age else []
 
     def _renew(self, link: Link) -> None:
         if self.settings.max_age:

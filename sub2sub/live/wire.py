@@ -11,25 +11,43 @@ followed any further and has to be closed.
 from __future__ import annotations
 
 import math
+import string
 import struct
 from collections.abc import Callable
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgpack  # type: ignore[import-untyped]
 
-from sub2sub.boxes import LARGEST, MAX_ATTRIBUTES
+from sub2sub.boxes import MAX_ATTRIBUTES
 from sub2sub.live import messages as m
 from sub2sub.live.peers import Descriptor, Mention
 
-__all__ = ["LENGTH", "MAX_DATA", "MAX_FRAME", "VERSION", "Frame", "WireError", "decode", "encode", "size_of"]
+__all__ = [
+    "LENGTH",
+    "MAX_DATA",
+    "MAX_FRAME",
+    "UNIT",
+    "VERSION",
+    "Frame",
+    "WireError",
+    "decode",
+    "encode",
+    "pack",
+    "size_of",
+    "unpack",
+]
 
 VERSION = 1
 LENGTH = struct.Struct(">I")
+HEAD = struct.Struct(">QHB")  # sequence ID, port, number of attributes
+HOST = frozenset((string.ascii_letters + string.digits + ".:-_%").encode())
+UNIT = 100  # steps of a clock in a cycle: what ages are counted in
 MAX_FRAME = 1 << 20  # bytes after the length
 MAX_DATA = 1 << 16  # bytes of an event
 MAX_LINKS = 2048  # mentions in one list
-MAX_AGE = 1 << 19  # cycles
+MAX_AGE = 1 << 19  # steps of a clock
 MAX_HOPS = 1 << 16
 MAX_HOST = 253  # characters, as of a domain name
 NAME = 16  # bytes of an event's name
@@ -99,9 +117,8 @@ def decode(body: bytes) -> Frame:
     """
     try:
         values = msgpack.unpackb(
-            body, raw=False, strict_map_key=True, max_array_len=MAX_LINKS, max_str_len=4 * MAX_HOST,
-            max_bin_len=MAX_DATA, max_map_len=0, max_ext_len=0,
-        )  # fmt: skip
+            body, max_array_len=MAX_LINKS, max_str_len=1, max_bin_len=MAX_DATA, max_map_len=1, max_ext_len=1
+        )
     except Exception as error:  # msgpack raises several kinds, from recursion to bad UTF-8
         raise WireError(f"frame: expected msgpack, got {type(error).__name__}") from None
     if not isinstance(values, list) or len(values) < 4:
@@ -124,11 +141,9 @@ def decode(body: bytes) -> Frame:
 def _plain(value: Any) -> Any:
     """Descriptors, mentions and their tuples as msgpack knows values."""
     if isinstance(value, Descriptor):
-        return [value.id, value.host, value.port, value.low, value.high]
-    if isinstance(value, Mention):
-        return [_plain(value.peer), value.age, value.held]
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+        return pack(value)
+    if isinstance(value, tuple) and value and isinstance(value[0], Mention):
+        return [(pack(peer), min(age, MAX_AGE), min(held, MAX_AGE)) for peer, age, held in value]
     return value
 
 
@@ -153,43 +168,74 @@ def _list(value: Any, where: str, most: int, least: int = 0) -> list[Any]:
     return value
 
 
-def _floats(value: Any, where: str) -> tuple[float, ...]:
+def _finite(values: tuple[float, ...], where: str) -> tuple[float, ...]:
+    if not all(map(math.isfinite, values)):
+        raise WireError(f"{where}: expected finite numbers, got {_shown(values)}")
+    return tuple(x + 0.0 for x in values)  # no negative zeros, as in sub2sub.boxes
+
+
+def _point(value: Any, where: str) -> tuple[float, ...]:
     for x in _list(value, where, MAX_ATTRIBUTES, 1):
-        if type(x) is not float or not math.isfinite(x):
-            raise WireError(f"{where}: expected finite floats, got {_shown(x)}")
-    return tuple(x + 0.0 for x in value)  # no negative zeros, as in sub2sub.boxes
+        if type(x) is not float:
+            raise WireError(f"{where}: expected floats, got {_shown(x)}")
+    return _finite(tuple(value), where)
+
+
+@lru_cache(8192)
+def pack(peer: Descriptor) -> bytes:
+    """A descriptor as bytes: ID, port, number of attributes, lows, highs, host.
+
+    Examples
+    --------
+    >>> peer = Descriptor.of(7, "127.0.0.1", 9000, [0.25], [0.5])
+    >>> unpack(pack(peer)) == peer, len(pack(peer))
+    (True, 36)
+    """
+    numbers = struct.pack(f">{2 * peer.d}d", *peer.low, *peer.high)
+    return HEAD.pack(peer.id, peer.port, peer.d) + numbers + peer.host.encode()
+
+
+@lru_cache(8192)  # a peer is mentioned again and again, and what was checked once is the same bytes
+def unpack(data: bytes) -> Descriptor:
+    """The descriptor in some bytes.
+
+    Raises
+    ------
+    WireError
+        For a wrong length, NaN or infinity, low above high, port 0, or a host that is none.
+    """
+    if len(data) < HEAD.size:
+        raise WireError(f"peer: expected {HEAD.size} bytes or more, got {len(data)}")
+    id, port, d = HEAD.unpack_from(data)
+    end = HEAD.size + 16 * d
+    if not 1 <= d <= MAX_ATTRIBUTES or not end < len(data) <= end + MAX_HOST:
+        raise WireError(
+            f"peer: expected 1 to {MAX_ATTRIBUTES} attributes and a host, got {d} and {len(data)} bytes"
+        )
+    numbers = _finite(struct.unpack_from(f">{2 * d}d", data, HEAD.size), "peer")
+    low, high = numbers[:d], numbers[d:]
+    if any(a > b for a, b in zip(low, high, strict=True)):
+        raise WireError("peer: expected a low not above its high")
+    host = data[end:]
+    if port == 0 or not host.isascii() or not HOST.issuperset(host):
+        raise WireError(f"peer: expected a host and a port, got {_shown(host)} and {port}")
+    return Descriptor(id, host.decode(), port, low, high)
 
 
 def _descriptor(value: Any, where: str) -> Descriptor:
-    id, host, port, low, high = _list(value, where, 5, 5)
-    if (
-        not isinstance(host, str)
-        or not 0 < len(host) <= MAX_HOST
-        or not host.isascii()
-        or not host.isprintable()
-    ):
-        raise WireError(f"{where}.host: expected a name or an address, got {_shown(host)}")
-    lows, highs = _floats(low, f"{where}.low"), _floats(high, f"{where}.high")
-    if len(lows) != len(highs):
-        raise WireError(f"{where}.high: expected {len(lows)} attributes as low has, got {len(highs)}")
-    if any(a > b or a == LARGEST for a, b in zip(lows, highs, strict=True)):
-        raise WireError(f"{where}.low: expected a low not above its high")
-    return Descriptor(
-        _number(id, f"{where}.id"), host, _integer(port, f"{where}.port", 65535, 1), lows, highs
-    )
-
-
-def _mention(value: Any, where: str) -> Mention:
-    peer, age, held = _list(value, where, 3, 3)
-    return Mention(
-        _descriptor(peer, f"{where}.peer"),
-        _integer(age, f"{where}.age", MAX_AGE),
-        _integer(held, f"{where}.held", MAX_AGE),
-    )
+    if type(value) is not bytes:
+        raise WireError(f"{where}: expected bytes, got {_shown(value)}")
+    return unpack(value)
 
 
 def _mentions(value: Any, where: str) -> tuple[Mention, ...]:
-    return tuple(_mention(item, where) for item in _list(value, where, MAX_LINKS))
+    mentions = []
+    for item in _list(value, where, MAX_LINKS):
+        peer, age, held = _list(item, where, 3, 3)
+        mentions.append(
+            Mention(_descriptor(peer, where), _integer(age, where, MAX_AGE), _integer(held, where, MAX_AGE))
+        )
+    return tuple(mentions)
 
 
 def _bytes(most: int, least: int = 0) -> Callable[[Any, str], bytes]:
@@ -214,7 +260,7 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "ring": _mentions,
     "sender": _descriptor,
     "name": _bytes(NAME, NAME),
-    "point": _floats,
+    "point": _point,
     "hops": lambda value, where: _integer(value, where, MAX_HOPS),
     "data": _bytes(MAX_DATA),
     "took": _boolean,

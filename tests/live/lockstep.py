@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sub2sub.cyclon import STREAM as CYCLON
 from sub2sub.live import messages as m
 from sub2sub.live.core import Core, CoreSettings, Keys
 from sub2sub.live.peers import Descriptor
 from sub2sub.overlay import Overlay, OverlaySettings
 from sub2sub.population import Population
-from sub2sub.randomness import cycle_key, peer_key
-from sub2sub.ring import STREAM as RING
-from sub2sub.vicinity import STREAM as VICINITY
+from sub2sub.randomness import cycle_key, draws, peer_key
+from sub2sub.rendezvous import STREAM as RENDEZVOUS
 from sub2sub.views import peer_of, stamp_of
 
 
@@ -49,7 +47,7 @@ class Lockstep:
         def deliver(event: m.Event) -> None:
             self.delivered.append((i, event.name))
 
-        return Core(own, deliver, CoreSettings(overlay=settings), cycle=0, phase=i)
+        return Core(own, deliver, CoreSettings(overlay=settings), now=0, phase=i)
 
     def keys(self, i: int, cycle: int) -> Keys:
         return lambda stream: np.uint64(peer_key(cycle_key(self.seed, stream, cycle), i))
@@ -57,7 +55,9 @@ class Lockstep:
     def step(self, cycle: int) -> None:
         live = [i for i in range(len(self.cores)) if self.alive[i]]
         for i in live:
-            self.cores[i].cycle = cycle
+            self.cores[i].next_cycle()
+            if self.cores[i].wants_contact():
+                self.cores[i].introduce(self.peers[self.named(i, live, cycle)])
         for turn in ("shuffle", "meet_near", "probe", "meet_ring"):
             for i in live:
                 keys = self.keys(i, cycle)
@@ -68,6 +68,11 @@ class Lockstep:
             to = self.number[send.to.id]
             if self.alive[to]:
                 self.cores[to].receive(send.message, self.peers[teller].id, self.keys(to, cycle))
+
+    def named(self, i: int, live: list[int], cycle: int) -> int:
+        """Whom the rendezvous names to i."""
+        bits = draws(cycle_key(self.seed, RENDEZVOUS, cycle), np.array([i]))[0]
+        return live[(live.index(i) + 1 + int(bits) % (len(live) - 1)) % len(live)]
 
     def carry(self, i: int, sends: list[m.Send], keys: Keys) -> None:
         """Deliver what i sends, and bring it the replies."""
@@ -121,6 +126,3 @@ def simulated_views(
             for i in range(len(layer.size))
         ]
     return rows
-
-
-STREAMS = {"cyclon": CYCLON, "vicinity": VICINITY, "ring": RING}

@@ -1,0 +1,121 @@
+"""A live Sub-2-Sub peer as a program in a process of its own, or a few that share one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sub2sub.live import CoreSettings, Limits, Node, Received, Tls
+
+__all__ = ["Report", "Subscriber", "Wish"]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What one peer subscribes to, as closed ranges."""
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    seed: int
+
+
+class Report(NamedTuple):
+    """What one peer tells of itself: who it is, whom it knows, what happened."""
+
+    id: int
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    random: tuple[int, ...]
+    near: tuple[int, ...]
+    ring: tuple[int, ...]
+    counts: dict[str, int]
+
+
+class Subscriber:
+    """A program of one or several nodes, each with one subscription.
+
+    Parameters
+    ----------
+    wishes : sequence of Wish
+        One for each node.
+    period : float
+        Seconds of a cycle.
+    settings, limits, tls
+        As of `Node`.
+    """
+
+    def __init__(
+        self,
+        wishes: Sequence[Wish],
+        period: float,
+        settings: CoreSettings | None = None,
+        limits: Limits | None = None,
+        tls: Tls | None = None,
+    ) -> None:
+        self.wishes, self.period = list(wishes), period
+        self.settings, self.limits, self.tls = settings, limits, tls
+        self.nodes: list[Node] = []
+        self.heard: list[tuple[int, bytes, int]] = []
+
+    async def start(self) -> None:
+        """Listen."""
+        for wish in self.wishes:
+            node = Node(
+                len(wish.low), period=self.period, settings=self.settings, limits=self.limits, tls=self.tls,
+                seed=wish.seed,
+            )  # fmt: skip
+            await node.__aenter__()
+            self.nodes.append(node)
+
+    async def stop(self) -> None:
+        """Leave."""
+        for node in self.nodes:
+            await node.leave()
+
+    async def addresses(self) -> list[tuple[str, int]]:
+        """Where the nodes listen."""
+        return [node.address for node in self.nodes]
+
+    async def subscribe(self, contacts: Sequence[tuple[str, int] | None]) -> list[int]:
+        """Join, each with a contact (None: nobody yet), and subscribe; returns the sequence IDs."""
+        ids = []
+        for node, wish, contact in zip(self.nodes, self.wishes, contacts, strict=True):
+            node.contact = contact
+            ids.append(await self._subscribe(node, wish))
+        return ids
+
+    async def publish(self, node: int, point: Sequence[float], data: bytes = b"") -> tuple[bytes, int | None]:
+        """Publish an event; its name, and who took it first."""
+        published = await self.nodes[node].publish(point, data)
+        return published.name, published.entry
+
+    async def deliveries(self) -> list[tuple[int, bytes, int]]:
+        """What has been delivered since the last call: (peer, event, hops)."""
+        heard, self.heard = self.heard, []
+        return heard
+
+    async def report(self) -> list[Report]:
+        """What each peer knows, and what has happened."""
+        return [_report(node) for node in self.nodes]
+
+    async def _subscribe(self, node: Node, wish: Wish) -> int:
+        def note(event: Received) -> None:
+            self.heard.append((subscription.own.id, event.name, event.hops))
+
+        subscription = await node.subscribe(wish.low, wish.high, note)
+        return subscription.own.id
+
+
+def _report(node: Node) -> Report:
+    (subscription,) = node.subscriptions.values()
+    core: Any = subscription.core
+    return Report(
+        core.own.id,
+        core.own.low,
+        core.own.high,
+        tuple(link.peer.id for link in core.random.view),
+        tuple(link.peer.id for link in core.near.view),
+        tuple(core.ring.view),
+        dict(node.counts),
+    )

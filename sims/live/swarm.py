@@ -1,0 +1,232 @@
+"""A swarm of live Sub-2-Sub peers on loopback, and the truth to hold it against.
+
+The swarm's owner knows what everybody subscribes to, so it can say which rings there are and who has to get
+an event; the peers are told nothing of that.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.live.processes import Processes
+from sims.live.subscriber import Report, Subscriber, Wish
+from sub2sub.live import CoreSettings, Limits, Tls
+from sub2sub.rings import true_rings
+
+__all__ = ["Delivery", "Swarm", "Watch", "completeness"]
+
+QUIET = 8  # looks in a row that show nothing new, before events are taken to have spread
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What became of some events.
+
+    Attributes
+    ----------
+    events : int
+    wanted, delivered : int
+        Deliveries there should be, and those of them there were.
+    twice, unwanted : int
+        Deliveries too many: to a peer that had the event, or does not want it.
+    exact : int
+        Events that all their subscribers received once, and nobody else.
+    hops : dict of int to int
+        Deliveries by hops.
+    """
+
+    events: int
+    wanted: int
+    delivered: int
+    twice: int
+    unwanted: int
+    exact: int
+    hops: dict[int, int]
+
+
+class Watch(NamedTuple):
+    """One look at a swarm."""
+
+    seconds: float
+    peers: int
+    links: float
+    complete: float
+    reports: list[Report]
+
+
+class Swarm:
+    """Live peers in processes of their own.
+
+    Parameters
+    ----------
+    lows, highs : (n, d) arrays
+        Closed ranges, one peer each.
+    period : float
+        Seconds of a cycle. A peer takes some 10 ms of a processor for one.
+    per_process : int
+        Peers that share a process.
+    seed : int
+        Of IDs, draws, contacts and whom to kill.
+    settings, limits, tls
+        As of `sub2sub.live.Node`.
+    """
+
+    def __init__(
+        self,
+        lows: NDArray[np.float64],
+        highs: NDArray[np.float64],
+        period: float = 1.0,
+        per_process: int = 1,
+        seed: int = 1,
+        settings: CoreSettings | None = None,
+        limits: Limits | None = None,
+        tls: Tls | None = None,
+    ) -> None:
+        self.period = period
+        self._dice = random.Random(seed)
+        wishes = [
+            Wish(tuple(low.tolist()), tuple(high.tolist()), self._dice.getrandbits(62))
+            for low, high in zip(lows, highs, strict=True)
+        ]
+        groups = [wishes[k : k + per_process] for k in range(0, len(wishes), per_process)]
+        self._began = time.monotonic()
+        self.processes = Processes(
+            [Subscriber(group, period, settings, limits, tls) for group in groups],
+            timeout=60.0 + len(wishes),
+        )
+
+    def join(self) -> None:
+        """Let everybody join through a random one before it, in random order (004, Section 5)."""
+        addresses = self.processes.call_all("addresses")
+        order = [(number, k) for number, own in addresses.items() for k in range(len(own))]
+        self._dice.shuffle(order)
+        contacts: dict[int, list[tuple[str, int] | None]] = {
+            number: [None] * len(own) for number, own in addresses.items()
+        }
+        for place, (number, k) in enumerate(order):
+            if place:
+                other, at = order[self._dice.randrange(place)]
+                contacts[number][k] = addresses[other][at]
+        # One after the other: a contact has to be in before it can name anybody.
+        for number in dict.fromkeys(number for number, _ in order):
+            self.processes.call(number, "subscribe", contacts[number])
+
+    def look(self, events: NDArray[np.float64]) -> Watch:
+        """Ask everybody for its links, and compare them with the true rings of some events."""
+        reports = [report for own in self.processes.call_all("report").values() for report in own]
+        links, complete = completeness(reports, events)
+        return Watch(time.monotonic() - self._began, len(reports), links, complete, reports)
+
+    def settle(
+        self, events: NDArray[np.float64], most: float, watch: Callable[[Watch], None] | None = None
+    ) -> list[Watch]:
+        """Look once a cycle until all rings of some events are complete, for `most` seconds at most."""
+        seen = []
+        deadline = time.monotonic() + most
+        while True:
+            seen.append(self.look(events))
+            if watch:
+                watch(seen[-1])
+            if seen[-1].complete == 1.0 or time.monotonic() > deadline:
+                return seen
+            time.sleep(self.period)
+
+    def publish(self, events: NDArray[np.float64], most: float = 60.0) -> Delivery:
+        """Publish events from random nodes, and wait until nothing more arrives."""
+        reports = [report for own in self.processes.call_all("report").values() for report in own]
+        self.processes.call_all("deliveries")
+        alive = self.processes.alive
+        names: dict[bytes, int] = {}
+        for start in range(0, len(events), len(alive)):
+            part = events[start : start + len(alive)]
+            publishers = self._dice.sample(alive, len(part))
+            calls = {number: (0, point.tolist()) for number, point in zip(publishers, part, strict=True)}
+            for k, (name, _) in enumerate(self.processes.call_each("publish", calls).values()):
+                names[name] = start + k
+        heard: list[tuple[int, bytes, int]] = []
+        deadline, quiet = time.monotonic() + most, 0
+        while quiet < QUIET and time.monotonic() < deadline:
+            news = [each for own in self.processes.call_all("deliveries").values() for each in own]
+            heard += news
+            quiet = 0 if news else quiet + 1
+            time.sleep(self.period / 4)
+        return _judge(reports, events, names, heard)
+
+    def kill(self, share: float) -> list[int]:
+        """Kill a share of the processes by signal; returns their numbers."""
+        alive = self.processes.alive
+        victims = self._dice.sample(alive, round(share * len(alive)))
+        self.processes.kill(victims)
+        return victims
+
+    def close(self) -> None:
+        """End all processes."""
+        self.processes.close()
+
+    def __enter__(self) -> Swarm:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def completeness(reports: Sequence[Report], events: NDArray[np.float64]) -> tuple[float, float]:
+    """Share of ring links in place, and of rings complete, over events with two subscribers or more.
+
+    Examples
+    --------
+    >>> both = [Report(k, (0.0,), (1.0,), (), (), (3 - k,), {}) for k in (1, 2)]
+    >>> completeness(both, np.array([[0.5]]))
+    (1.0, 1.0)
+    """
+    rings = true_rings(
+        [each.low for each in reports], [each.high for each in reports],
+        np.array([each.id for each in reports], np.uint64), events,
+    )  # fmt: skip
+    known = [set(each.ring) for each in reports]
+    in_place, needed, complete, total = 0, 0, 0, 0
+    for event in range(len(events)):
+        ring = rings.of(event).tolist()
+        if len(ring) < 2:
+            continue
+        found = sum(
+            reports[other].id in known[holder]
+            for holder, above in zip(ring, ring[1:] + ring[:1], strict=True)
+            for holder, other in ((holder, above), (above, holder))
+        )
+        in_place, needed = in_place + found, needed + 2 * len(ring)
+        complete, total = complete + (found == 2 * len(ring)), total + 1
+    return (in_place / needed, complete / total) if total else (1.0, 1.0)
+
+
+def _judge(
+    reports: Sequence[Report],
+    events: NDArray[np.float64],
+    names: dict[bytes, int],
+    heard: Sequence[tuple[int, bytes, int]],
+) -> Delivery:
+    ids = [each.id for each in reports]
+    rings = true_rings(
+        [each.low for each in reports], [each.high for each in reports], np.array(ids, np.uint64), events
+    )
+    wanted = {(ids[k], event) for event in range(len(events)) for k in rings.of(event).tolist()}
+    found = Counter((peer, names[name]) for peer, name, _ in heard if name in names)
+    wrong = {event for pair, times in found.items() for event in [pair[1]] if times > 1 or pair not in wanted}
+    wrong |= {event for peer, event in wanted if (peer, event) not in found}
+    return Delivery(
+        len(events),
+        len(wanted),
+        sum(pair in found for pair in wanted),
+        sum(times - 1 for times in found.values()),
+        sum(pair not in wanted for pair in found),
+        len(events) - len(wrong),
+        dict(sorted(Counter(hops for _, name, hops in heard if name in names).items())),
+    )
