@@ -19,7 +19,7 @@ import numpy as np
 import workloads
 from sub2sub.compilation import kernel
 from workloads import Attribute, Spec
-from workloads.distributions import PowerLaw
+from workloads.distributions import Constant, PowerLaw, Zipf
 from workloads.match import count_matches
 
 SAMPLE = 500
@@ -32,6 +32,12 @@ WORKLOADS = {
     "power-law-5": workloads.named("power-law-5"),
     "narrow-3": Spec("narrow-3", tuple(Attribute(f"a{k}", width=PowerLaw(60)) for k in range(3))),
     "overlap-3": Spec("overlap-3", tuple(Attribute(f"a{k}", wildcard=0.5) for k in range(3))),
+    "overlap-5": Spec("overlap-5", tuple(Attribute(f"a{k}", wildcard=0.5) for k in range(5))),
+    "exact-3": Spec(
+        "exact-3",
+        tuple(Attribute(f"a{k}", Zipf(50), Constant(), wildcard=0.3) for k in range(3)),
+        events_follow="interest",
+    ),
 }
 
 
@@ -159,7 +165,7 @@ def compare(spec: Spec, n: int, m: int) -> None:
     widest = float((highs[:, 0] - lows[:, 0]).max())
     seconds["sorted ends"] = timed(sorted_ends, *ordered, sample, widest, found) * scale
     assert np.array_equal(found, counts[:SAMPLE])
-    if spec.name != "overlap-3":
+    if not spec.name.startswith("overlap"):
         found = np.zeros(m, np.int64)
         listed = np.resize(np.arange(n, dtype=np.int32), 4 * n)
         seconds["tree"] = timed(tree, lows, highs, points, np.arange(m), listed, found)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from workloads.bitmaps import CHUNK, count_chunk, cut, place, reach
+from workloads.bitmaps import CHUNK, count_chunk, cut, flips, place
 
 __all__ = ["count_matches", "has_at_least"]
 
@@ -21,20 +21,18 @@ class _Index:
     """Events and boxes laid out for `count_chunk`."""
 
     def __init__(self, lows: Floats, highs: Floats, points: Floats) -> None:
-        self.lows, self.highs = (np.ascontiguousarray(ends, np.float64) for ends in (lows, highs))
-        self.cuts = cut(self.lows, self.highs)
-        points = np.ascontiguousarray(points, np.float64)
-        slots = place(self.cuts, points)
-        # Events of one slot after another, so that bitmaps are still in cache.
-        self.order = np.lexsort(slots.T[::-1])
-        self.points, self.slots = points[self.order], slots[self.order]
+        self.lows, self.highs = lows, highs
+        self.cuts = cut(lows, highs)
+        self.order = np.argsort(points[:, 0], kind="stable")
+        self.points = np.ascontiguousarray(points[self.order], np.float64)
+        self.slots = place(self.cuts, self.points)
 
     def count(self, start: int, events: NDArray[np.int64] | slice) -> Counts:
-        """How many boxes of the chunk from `start` on contain each of these events."""
+        """How many boxes of the chunk from `start` on contain each of these events, given in rising order."""
         lows, highs = self.lows[start : start + CHUNK], self.highs[start : start + CHUNK]
         points, slots = self.points[events], self.slots[events]
         counts = np.zeros(len(points), np.int64)
-        count_chunk(lows, highs, *reach(self.cuts, lows, highs), points, slots, counts)
+        count_chunk(*flips(self.cuts, lows, highs), points, slots, counts)
         return counts
 
 
