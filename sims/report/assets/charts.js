@@ -20,6 +20,8 @@
       return { ...common, spanGaps: true, dash: DASHES[k % DASHES.length], points: { show: chart.data[0].length < 25, size: 5, fill: paper } };
     });
     const logs = (_, splits) => splits.map((value) => (Math.log10(value) % 1 === 0 ? shown(value) : null));
+    const whole = chart.data[0].every((value) => Number.isInteger(value));
+    const incrs = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1e3, 2e3, 5e3, 1e4, 1e5, 1e6];
     const plain = (_, splits) => splits.map(shown);
     return {
       width,
@@ -30,7 +32,7 @@
         x: chart.logX ? { time: false, distr: 3 } : { time: false, range: (_, min, max) => (min === max ? [min - 1, max + 1] : chart.series.some((s) => s.shape === "bars") ? [min - 0.6, max + 0.6] : [min, max]) },
         y: chart.logY ? { distr: 3 } : { range: (_, min, max) => [Math.min(0, min ?? 0), chart.top ?? uPlot.rangeNum(0, Math.max(max ?? 1, 1e-9), 0.08, true)[1]] },
       },
-      axes: [axis(chart.x, { size: 34, values: chart.logX ? logs : plain }), axis(chart.y, { size: 54, values: chart.logY ? logs : plain })],
+      axes: [axis(chart.x, { size: 34, values: chart.logX ? logs : plain, ...(whole && !chart.logX ? { incrs } : {}) }), axis(chart.y, { size: 54, values: chart.logY ? logs : plain })],
       series: [{ label: chart.x, value: (_, value) => shown(value) }, ...series],
       hooks: { draw: [(plot) => mark(plot, chart.marks, soft)] },
     };

@@ -49,9 +49,10 @@
     // A curve bent towards the centre, the more so the farther its ends are apart; `until` of it.
     curve(context, from, to, until = 1) {
       const [[ax, ay], [bx, by]] = [from, to];
-      const far = Math.hypot(bx - ax, by - ay) / (2 * this.radius);
-      const pull = 0.12 + 0.55 * far;
-      const mx = (ax + bx) / 2 + pull * (this.cx - (ax + bx) / 2), my = (ay + by) / 2 + pull * (this.cy - (ay + by) / 2);
+      const inwards = [this.cx - (ax + bx) / 2, this.cy - (ay + by) / 2];
+      const depth = Math.max(Math.hypot(...inwards), 1);
+      const pull = Math.min(0.65, (0.8 * Math.hypot(bx - ax, by - ay)) / depth);
+      const mx = (ax + bx) / 2 + pull * inwards[0], my = (ay + by) / 2 + pull * inwards[1];
       const at = (t) => [
         (1 - t) ** 2 * ax + 2 * t * (1 - t) * mx + t * t * bx,
         (1 - t) ** 2 * ay + 2 * t * (1 - t) * my + t * t * by,
@@ -73,7 +74,7 @@
         this.write(context, colours, "nobody", "subscribes to this event");
         return;
       }
-      this.dot = Math.max(1.6, Math.min(8, (0.7 * Math.PI * this.radius) / ring.length));
+      this.dot = Math.max(1.5, Math.min(8, (0.95 * Math.PI * this.radius) / ring.length));
       this.drawGaps(context, colours);
       for (const kind of ["random", "near", "ring"]) if (state.links.has(kind)) this.drawLinks(context, colours, kind);
       if (state.hovered >= 0) this.drawViews(context, colours, state.hovered);
@@ -99,22 +100,28 @@
       }
     }
 
+    // The ring as it should be, and outside of it what is missing of it.
     drawGaps(context, colours) {
       const { ring, place } = this.state;
       const m = ring.length;
+      context.strokeStyle = colours.rule;
+      context.lineWidth = 2;
+      context.beginPath();
+      context.arc(this.cx, this.cy, this.radius, 0, 7);
+      context.stroke();
       if (m < 2) return;
+      context.strokeStyle = colours.failed;
+      context.lineWidth = 4;
+      const turn = (2 * Math.PI) / m;
       for (let k = 0; k < m; k++) {
         const known = place.next[k] + place.previous[(k + 1) % m];
-        context.strokeStyle = known ? colours.rule : colours.failed;
-        context.globalAlpha = known === 2 ? 1 : 0.75;
-        context.lineWidth = known === 2 ? 2 : 1.3;
-        context.setLineDash(known === 2 ? [] : [3, 4]);
-        const from = (k / m) * 2 * Math.PI - Math.PI / 2;
+        if (known === 2) continue;
+        const from = k * turn - Math.PI / 2;
+        context.globalAlpha = known === 1 ? 0.4 : 0.95;
         context.beginPath();
-        context.arc(this.cx, this.cy, this.radius, from, from + (2 * Math.PI) / m);
+        context.arc(this.cx, this.cy, this.radius + this.dot + 6, from + 0.08 * turn, from + 0.92 * turn);
         context.stroke();
       }
-      context.setLineDash([]);
       context.globalAlpha = 1;
     }
 
@@ -197,7 +204,7 @@
       const isFresh = new Set(fresh);
       for (const peer of ring) {
         const [x, y] = this.place(peer);
-        const size = this.dot * (isFresh.has(peer) ? 1.35 : 1);
+        const size = isFresh.has(peer) ? Math.max(1.3 * this.dot, 3.5) : this.dot;
         context.beginPath();
         if (peer === entry) {
           const s = Math.max(size, 4) * 1.3;
@@ -209,7 +216,7 @@
         } else context.arc(x, y, size, 0, 7);
         context.fillStyle = reached(peer) ? colours.lit : colours.paper;
         context.fill();
-        context.lineWidth = peer === hovered ? 3.5 : isFresh.has(peer) ? 2.4 : 1.2;
+        context.lineWidth = peer === hovered ? 3.5 : isFresh.has(peer) ? 1.8 : Math.min(1.2, this.dot / 2.2);
         context.strokeStyle = reached(peer) || peer === hovered ? colours.ink : colours.soft;
         context.stroke();
       }

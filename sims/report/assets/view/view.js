@@ -135,7 +135,7 @@
         n: () => this.player.step(1),
         b: () => this.player.step(-1),
         r: () => this.publishRandomly(),
-        d: () => this.change(() => this.tries++),
+        t: () => this.change(() => this.tries++),
       };
       if (role === "plane" && way) this.nudge(way, event.shiftKey ? 0.1 : 0.01);
       else if (role === "ring" && way) this.chooseNext(way[0] || -way[1]);
@@ -363,7 +363,7 @@
 
     shade() {
       this.plane.shade(this.world, this.axes, this.head.domain, this.point, this.heat);
-      this.part("plane-caption").textContent = `Attribute space: the darker, the more subscribers an event there has (at most ${WHOLE.format(this.plane.most)}). Outlined are those of this event.`;
+      this.part("plane-caption").textContent = `Attribute space: the bluer, the more subscribers an event there has (at most ${WHOLE.format(this.plane.most)}). Outlined are the boxes of those that match this one; filled, those it has just reached.`;
     }
 
     // After the cycle, the axes or the theme changed.

@@ -1,0 +1,226 @@
+"""The page in a browser: what is clicked there comes to the same numbers as in the library."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sims.engine import Schedule, Simulation
+from sims.observers.rings import RingCompleteness
+from sims.observers.snapshots import Snapshots
+from sims.report.report import report
+from sims.runs.folder import RunWriter
+from sub2sub.dissemination import DisseminationSettings
+from tests.sims.report import browser
+from tests.sims.report.overlays import python_counts, simulation
+
+pytestmark = pytest.mark.skipif(browser.missing(), reason=browser.REASON)
+
+CYCLES = (2, 4, 15)
+SHOWN = ("matches", "reached", "messages", "duplicates", "failed", "spam")
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report on a run of 400 peers that recorded its overlay in three cycles."""
+    folder = tmp_path_factory.mktemp("runs") / "small"
+    run = simulation(n=400, d=3, cycles=0)
+    run.controls = [(Schedule(at=cycle), Snapshots(folder)) for cycle in CYCLES]
+    run.controls.append((Schedule(), RingCompleteness(np.random.default_rng(1).random((50, 3)))))
+    with RunWriter.create(folder, kind="run", name="small <run>", seed=1, cycles=15) as writer:
+        run.run(15)
+        rows = run.tables["rings"]
+        writer.write_table("rings", {name: [row[name] for row in rows] for name in rows[0]})
+    return report([folder]).write(folder / "report.html")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser.chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def tab(chromium: Any, page_file: Path) -> Iterator[browser.Tab]:
+    """The report, opened; in the end it must not have complained, nor asked for anything but itself."""
+    opened = browser.Tab(chromium, page_file, reduced_motion="reduce")  # events are at their end at once
+    opened.page.wait_for_selector("section.overlay[data-ready=true]")
+    opened.page.locator('[data-attribute="2"]').fill("0.5")  # the first event is a random one
+    yield opened
+    assert opened.complaints == []
+    assert opened.requests == [page_file.resolve().as_uri()]
+    opened.context.close()
+
+
+def _run(cycle: int) -> Simulation:
+    return simulation(n=400, d=3, cycles=cycle)
+
+
+def _expected(tab: browser.Tab, cycle: int, **settings: Any) -> dict[str, int]:
+    """What becomes of the page's event in the library."""
+    point = np.array([json.loads(tab.data("point"))])
+    entry = [int(tab.data("entry"))]
+    counts = python_counts(_run(cycle), point, DisseminationSettings(**settings), entry)[0]
+    return {name: counts[name] for name in SHOWN} | {"hop": max(counts["hops"], 0)}
+
+
+def _place_event(tab: browser.Tab, x: float = 0.45, y: float = 0.5) -> None:
+    box = tab.role("plane").bounding_box()
+    tab.role("plane").click(position={"x": box["width"] * x, "y": box["height"] * y})
+
+
+def test_a_placed_event_ends_as_in_the_library(tab: browser.Tab) -> None:
+    _place_event(tab)
+    found = tab.counts()
+    assert found == _expected(tab, CYCLES[-1])
+    assert found["reached"] == found["matches"] > 5
+    x, y, _ = json.loads(tab.data("point"))
+    assert 0.3 < x < 0.5
+    assert 0.4 < y < 0.6
+
+
+def test_stepping_goes_through_every_hop(tab: browser.Tab) -> None:
+    _place_event(tab)
+    last = tab.counts()
+    tab.role("restart").click()
+    assert tab.counts() | {"matches": 0} == dict.fromkeys(last, 0) | {"reached": 1}
+    reached = [1]
+    while tab.role("step").is_enabled():
+        tab.role("step").click()
+        reached.append(tab.counts()["reached"])
+    assert tab.counts() == last
+    assert reached == sorted(reached)
+    assert len(reached) >= last["hop"]
+    tab.role("back").click()
+    tab.role("back").click()
+    assert tab.counts()["messages"] < last["messages"]
+
+
+def test_an_early_cycle_reaches_fewer(tab: browser.Tab) -> None:
+    _place_event(tab)
+    late = tab.counts()
+    for index, cycle in enumerate(CYCLES[:2]):
+        tab.role("cycle").fill(str(index))
+        tab.page.wait_for_selector(f"section.overlay[data-cycle='{cycle}']")
+        assert tab.counts() == _expected(tab, cycle)
+    tab.role("cycle").fill("0")
+    tab.page.wait_for_selector(f"section.overlay[data-cycle='{CYCLES[0]}']")
+    assert tab.counts()["matches"] == late["matches"]
+    assert tab.counts()["reached"] < late["reached"]
+
+
+@pytest.mark.parametrize("shortcuts", [0, 3])
+def test_shortcuts_can_be_chosen(tab: browser.Tab, shortcuts: int) -> None:
+    _place_event(tab)
+    tab.role("shortcuts").fill(str(shortcuts))
+    assert tab.counts() == _expected(tab, CYCLES[-1], shortcuts=shortcuts)
+
+
+def test_sliders_and_axes_move_the_event_in_all_attributes(tab: browser.Tab) -> None:
+    _place_event(tab)
+    before = json.loads(tab.data("point"))
+    tab.page.locator('[data-attribute="2"]').fill("0.4")
+    tab.role("end").click()
+    after = json.loads(tab.data("point"))
+    assert after[:2] == before[:2]
+    assert after[2] == 0.4
+    assert tab.counts() == _expected(tab, CYCLES[-1])
+    tab.role("x").select_option("2")
+    _place_event(tab, 0.6, 0.4)
+    moved = json.loads(tab.data("point"))
+    assert moved[0] == after[0]
+    assert moved[2] != after[2]
+
+
+def test_the_keyboard_is_enough(tab: browser.Tab) -> None:
+    for k in range(3):
+        tab.page.locator(f'[data-attribute="{k}"]').fill("0.5")
+    tab.role("plane").focus()
+    for key in ("Shift+ArrowLeft", "ArrowUp"):
+        tab.page.keyboard.press(key)
+    assert json.loads(tab.data("point")) == pytest.approx([0.4, 0.51, 0.5])
+    tab.page.keyboard.press("n")
+    assert tab.counts()["messages"] > 0
+    tab.page.keyboard.press("b")
+    assert tab.counts()["messages"] == 0
+    tab.role("ring").focus()
+    entries = set()
+    for _ in range(2):
+        tab.page.keyboard.press("ArrowRight")
+        tab.page.keyboard.press("Enter")
+        entries.add(tab.data("entry"))
+        assert tab.counts() == _expected(tab, CYCLES[-1])
+    assert len(entries) == 2
+    tab.page.keyboard.press("r")
+    assert json.loads(tab.data("point"))[2] != 0.5
+
+
+def test_the_event_plays_by_itself(tab: browser.Tab) -> None:
+    tab.role("random").click()
+    tab.role("speed").select_option("1")
+    tab.role("play").click()
+    assert tab.data("over") == "false"
+    tab.role("speed").select_option("20")
+    tab.page.wait_for_selector("section.overlay[data-over=true]")
+    found = tab.counts()
+    assert found == _expected(tab, CYCLES[-1])
+    assert f"all {found['matches']} subscribers" in tab.role("summary").inner_text()
+
+
+@pytest.mark.parametrize("index", [0, 2])
+def test_ring_links_in_place_are_counted_as_by_the_observer(tab: browser.Tab, index: int) -> None:
+    _place_event(tab)
+    tab.role("cycle").fill(str(index))
+    tab.page.wait_for_selector(f"section.overlay[data-cycle='{CYCLES[index]}']")
+    found, needed = tab.page.locator('[data-count="links"]').inner_text().split(" / ")
+    row = RingCompleteness([json.loads(tab.data("point"))]).execute(_run(CYCLES[index]))
+    assert int(needed) == 2 * tab.counts()["matches"]
+    assert int(found) == round(float(row["links"]) * int(needed))
+    assert (found == needed) == (index == 2)
+
+
+def test_pointing_at_a_subscriber_tells_about_it(tab: browser.Tab) -> None:
+    _place_event(tab)
+    box = tab.role("ring").bounding_box()
+    tab.role("ring").hover(position={"x": box["width"] / 2, "y": 26})
+    assert "knows" in tab.role("tip").inner_text()
+    tab.page.mouse.move(0, 0)
+    assert tab.role("tip").is_hidden()
+
+
+def test_charts_are_drawn_and_tell_their_values(tab: browser.Tab) -> None:
+    chart = tab.page.locator("figure.chart").first
+    chart.scroll_into_view_if_needed()
+    tab.page.wait_for_selector("figure.chart[data-drawn=true]")
+    chart.locator(".u-over").hover()
+    assert chart.locator(".u-legend .u-value").nth(1).inner_text().endswith(tuple("0123456789"))
+    chart.locator("summary").click()
+    assert chart.locator("details tbody tr").count() == 15
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_theme_follows_the_system_until_it_is_chosen(chromium: Any, page_file: Path, scheme: str) -> None:
+    tab = browser.Tab(chromium, page_file, color_scheme=scheme)
+    paper = "getComputedStyle(document.body).backgroundColor"
+    first = tab.page.evaluate(paper)
+    assert (first == "rgb(255, 255, 255)") == (scheme == "light")
+    tab.page.click("#theme")
+    assert tab.page.evaluate(paper) == "rgb(255, 255, 255)"
+    tab.page.click("#theme")
+    assert tab.page.evaluate(paper) != "rgb(255, 255, 255)"
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_a_narrow_screen_needs_no_sideways_scrolling(chromium: Any, page_file: Path) -> None:
+    tab = browser.Tab(chromium, page_file)
+    tab.page.set_viewport_size({"width": 360, "height": 700})
+    tab.page.wait_for_selector("section.overlay[data-ready=true]")
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert tab.complaints == []
+    tab.context.close()
