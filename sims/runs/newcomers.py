@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
 from sims.engine.control import Row
 from sims.engine.faults import enter
 from sims.engine.simulation import Simulation
-from sims.runs.interests import Interests
 from sub2sub.errors import InputError
 
-__all__ = ["Newcomers"]
+__all__ = ["Newcomers", "Subscriptions"]
+
+
+class Subscriptions(Protocol):
+    """Any number of subscriptions, a row each."""
+
+    def rows(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Closed ranges (lows, highs) of the subscriptions [start, stop)."""
+        ...
 
 
 class Newcomers:
@@ -16,14 +28,14 @@ class Newcomers:
 
     Parameters
     ----------
-    interests : Interests
+    interests : Subscriptions
         Where their subscriptions come from.
     count : int
         How many join each time.
     name : str
     """
 
-    def __init__(self, interests: Interests, count: int, name: str = "join") -> None:
+    def __init__(self, interests: Subscriptions, count: int, name: str = "join") -> None:
         if count < 1:
             raise InputError(f"{name}.count: expected at least 1 newcomer, got {count}")
         self.interests, self.count, self.name = interests, count, name

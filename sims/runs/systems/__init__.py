@@ -8,7 +8,7 @@ from sims.runs.systems.interface import Prepared, System
 
 __all__ = ["NAMES", "Prepared", "System", "system"]
 
-NAMES = ("sub2sub",)
+NAMES = ("sub2sub", "camcast", "hpmcast")
 
 
 def system(name: str) -> System:
