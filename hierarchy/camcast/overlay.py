@@ -79,7 +79,9 @@ def tables_from_links(
         raise InputError(f"sources, targets: expected numbers of peers below {len(bounds)}")
     if z < 1:
         raise InputError(f"z: expected a whole number not below 1, got {z!r}")
-    links = np.unique(links[links[:, 0] != links[:, 1]], axis=0)
+    # As one number each, links sort many times faster than as rows.
+    pairs = np.unique((links[:, 0] * len(bounds) + links[:, 1])[links[:, 0] != links[:, 1]])
+    links = np.stack(np.divmod(pairs, len(bounds)), axis=1)
     start = np.searchsorted(links[:, 0], np.arange(len(bounds) + 1))
     communities, inverse = np.unique(bounds, axis=0, return_inverse=True)
     topic = inverse.reshape(-1).astype(np.int32)
