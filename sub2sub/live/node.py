@@ -260,6 +260,9 @@ class Node:
         elif isinstance(message, m.Join):
             links = tuple(Mention(peer, 0) for peer in self.contacts[: self.settings.offers])
             channel.post(wire.encode(wire.Frame(frame.sender, self._id, m.Welcome(message.exchange, links))))
+        elif isinstance(message, m.Event):  # for a subscription that has ended
+            refusal = m.Taken(message.name, took=False)
+            channel.post(wire.encode(wire.Frame(frame.sender, frame.to, refusal)))
         else:
             waited_for = getattr(message, "exchange", getattr(message, "name", None))
             answer = self._answers.pop(waited_for, None) if waited_for is not None else None

@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 
 import pytest
 
 from sub2sub.errors import InputError
 from sub2sub.live import Node, Received
-
-HARD_LIMIT = 60.0
-
-
-def live(test: Callable[[], Awaitable[None]]) -> None:
-    """Run a test that stops by itself, whatever happens."""
-
-    async def bounded() -> None:
-        async with asyncio.timeout(HARD_LIMIT):
-            await test()
-
-    asyncio.run(bounded())
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    while not holds():
-        await asyncio.sleep(0.02)
+from tests.live.loopback import live, until
 
 
 def test_a_callback_is_called_with_what_matches_and_nothing_else() -> None:
@@ -103,10 +87,10 @@ def test_a_failing_callback_keeps_the_event_from_nobody() -> None:
             raise RuntimeError("an application's mistake")
 
         async with Node(attributes=1, period=0.05) as alice:
-            await alice.subscribe([0.0], [1.0], fail)
+            failing = await alice.subscribe([0.0], [1.0], fail)
             async with Node(attributes=1, contact=alice.address, period=0.05) as bob:
                 events = await bob.subscribe([0.0], [1.0])
-                await until(lambda: bool(events.core.ring.view))
+                await until(lambda: bool(events.core.ring.view) and bool(failing.core.ring.view))
                 await alice.publish([0.5], b"x")
                 assert (await anext(events)).data == b"x"
 
