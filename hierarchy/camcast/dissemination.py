@@ -31,7 +31,7 @@ from sub2sub.errors import InputError
 from sub2sub.network import Network, reaches
 from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number, unit
 
-__all__ = ["Spread", "disseminate"]
+__all__ = ["Spread", "choose_targets", "choose_upward", "disseminate"]
 
 STREAM = stream_number("camcast dissemination")
 
@@ -149,6 +149,7 @@ def spread_event(tables, parameters, alive, group, p_success, publisher, key, ro
     counts[:] = 0
     waiting = np.empty(len(topic), np.int32)
     targets = np.empty(topic_table.shape[1], np.int32)
+    upward = np.empty((super_table.shape[1] * super_table.shape[2], 2), np.int64)
     waiting[0] = publisher
     round_of[publisher] = 0
     counts[topic[publisher], DELIVERED] = 1
@@ -158,25 +159,14 @@ def spread_event(tables, parameters, alive, group, p_success, publisher, key, ro
         head += 1
         t = topic[member]
         own = peer_key(key, member)
-        k = np.int64(0)
-        is_link = unit(draw(own, k)) < p_sel[t]
-        k += 1
-        if is_link:
-            for slot in range(super_table.shape[1]):
-                for entry in range(super_table.shape[2]):
-                    target = super_table[member, slot, entry]
-                    if target < 0:
-                        break
-                    chosen = unit(draw(own, k)) < p_a[t]
-                    k += 1
-                    if not chosen:
-                        continue
-                    counts[t, UPWARD] += 1
-                    arrives = unit(draw(own, k)) < p_success
-                    k += 1
-                    if arrives and reaches(alive, group, member, target):
-                        counts[t, UPWARD_ARRIVED] += 1
-                        tail = receive(topic, member, target, round_of, counts, waiting, tail)
+        count, k = choose_upward(super_table[member], p_sel[t], p_a[t], own, upward)
+        for i in range(count):
+            target, fate = upward[i]
+            counts[t, UPWARD] += 1
+            arrives = unit(draw(own, fate)) < p_success
+            if arrives and reaches(alive, group, member, target):
+                counts[t, UPWARD_ARRIVED] += 1
+                tail = receive(topic, member, target, round_of, counts, waiting, tail)
         count, k = choose_targets(topic_table[member], fanout[t], own, k, targets)
         for i in range(count):
             target = targets[i]
@@ -200,6 +190,30 @@ def receive(topic, sender, target, round_of, counts, waiting, tail):
     counts[u, LAST_ROUND] = now
     waiting[tail] = target
     return tail + 1
+
+
+@kernel
+def choose_upward(super_tables, p_sel, p_a, key, out):
+    """Choose, as a link with probability p_sel, entries of one member's super-topic tables.
+
+    Rows of `out` become an entry and the number of the draw that decides whether the message to it arrives;
+    returns how many, and the next draw.
+    """
+    count, k = 0, np.int64(1)
+    if unit(draw(key, 0)) >= p_sel:
+        return count, k
+    for slot in range(super_tables.shape[0]):
+        for entry in range(super_tables.shape[1]):
+            target = super_tables[slot, entry]
+            if target < 0:
+                break
+            chosen = unit(draw(key, k)) < p_a
+            k += 1
+            if chosen:
+                out[count, 0], out[count, 1] = target, k
+                k += 1
+                count += 1
+    return count, k
 
 
 @kernel

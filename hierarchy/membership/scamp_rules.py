@@ -27,7 +27,7 @@ from hierarchy.membership.rows import add, find, remove_at
 from sub2sub.compilation import kernel
 from sub2sub.randomness import below, draw, unit
 
-__all__ = ["Views", "indirect", "reach_somebody", "subscribe", "unsubscribe"]
+__all__ = ["Views", "indirect", "keeps", "reach_somebody", "subscribe", "unsubscribe"]
 
 
 class Views(NamedTuple):
@@ -82,6 +82,12 @@ def drop(views, holder, place):
 
 
 @kernel
+def keeps(bits, size):
+    """Whether one with a view of that size keeps a subscription, given a draw."""
+    return unit(bits) * (1 + size) < 1.0
+
+
+@kernel
 def forward_copy(views, member, holder, arrived, hop_limit, channel, own, k):
     """Follow one copy of `member`'s subscription from `holder` on; returns (messages, next draw).
 
@@ -91,7 +97,7 @@ def forward_copy(views, member, holder, arrived, hop_limit, channel, own, k):
     for _ in range(hop_limit):
         size = views.size[holder]
         if arrived and holder != member and find(views.partial[holder], size, member) < 0:
-            kept = unit(draw(own, k)) * (1 + size) < 1.0
+            kept = keeps(draw(own, k), size)
             k += 1
             if kept:
                 keep(views, holder, member)

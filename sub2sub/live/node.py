@@ -120,7 +120,7 @@ class Node:
         self._turns = itertools.count()
         self._id = 1 + self._dice.getrandbits(63)
         server_tls, client_tls = tls.contexts() if tls else (None, None)
-        self.connections = Connections(wire, self._receive, limits, server_tls, client_tls)
+        self.connections = Connections(wire.PROTOCOL, self._receive, limits, server_tls, client_tls)
         self._answers: dict[int | bytes, asyncio.Future[m.Message | None]] = {}
         self._inside = _Inside(self._receive)
         self._ticking: asyncio.Task[None] | None = None
