@@ -1,0 +1,33 @@
+"""Ring selection on plain arrays (Figure 3 of Sub-2-Sub): whom must I know, of all these?
+
+For every point of my subscription the nearest successor and the nearest predecessor that want this point too;
+and nobody who is not needed for some point.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sub2sub import select_ring
+
+
+def main() -> None:
+    """Select among 500 candidates."""
+    rng = np.random.default_rng(1)
+    low = rng.random((500, 2)) * 0.8
+    high = low + rng.random((500, 2)) * 0.2  # 500 candidates with two attributes, closed ranges
+    ids = rng.permutation(501)  # sequence IDs: theirs, and mine
+
+    ring = select_ring([0.4, 0.4], [0.6, 0.6], int(ids[-1]), low, high, ids[:-1])
+    needed = np.union1d(ring.successors, ring.predecessors)
+    print(f"{needed.size} of 500 candidates are ring neighbours")
+
+    # The promise, checked at a point: the next ID among those who want it has been selected.
+    point = np.array([0.47, 0.55])
+    wanting = np.flatnonzero(((low <= point) & (point <= high)).all(axis=1))
+    nearest = wanting[np.argmin((ids[wanting] - ids[-1]) % 501)]
+    print(f"the successor at {point.tolist()} is among them: {nearest in ring.successors}")
+
+
+if __name__ == "__main__":
+    main()

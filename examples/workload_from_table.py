@@ -1,0 +1,44 @@
+"""Subscriptions from a table: pandas, Arrow, or a file of either; then a simulation of the subscribers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from sims.engine import Schedule, Simulation
+from sims.observers import Delivery
+from sub2sub.overlay import Overlay
+from sub2sub.population import Population
+from workloads.foreign import read_events, read_subscriptions
+
+
+def main() -> None:
+    """Read orders and trades, and deliver the trades."""
+    rng = np.random.default_rng(1)
+    price = rng.lognormal(3, 0.5, 400)
+    orders = pd.DataFrame(
+        {"min_price": 0.9 * price, "max_price": 1.1 * price, "lots": rng.integers(1, 5, 400)}
+    )
+    orders.loc[7, "max_price"] = 0.0  # a row that cannot be used
+
+    columns = {"price": ("min_price", "max_price"), "lots": "lots"}  # a range, and an exact value
+    names, lows, highs, rejected = read_subscriptions(orders, columns, on_bad="set aside")
+    print(f"{len(lows)} subscriptions on {', '.join(names)}; row {rejected.rows[0]}: {rejected.reasons[0]}")
+
+    # The same as an Arrow table; Parquet, CSV and Feather files are read by their path.
+    _, same, _, _ = read_subscriptions(pa.Table.from_pandas(orders), columns, on_bad="set aside")
+    print(f"the Arrow table says the same: {np.array_equal(lows, same)}")
+
+    trades = pd.DataFrame({"price": rng.lognormal(3, 0.5, 100), "lots": rng.integers(1, 5, 100)})
+    events, _ = read_events(trades, names)
+    overlay = Overlay(Population.of(lows, highs, seed=1), seed=1)
+    overlay.bootstrap()
+    simulation = Simulation(overlay, [(Schedule(at=30), Delivery(events))])
+    simulation.run(30)
+    row = simulation.tables["delivery"][0]
+    print(f"{row['hit_ratio']:.0%} of the deliveries made, {row['spam']} messages to somebody else")
+
+
+if __name__ == "__main__":
+    main()
