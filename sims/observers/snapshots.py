@@ -16,12 +16,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pyarrow import parquet
 
 from sims.engine.simulation import Simulation
-from workloads.tables import whole
+from sims.observers.recording import record_cycle
 
 __all__ = ["KINDS", "Snapshots", "links_of", "peers_of"]
 
@@ -90,11 +88,5 @@ class Snapshots:
 
     def execute(self, simulation: Simulation) -> None:
         """Record."""
-        for name, table in (("peers", peers_of(simulation)), ("links", links_of(simulation))):
-            file = self.folder / f"{name}.parquet"
-            if file.exists():
-                before = parquet.read_table(file)
-                earlier = before.filter(pc.less(before["cycle"], simulation.cycle))
-                table = pa.concat_tables([earlier.cast(table.schema), table])
-            with whole(file) as draft:
-                parquet.write_table(table, draft, compression="zstd")
+        record_cycle(self.folder, "peers", peers_of(simulation))
+        record_cycle(self.folder, "links", links_of(simulation))
