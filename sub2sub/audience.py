@@ -19,10 +19,11 @@ from sub2sub.matching import match_boxes
 from sub2sub.network import Network
 from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number
 
-__all__ = ["Audience", "audience"]
+__all__ = ["Audience", "Census", "audience", "batches", "half_open"]
 
 STREAM = stream_number("entry")
-_BATCH = 1 << 32  # subscriptions times events matched at once
+_BATCH = 1 << 31  # subscriptions times events matched at once, at most
+_FEWEST = 256  # events that are worth a batch
 
 
 class Audience(NamedTuple):
@@ -70,22 +71,51 @@ def audience(links: Links, network: Network, events: ArrayLike, *, seed: int = 0
     array([1, 2, 0])
     """
     at = points(events, links.d)
-    lows, highs = (links.boxes[:, side, : links.d].copy() for side in (0, 1))
-    hosts = hosts_of(links.host, network.alive)
-    key = cycle_key(seed, STREAM, cycle)
-    found = Audience(*(np.zeros(len(at), np.int64) for _ in range(3)))
-    seen = np.full(max(hosts.start.size - 1, 0), -1, np.int64)
-    batch = max(64, _BATCH // max(len(lows), 1))
-    for first in range(0, len(at), batch):
-        offsets, members = match_boxes(lows, highs, at[first : first + batch])
-        _count(offsets, members, network.alive, hosts.of, seen, key, first, found)
-    return found
+    lows, highs = half_open(links)
+    census = Census.of(links, network, len(at), seed, cycle)
+    for batch in batches(len(at), len(lows)):
+        census.add(batch, *match_boxes(lows, highs, at[batch]))
+    return census.found
+
+
+def half_open(links: Links) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The boxes of all peers as matching takes them: lows and highs, (n, d)."""
+    return links.boxes[:, 0, : links.d].copy(), links.boxes[:, 1, : links.d].copy()
+
+
+def batches(events: int, peers: int, at_least: int = 1) -> list[NDArray[np.int64]]:
+    """Numbers of events in as many batches as it takes, of bounded size."""
+    count = max(-(-events * peers // _BATCH), min(at_least, events // _FEWEST), 1)
+    return np.array_split(np.arange(events), count)
+
+
+class Census(NamedTuple):
+    """The counting of matches, batch by batch; what each batch adds does not depend on the others."""
+
+    found: Audience
+    alive: NDArray[np.uint8]
+    host: NDArray[np.int64]
+    hosts: int
+    key: np.uint64
+
+    @classmethod
+    def of(cls, links: Links, network: Network, events: int, seed: int, cycle: int) -> Census:
+        """Nothing counted yet."""
+        hosts = hosts_of(links.host, network.alive)
+        found = Audience(*(np.zeros(events, np.int64) for _ in range(3)))
+        key = np.uint64(cycle_key(seed, STREAM, cycle))
+        return cls(found, network.alive, hosts.of, max(hosts.start.size - 1, 0), key)
+
+    def add(self, numbers: NDArray[np.int64], offsets: NDArray[np.int64], members: NDArray[np.int64]) -> None:
+        """Count the members of the events with these numbers."""
+        seen = np.full(self.hosts, -1, np.int64)
+        _count(offsets, members, self.alive, self.host, seen, self.key, numbers, self.found)
 
 
 @kernel
-def _count(offsets, members, alive, host, seen, key, first, found):
+def _count(offsets, members, alive, host, seen, key, numbers, found):
     for k in range(offsets.shape[0] - 1):
-        e = first + k
+        e = numbers[k]
         matches, applications = 0, 0
         for m in range(offsets[k], offsets[k + 1]):
             member = members[m]

@@ -17,33 +17,13 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from sub2sub.lanes import ATTRIBUTES
 from sub2sub.vectors import LANES, Vectors, flags, floats, int32, int64, ints
 
-__all__ = ["ENDS", "cut_out", "gather_touching", "largest_share", "strike_points", "touch"]
+__all__ = ["ENDS", "cut_out", "gather_touching", "largest_share", "strike_points"]
 
 ENDS = 8
 _UNIT = 2.0**-15  # widths are of the order of 1 in this unit, so that volumes neither overflow nor vanish
 _TINY = float(np.finfo(np.float32).tiny)
-
-
-@intrinsic
-def _touch(typing_context: Any, boxes: Any, a: Any, others: Any, b: Any, to_high: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        v = Vectors(context, builder, signature, arguments)
-        corner = ir.VectorType(ir.DoubleType(), ATTRIBUTES)
-        low_a, high_a, low_b, high_b = (
-            v.load(builder.gep(v.array(array)[0], [at]), corner)
-            for array, item in ((0, 1), (2, 3))
-            for at in (arguments[item], builder.add(arguments[item], arguments[4]))
-        )
-        both = builder.and_(
-            builder.fcmp_ordered("<", low_a, high_b), builder.fcmp_ordered("<", low_b, high_a)
-        )
-        nibble = ir.IntType(ATTRIBUTES)
-        return builder.icmp_unsigned("==", builder.bitcast(both, nibble), nibble(2**ATTRIBUTES - 1))
-
-    return types.boolean(boxes, types.int64, others, types.int64, types.int64), generate
 
 
 @intrinsic
@@ -263,16 +243,6 @@ def _strike_points(
 
 if config.DISABLE_JIT:
 
-    def touch(boxes: Any, a: int, others: Any, b: int, to_high: int) -> bool:
-        """Whether the boxes at item a of one array and item b of another overlap along four attributes.
-
-        These boxes are rows of floats, as `sub2sub.proximity.packed_boxes` has them.
-        """
-        flat, other = boxes.reshape(-1), others.reshape(-1)
-        low_a, high_a = flat[a : a + ATTRIBUTES], flat[a + to_high : a + to_high + ATTRIBUTES]
-        low_b, high_b = other[b : b + ATTRIBUTES], other[b + to_high : b + to_high + ATTRIBUTES]
-        return bool(((low_a < high_b) & (low_b < high_a)).all())
-
     def _columns(boxes: Any, row: int, count: int, d: int) -> tuple[Any, Any]:
         rows = boxes[row : row + 2 * d, :count].astype(np.int64)
         return rows[0::2], rows[1::2]
@@ -326,5 +296,5 @@ if config.DISABLE_JIT:
         return int(inside.any())
 
 else:
-    touch, gather_touching, largest_share = _touch, _gather_touching, _largest_share
+    gather_touching, largest_share = _gather_touching, _largest_share
     cut_out, strike_points = _cut_out, _strike_points

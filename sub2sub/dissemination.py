@@ -1,10 +1,15 @@
 """Spreading events over the rings (004, Section 4.2), for many events at once.
 
 What a peer does with an event is in `sub2sub.forwarding`; here is what goes in and what comes out.
+
+Events are spread in an order in which neighbours in attribute space follow one another (a Z-order curve:
+Morton, 1966), so that one finds the peers, views and boxes of the last still in the processor's caches. The
+outcome depends on an event's number and on nothing else, so neither that order nor threads change it.
 """
 
 from __future__ import annotations
 
+import queue
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sub2sub.audience import Audience, audience
+from sub2sub.audience import Audience, Census, batches, half_open
+from sub2sub.boxes import points
 from sub2sub.compilation import kernel
 from sub2sub.errors import InputError
-from sub2sub.forwarding import Desk, World, new_desk, spread
+from sub2sub.forwarding import FORWARDED, RECEIVED, TAKEN, Desk, World, mark, new_desk, spread
 from sub2sub.hosts import hosts_of
 from sub2sub.links import Links
+from sub2sub.matching import match_boxes
 from sub2sub.network import Network
 from sub2sub.outcomes import Outcome
 from sub2sub.randomness import cycle_key, peer_key, stream_number
@@ -25,7 +32,7 @@ from sub2sub.randomness import cycle_key, peer_key, stream_number
 __all__ = ["DisseminationSettings", "disseminate"]
 
 STREAM = stream_number("dissemination")
-CHUNK = 256  # events a thread takes at a time
+Batch = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -110,40 +117,76 @@ def disseminate(
     (1.0, 0)
     """
     s = settings or DisseminationSettings()
-    at = links.packed(events)
+    at = points(events, links.d)
     m, n = len(at), len(links.boxes)
-    to = to or audience(links, network, at[:, 0, : links.d], seed=seed, cycle=cycle)
-    if len(to.matches) != m:
+    if to is not None and len(to.matches) != m:
         raise InputError(f"to: expected an audience of {m} events, got one of {len(to.matches)}")
-    start = _entries(to.entry if entry is None else entry, m, n)
+    given = None if entry is None else _entries(entry, m, n)
     if threads < 1:
         raise InputError(f"threads: expected 1 or more, got {threads}")
     hosts = hosts_of(links.host, network.alive)
-    ring_number = np.cumsum(links.ring_size, dtype=np.int64) - links.ring_size
     world = World(
-        links, ring_number, hosts, network.alive, network.group, float(network.loss), s.shortcuts,
-        s.ring_shortcuts, s.retries,
+        links, np.cumsum(links.ring_size, dtype=np.int64) - links.ring_size, hosts, network.alive,
+        network.group, float(network.loss), s.shortcuts, s.ring_shortcuts, s.retries,
     )  # fmt: skip
     key = np.uint64(cycle_key(seed, STREAM, cycle))
     counts = np.zeros((8, m), np.int64)
-    desks = [new_desk(links, hosts, s.shortcuts, s.retries) for _ in range(threads)]
-    at_hop = [np.empty(0, np.int64)] * (1 + -(-m // CHUNK))
+    census = Census.of(links, network, m, seed, cycle)
+    lows, highs = half_open(links)
+    order = _near_one_another(at)
+    desks: queue.SimpleQueue[Desk] = queue.SimpleQueue()
+    for _ in range(threads):
+        desks.put(new_desk(links, hosts, s.shortcuts, s.retries))
 
-    def work(thread: int) -> None:
-        for first in range(thread * CHUNK, m, threads * CHUNK):
-            last = min(first + CHUNK, m)
-            at_hop[first // CHUNK] = _spread_chunk(world, at, start, first, last, key, desks[thread], counts)
+    def work(batch: Batch) -> Batch:
+        numbers = order[batch]
+        offsets, members = match_boxes(lows, highs, at[numbers])
+        if to is None:
+            census.add(numbers, offsets, members)
+        start = (to or census.found).entry if given is None else given
+        desk = desks.get()
+        at_hop = _spread_batch(world, numbers, offsets, members, start, key, desk, counts)
+        desks.put(desk)
+        return at_hop  # type: ignore[no-any-return]
 
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, range(threads)))
+        at_hop = np.concatenate(list(pool.map(work, batches(m, n, 8 * threads if threads > 1 else 1))))
+    whom = to or census.found
     reached, delivered, hops, messages, local, duplicates, spam, failed = counts
-    taken, received, forwarded = np.sum([desk.load for desk in desks], axis=0)
-    copies, sent = (np.trim_zeros(row, "b") for row in np.sum([desk.histograms for desk in desks], axis=0))
+    used = [desks.get() for _ in range(threads)]
+    notes = np.sum([desk.notes for desk in used], axis=0)
+    copies, sent = (np.trim_zeros(row, "b") for row in np.sum([desk.histograms for desk in used], axis=0))
     return Outcome(
-        to.matches, to.applications, reached, delivered, hops, messages, local, duplicates, spam, failed,
-        np.append(0, np.cumsum(hops + 1)), np.concatenate(at_hop), taken, received, forwarded, copies, sent,
-        _failures(world, desks),
+        whom.matches, whom.applications, reached, delivered, hops, messages, local, duplicates, spam, failed,
+        *_by_number(order, hops, at_hop), notes[:, TAKEN], notes[:, RECEIVED], notes[:, FORWARDED],
+        copies, sent, _failures(world, used),
     )  # fmt: skip
+
+
+def _near_one_another(events: NDArray[np.float64]) -> Batch:
+    """The numbers of the events in Z-order: bits of all attributes, the highest of each first."""
+    m, d = events.shape
+    if m == 0 or d == 0:
+        return np.arange(m)
+    bits = max(60 // d, 1)
+    low, high = events.min(axis=0), events.max(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        share = (events - low) / np.where(high > low, high - low, 1.0)
+    cell = (np.nan_to_num(share, nan=0.0, posinf=0.0) * (2.0**bits - 1)).astype(np.int64)
+    curve = np.zeros(m, np.int64)
+    for bit in range(bits - 1, -1, -1):
+        for k in range(min(d, 60)):
+            curve = curve << 1 | (cell[:, k] >> bit & 1)
+    return np.argsort(curve, kind="stable")
+
+
+def _by_number(order: Batch, hops: Batch, at_hop: Batch) -> tuple[Batch, Batch]:
+    """Deliveries at each hop, laid out in the order of events' numbers instead of `order`."""
+    lengths = hops + 1
+    start = np.empty(order.size, np.int64)
+    start[order] = np.cumsum(lengths[order]) - lengths[order]
+    offsets = np.append(0, np.cumsum(lengths))
+    return offsets, at_hop[np.repeat(start - offsets[:-1], lengths) + np.arange(at_hop.size)]
 
 
 def _entries(entry: ArrayLike, m: int, n: int) -> NDArray[np.int64]:
@@ -166,12 +209,15 @@ def _failures(world: World, desks: list[Desk]) -> NDArray[np.int64]:
 
 
 @kernel
-def _spread_chunk(world, events, entry, first, last, key, desk, counts):
-    """Spread the events first .. last - 1; returns the deliveries at each hop, event after event."""
+def _spread_batch(world, numbers, offsets, members, entry, key, desk, counts):
+    """Spread events, given who matches each; returns the deliveries at each hop, event after event."""
     at_hop = np.empty(64, np.int64)
     size = 0
-    for e in range(first, last):
-        hops = spread(world, events, e, entry[e], peer_key(key, e), desk, counts)
+    for k in range(numbers.shape[0]):
+        e = numbers[k]
+        mark(desk.wanted, members, offsets[k], offsets[k + 1])
+        hops = spread(world, e, entry[e], peer_key(key, e), desk, counts)
+        mark(desk.wanted, members, offsets[k], offsets[k + 1])
         if size + hops + 1 > at_hop.shape[0]:
             longer = np.empty(2 * (size + hops + 1), np.int64)
             longer[:size] = at_hop[:size]

@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.compilation import rule
 from sub2sub.errors import InputError
-from sub2sub.links import matches
 
 __all__ = ["Hosts", "hosts_of", "is_up", "resident", "share_host"]
 
@@ -93,12 +92,14 @@ def is_up(hosts, alive, peer):
 
 
 @rule
-def resident(hosts, boxes, alive, peer, events, e):
-    """Who takes an event that arrived for a peer: it, or one of its host that matches; -1 for nobody."""
-    if alive[peer] == 1:
-        return peer if matches(boxes, peer, events, e) else np.int64(-1)
+def resident(hosts, wanted, peer):
+    """Who takes an event that arrived for a peer that is gone: one of its host that matches, -1 for nobody.
+
+    `wanted` has a bit for each peer, set if it matches.
+    """
     if hosts.of.shape[0] > 0 and hosts.of[peer] >= 0:
         for k in range(hosts.start[hosts.of[peer]], hosts.start[hosts.of[peer] + 1]):
-            if matches(boxes, hosts.peers[k], events, e):
-                return hosts.peers[k]
+            other = hosts.peers[k]
+            if (wanted[other >> 6] >> (other & 63)) & 1 == 1:
+                return other
     return np.int64(-1)

@@ -13,15 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.boxes import points
-from sub2sub.boxlanes import touch
 from sub2sub.compilation import rule
-from sub2sub.lanes import ATTRIBUTES
 from sub2sub.views import peer_of
 
 if TYPE_CHECKING:
     from sub2sub.overlay import Overlay
 
-__all__ = ["Links", "matches", "target"]
+__all__ = ["Links", "target"]
 
 
 class Links(NamedTuple):
@@ -82,17 +80,6 @@ class Links(NamedTuple):
         packed[:, 0, : self.d] = at
         packed[:, 1] = np.nextafter(packed[:, 0], np.inf)
         return packed
-
-
-@rule
-def matches(boxes, peer, events, e):
-    """Whether the box of a peer contains an event: whether it touches the box of that point alone."""
-    width = boxes.shape[2]
-    a, b = peer * 2 * width, e * 2 * width
-    inside = touch(boxes, a, events, b, width)
-    for k in range(ATTRIBUTES, width, ATTRIBUTES):
-        inside &= touch(boxes, a + k, events, b + k, width)
-    return inside
 
 
 @rule

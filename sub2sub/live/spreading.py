@@ -16,13 +16,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sub2sub.audience import half_open
 from sub2sub.dissemination import DisseminationSettings
-from sub2sub.forwarding import TARGETS, World, forward, new_desk
+from sub2sub.forwarding import SEEN, TARGETS, World, forward, mark, new_desk
 from sub2sub.hosts import hosts_of
 from sub2sub.links import Links
 from sub2sub.live.crowd import Crowd
 from sub2sub.live.messages import Event
 from sub2sub.live.peers import Descriptor, Link
+from sub2sub.matching import match_boxes
 from sub2sub.views import empty_views
 
 __all__ = ["Forwarding", "Spreading", "Views"]
@@ -178,7 +180,9 @@ def targets(
         settings.ring_shortcuts, settings.retries,
     )  # fmt: skip
     desk = new_desk(links, world.hosts, settings.shortcuts, settings.retries)
-    desk.seen[me] = 0
+    desk.notes[me, SEEN] = 0
+    wanting = match_boxes(*half_open(links), np.array([point], np.float64)).members
+    mark(desk.wanted, wanting, 0, wanting.size)
     sender = crowd.number.get(came_from, -1)
-    forward(world, links.packed([point]), 0, me, sender, key, desk, np.zeros((8, 1), np.int64))
+    forward(world, 0, me, sender, key, desk, np.zeros((8, 1), np.int64))
     return [crowd.peers[k] for k in desk.targets[: desk.ends[TARGETS]]]

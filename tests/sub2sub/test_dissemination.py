@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sub2sub import dissemination
-from sub2sub.audience import audience
+from sub2sub.audience import audience, batches
 from sub2sub.dissemination import DisseminationSettings, disseminate
 from sub2sub.errors import InputError
 from sub2sub.links import Links
@@ -308,6 +307,7 @@ def test_an_audience_of_other_events_is_refused(overlay: Overlay) -> None:
         disseminate(links, overlay.network, EVENTS[:2], to=audience(links, overlay.network, EVENTS))
 
 
-def test_chunks_are_smaller_than_the_test_events() -> None:
+def test_threads_have_batches_to_share() -> None:
     """Otherwise the test on threads would not test any."""
-    assert len(EVENTS) > 2 * dissemination.CHUNK
+    assert len(batches(len(EVENTS), 400, at_least=16)) > 1
+    assert np.array_equal(np.concatenate(batches(100_000, 1_000_000, at_least=16)), np.arange(100_000))
