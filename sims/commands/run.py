@@ -50,6 +50,9 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
 @click.option(
     "--show", is_flag=True, help="Print the experiment, every default written out, and run nothing."
 )
+@click.option(
+    "--keys", metavar="SYSTEM", help="Print every key of a file, with its meaning: sub2sub, camcast, hpmcast."
+)
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
 @click.option("--json", "as_json", is_flag=True, help="Print the final numbers as JSON, and nothing else.")
 def command(
@@ -61,6 +64,7 @@ def command(
     overwrite: bool,
     checkpoint_every: int | None,
     show: bool,
+    keys: str | None,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -76,7 +80,11 @@ def command(
       sub2sub run mine.toml --seed 7 --set layers.ring.exchanges=2
       sub2sub run r --resume                                       go on with what is in r/
       sub2sub run sub2sub-fig5 --show > mine.toml                  a file to begin with
+      sub2sub run --keys sub2sub                                   what a file may hold
     """
+    if keys is not None:
+        _describe(keys)
+        return
     if source is None:
         _list()
         return
@@ -107,6 +115,15 @@ def command(
         click.echo(json.dumps(facts, indent=2))
     elif not quiet:
         _summarise(ended)
+
+
+def _describe(name: str) -> None:
+    from sims.runs.describe import describe
+    from sims.runs.systems import NAMES
+
+    if name not in NAMES:
+        raise InputError(f"--keys {name}: expected one of {', '.join(NAMES)}")
+    click.echo(describe(name), nl=False)
 
 
 def _list() -> None:

@@ -25,7 +25,7 @@ from sims.runs.catalogue import find_file
 from sims.runs.experiment import load_experiment
 from sims.runs.outcome import final_numbers
 from sims.runs.runner import simulation_of
-from sims.runs.toml import dumps
+from sims.runs.toml import value_as_toml
 from sub2sub.errors import InputError
 
 __all__ = ["run"]
@@ -53,7 +53,7 @@ def run(settings: Mapping[str, Any]) -> dict[str, float]:
     if "experiment" not in settings:
         raise InputError("experiment: expected a name or the path of a file")
     others = {key: value for key, value in settings.items() if key not in ("experiment", "seed")}
-    changes = [f"{key}={dumps({'v': value}).partition('=')[2].strip()}" for key, value in others.items()]
+    changes = [f"{key}={value_as_toml(value)}" for key, value in others.items()]
     experiment = load_experiment(find_file(str(settings["experiment"])), changes)
     with tempfile.TemporaryDirectory(prefix="sub2sub-run-") as folder:
         simulation = simulation_of(experiment, int(settings.get("seed", experiment.seeds[0])), Path(folder))

@@ -12,7 +12,7 @@ from typing import Any
 from sims.runs.schema import Key, dotted
 from sub2sub.errors import InputError
 
-__all__ = ["dumps", "line_of", "override", "parse_override"]
+__all__ = ["dumps", "line_of", "override", "parse_override", "value_as_toml"]
 
 
 def line_of(text: str, key: Key) -> int | None:
@@ -120,7 +120,7 @@ def dumps(data: Mapping[str, Any]) -> str:
 def _lines(data: Mapping[str, Any], where: tuple[str, ...]) -> Iterator[str]:
     for name, value in data.items():
         if not isinstance(value, Mapping) and not _is_tables(value):
-            yield f"{name} = {_value(value)}"
+            yield f"{name} = {value_as_toml(value)}"
     for name, value in data.items():
         inner = (*where, name)
         if isinstance(value, Mapping):
@@ -137,7 +137,8 @@ def _is_tables(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
 
 
-def _value(value: Any) -> str:
+def value_as_toml(value: Any) -> str:
+    """A value as TOML writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -145,7 +146,7 @@ def _value(value: Any) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)  # inf, -inf and nan are TOML
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_value(item) for item in value) + "]"
+        return "[" + ", ".join(value_as_toml(item) for item in value) + "]"
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{name} = {_value(item)}" for name, item in value.items()) + " }"
+        return "{ " + ", ".join(f"{name} = {value_as_toml(item)}" for name, item in value.items()) + " }"
     return repr(value)

@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 
 from sims.engine.faults import Crash
 from sims.runs.catalogue import find_file, shipped
+from sims.runs.describe import describe, documented
 from sims.runs.experiment import Experiment, load_experiment
+from sims.runs.interests import WorkloadSettings
+from sims.runs.schema import parameters
+from sims.runs.systems import NAMES as NAMES_OF_SYSTEMS
 from sims.runs.toml import dumps, line_of, override
+from sub2sub.cyclon import CyclonSettings
 from sub2sub.errors import InputError
 from sub2sub.overlay import OverlaySettings
 from sub2sub.ring import Partner, RingSettings
@@ -200,3 +205,13 @@ def test_lines_are_found_through_strings_lists_comments_and_repeated_tables(text
 def test_an_override_does_not_go_through_a_value():
     with pytest.raises(InputError, match=r"cycles\.x: cycles is no table"):
         override({"cycles": 3}, ("cycles", "x"), 1)
+
+
+@pytest.mark.parametrize("name", NAMES_OF_SYSTEMS)
+def test_the_description_of_all_keys_is_itself_the_default_experiment(tmp_path: Path, name: str):
+    assert load(tmp_path, describe(name)) == load(tmp_path, f'system = "{name}"\n')
+
+
+def test_every_setting_has_a_meaning():
+    for settings in (Experiment, OverlaySettings, RingSettings, CyclonSettings, WorkloadSettings):
+        assert documented(settings).keys() >= parameters(settings).keys()
