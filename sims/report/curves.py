@@ -200,7 +200,7 @@ def cost(runs: Runs) -> list[Chart]:
         if unit != "failed" or any(np.any(np.asarray(one.y) > 0) for one in series):
             charts.append(
                 Chart(
-                    f"Upkeep: {title} per peer and cycle", "cycle", f"{title} per peer and cycle", series,
+                    f"Upkeep: {title} per peer and cycle", "cycle", f"{title.split()[0]} per peer", series,
                     marks=marks,
                 )
             )  # fmt: skip

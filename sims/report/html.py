@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Page", "asset", "plain_number", "template"]
 
 _TYPES = {".png": "image/png", ".svg": "image/svg+xml", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
-_FIGURE_DPI = 150  # sharp on a screen of twice the usual density at the width of the text
+_FIGURE_DPI, _SCREEN_DPI = 150, 100  # figures are drawn finer than most screens show them
 
 
 @cache
@@ -176,7 +176,9 @@ class Page:
             picture.savefig(buffer, format="png", dpi=_FIGURE_DPI)
             kind, data = "image/png", buffer.getvalue()
         source = f"data:{kind};base64,{base64.b64encode(data).decode()}"
-        shown = Markup('<img src="{}" alt="{}" loading="lazy">').format(source, caption or "figure")
+        width = _width(kind, data)
+        size = Markup(' width="{}"').format(width) if width else ""
+        shown = Markup('<img src="{}" alt="{}"{}>').format(source, caption or "figure", size)
         below = Markup("<figcaption>{}</figcaption>").format(caption) if caption else ""
         return self.raw(Markup("<figure>{}{}</figure>").format(shown, below))
 
@@ -220,6 +222,13 @@ def _all_numbers(cells: Iterable[Any]) -> bool:
     """Whether a column reads best aligned to the right."""
     given = [cell for cell in cells if cell is not None]
     return bool(given) and all(isinstance(cell, Real) and not isinstance(cell, bool) for cell in given)
+
+
+def _width(kind: str, data: bytes) -> int | None:
+    """Pixels of the usual density that a picture is wide: as wide as it was drawn, where that is known."""
+    if kind != "image/png" or len(data) < 24:
+        return None
+    return round(int.from_bytes(data[16:20]) * _SCREEN_DPI / _FIGURE_DPI)
 
 
 def _picture(path: Path) -> tuple[str, bytes]:

@@ -103,7 +103,10 @@ def _named(sources: list[Source]) -> dict[str, Source]:
 
 
 def _title(sources: Sources) -> str:
-    return next(iter(sources)) if len(sources) == 1 else f"{len(sources)} results"
+    if len(sources) > 1:
+        return f"{len(sources)} results"
+    ((name, source),) = sources.items()
+    return str(source.settings().get("title") or name)
 
 
 def _subtitle(sources: Sources) -> str:

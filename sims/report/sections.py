@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from sims.report.html import Page, plain_number
+from sims.report.html import Page, plain_number, template
 from sims.report.overlay import add_overlay, encode
 from sims.report.sources import Source
 from sub2sub.dissemination import DisseminationSettings
@@ -32,6 +32,7 @@ Sources = Mapping[str, Source]
 """Sources by the names they go by in a page."""
 
 ROWS, COLUMNS = 60, 16  # of a table that is shown as it is
+_SHARES = {"rings_complete", "ring_links", "hit_ratio", "deliveries_complete"}
 _CHARTED = {"rings", "delivery", "load", "traffic", "events", "peers", "links", "ring-lengths"}
 
 
@@ -40,26 +41,31 @@ def _badge(good: bool, text: str) -> Markup:
 
 
 def add_overview(page: Page, sources: Sources) -> None:
-    """One row per source, with the numbers it came to."""
+    """What each source is, and the numbers it came to."""
     rows = []
     for name, source in sources.items():
         manifest = source.manifest
-        state = manifest.get("state")
         row: dict[str, Any] = {"result": name, "kind": source.kind}
-        if state is not None:
-            row["state"] = _badge(state == "done", str(state))
+        if "state" in manifest:
+            row["state"] = _badge(manifest["state"] == "done", str(manifest["state"]))
         row |= {key: manifest[key] for key in ("seed", "cycles", "seconds") if manifest.get(key) is not None}
         final = manifest.get("final")
         if isinstance(final, Mapping):
-            row |= {key.replace("_", " "): value for key, value in final.items()}
+            row |= {key.replace("_", " "): _share(key, value) for key, value in final.items()}
         rows.append(row)
     if len(rows) == 1:
-        page.table([{"": key, "value": value} for key, value in rows[0].items()], "The result in short.")
+        facts = [(key, v if isinstance(v, Markup) else plain_number(v)) for key, v in rows[0].items()]
+        page.raw(template("facts.html").render(facts=facts))
     else:
         page.table(rows, "All results.")
     for name, source in sources.items():
         if source.manifest.get("state") in ("running", "interrupted", "failed"):
             page.note(f"{name} is {source.manifest['state']}: what follows is what it has written so far.")
+
+
+def _share(name: str, value: Any) -> Any:
+    """A final number as it is shown: shares as percentages."""
+    return f"{100 * value:.4g} %" if name in _SHARES and isinstance(value, int | float) else value
 
 
 def add_claims(page: Page, sources: Sources) -> None:

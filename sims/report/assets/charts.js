@@ -4,7 +4,8 @@
   const HEIGHT = 250;
   const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b37700", "#56b4e9", "#333333"];
   const DARK = ["#56b4e9", "#ff9257", "#2fcf9f", "#e7a3c6", "#f0b73a", "#8fd0ff", "#d8dee6"];
-  const DASHES = [[], [8, 4], [2, 3], [8, 3, 2, 3], [12, 4], [4, 4], [1, 3]];
+  const DASHES = [[], [8, 4], [2, 3], [8, 3, 2, 3], [14, 4], [4, 4], [1, 3]];
+  const BORDERS = ["solid", "dashed", "dotted"];
   const shown = (value) => (value === null || value === undefined ? "–" : Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 }));
 
   const options = (chart, width, style, dark) => {
@@ -27,7 +28,7 @@
       width,
       height: HEIGHT,
       cursor: { points: { size: 7 } },
-      legend: { markers: { width: 3 } },
+      legend: { markers: { width: 3, dash: (_, k) => (chart.series[k - 1]?.shape === "line" ? BORDERS[(k - 1) % 3] : "solid") } },
       scales: {
         x: chart.logX ? { time: false, distr: 3 } : { time: false, range: (_, min, max) => (min === max ? [min - 1, max + 1] : chart.series.some((s) => s.shape === "bars") ? [min - 0.6, max + 0.6] : [min, max]) },
         y: chart.logY ? { distr: 3 } : { range: (_, min, max) => [Math.min(0, min ?? 0), chart.top ?? uPlot.rangeNum(0, Math.max(max ?? 1, 1e-9), 0.08, true)[1]] },
@@ -44,6 +45,7 @@
     ctx.save();
     ctx.strokeStyle = ctx.fillStyle = colour;
     ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+    [ctx.textAlign, ctx.textBaseline] = ["left", "alphabetic"];
     ctx.lineWidth = ratio;
     ctx.setLineDash([4 * ratio, 3 * ratio]);
     for (const [at, text] of marks) {

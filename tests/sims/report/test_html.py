@@ -91,6 +91,7 @@ def test_figures_come_from_files_and_from_matplotlib(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert images[2]["alt"] == "c < d"
     assert base64.b64decode((images[0]["src"] or "").split(",")[1]) == PIXEL
+    assert images[2]["width"] == "640"  # as wide as matplotlib drew it: 6.4 inches
 
 
 @pytest.mark.parametrize(("name", "what"), [("no.png", "No such file"), ("a.txt", "expected a .png")])
