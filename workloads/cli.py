@@ -3,69 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from sub2sub.errors import InputError
+from workloads.cli_common import master_option, progress_bars, quiet_option, session, spark_option
+from workloads.cli_stats import stats
+from workloads.cli_sweep import sweep
 from workloads.cli_traces import churn, topics
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from workloads.session import StageProgress
-
 __all__ = ["cli", "sweep"]
-
-# Below this many rows, starting Spark takes longer than doing the work here.
-_WORTH_SPARK = 20_000_000
-
-master_option = click.option(
-    "--master", metavar="URL", help="Spark master; this machine's cores if not given."
-)
-spark_option = click.option(
-    "--spark/--no-spark", "use_spark", default=None, help="On Spark or in this process; by size if not given."
-)
-quiet_option = click.option("--quiet", is_flag=True, help="No progress on standard error.")
-
-
-@contextmanager
-def _session(master: str | None, use_spark: bool | None, rows: int) -> Iterator[SparkSession | None]:
-    """A Spark session where one was asked for or the work is large; None otherwise."""
-    wanted = use_spark if use_spark is not None else master is not None or rows >= _WORTH_SPARK
-    if not wanted:
-        if master is not None:
-            raise InputError("--master and --no-spark: expected one or the other")
-        yield None
-        return
-    from workloads.session import spark_session
-
-    with spark_session(master) as spark:
-        yield spark
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[StageProgress | None]:
-    """A bar per stage on standard error, with the time left."""
-    if quiet:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description:>13}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bars:
-        stages: dict[str, Any] = {}
-
-        def report(what: str, done: int, total: int) -> None:
-            if what not in stages:
-                stages[what] = bars.add_task(what, total=total)
-            bars.update(stages[what], completed=done, total=total)
-
-        yield report
 
 
 @click.group("workload")
@@ -81,6 +30,7 @@ def cli() -> None:
 
 cli.add_command(topics)
 cli.add_command(churn)
+cli.add_command(stats)
 
 
 @cli.command("list")
@@ -137,8 +87,8 @@ def generate(
 
     resolved = resolve(spec)
     with ExitStack() as stack:
-        spark = stack.enter_context(_session(master, use_spark, subscribers + events))
-        progress = stack.enter_context(_progress(quiet))
+        spark = stack.enter_context(session(master, use_spark, subscribers + events))
+        progress = stack.enter_context(progress_bars(quiet))
         write(
             resolved, subscribers, events, seed, out,
             at_least=at_least, spark=spark, partitions=partitions, progress=progress,
@@ -159,8 +109,8 @@ def match(folder: Path, rings: bool, master: str | None, use_spark: bool | None,
 
     workload = open_workload(folder)
     with ExitStack() as stack:
-        spark = stack.enter_context(_session(master, use_spark, workload.subscribers + workload.events))
-        progress = stack.enter_context(_progress(quiet))
+        spark = stack.enter_context(session(master, use_spark, workload.subscribers + workload.events))
+        progress = stack.enter_context(progress_bars(quiet))
         count_rings(workload, spark, progress)
         if rings:
             list_rings(workload, spark, progress)
@@ -169,56 +119,6 @@ def match(folder: Path, rings: bool, master: str | None, use_spark: bool | None,
         f"rings of {sizes.min()} to {sizes.max()}, mean {sizes.mean():.1f}" if len(sizes) else "no events"
     )
     click.echo(f"{folder}: {len(sizes)} events, {spread}")
-
-
-@cli.command()
-@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Default: statistics/."
-)
-@click.option("--peers", type=click.IntRange(0), default=100, show_default=True, help="Sample of peers.")
-@click.option(
-    "--by", multiple=True, metavar="COLUMN", help="Over runs: group by this column; may be repeated."
-)
-@click.option(
-    "--metric", multiple=True, metavar="COLUMN", help="Over runs: average this column; may be repeated."
-)
-@master_option
-def stats(
-    sources: tuple[Path, ...],
-    out: Path | None,
-    peers: int,
-    by: tuple[str, ...],
-    metric: tuple[str, ...],
-    master: str | None,
-) -> None:
-    """Describe a workload folder, or average tables of many runs with confidence intervals.
-
-    \b
-    sub2sub workload stats w
-    sub2sub workload stats runs/*/rings.parquet --by cycle --metric complete
-    """
-    from workloads.statistics import markdown, write_statistics
-
-    if metric:
-        from workloads.runs import summarise_to
-        from workloads.session import spark_session
-
-        with spark_session(master) as spark:
-            table = summarise_to(spark, sources, by, metric, out or Path("statistics"))
-        click.echo(markdown(table))
-        return
-    if len(sources) > 1:
-        raise InputError("stats: expected one workload folder, or --metric with the tables of several runs")
-    from workloads.layout import open_workload
-    from workloads.rings import ring_sizes
-
-    workload = open_workload(sources[0])
-    out = out or sources[0] / "statistics"
-    has_rings = (workload.folder / "rings").exists()
-    with _session(master, None, int(ring_sizes(workload).sum()) if has_rings else 0) as session:
-        write_statistics(workload, out, session, peers)
-    click.echo((out / "statistics.md").read_text())
 
 
 @cli.command("import")
@@ -278,34 +178,3 @@ def _pairs(options: tuple[str, ...]) -> list[tuple[str, str]]:
 def _ends(value: str) -> str | tuple[str, str]:
     low, comma, high = value.partition(",")
     return (low, high) if comma else value
-
-
-@click.command()
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR")
-@master_option
-@click.option(
-    "--spark/--no-spark", "use_spark", default=True, help="On Spark, or one by one in this process."
-)
-@quiet_option
-def sweep(file: Path, out: Path, master: str | None, use_spark: bool, quiet: bool) -> None:
-    """Run a grid of settings times seeds, one run per task; runs that are done are skipped.
-
-    \b
-    sub2sub sweep sweep.toml --out results
-    sub2sub sweep sweep.toml --out results --master spark://HOST:7077
-    """
-    from workloads.sweep import load_sweep
-    from workloads.sweep import sweep as run
-
-    plan = load_sweep(file)
-    with ExitStack() as stack:
-        spark = stack.enter_context(_session(master, use_spark, 0))
-        progress = stack.enter_context(_progress(quiet))
-        table = run(plan, out, spark, progress)
-    failed = [row for row in table.to_pylist() if row["error"] is not None]
-    click.echo(f"{out}/results.parquet: {table.num_rows} runs, {len(failed)} failed")
-    for row in failed[:10]:
-        click.echo(f"  {row['run']}: {row['error']}", err=True)
-    if failed:
-        raise SystemExit(1)

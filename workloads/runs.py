@@ -1,90 +1,153 @@
-"""Statistics over many runs: means with confidence intervals, in Spark SQL.
+"""Run folders of simulations, found by their manifests and read many at a time on Spark.
 
-A run's table is any Parquet file with a column to group by (a cycle, a setting) and columns of numbers.
-Many such tables are read as one; each file is a run, and the interval is over runs.
+The writer is `sims.runs.folder`; here only names matter: a folder with a `manifest.json` (kind, name, state),
+an `experiment.toml` with the settings, and Parquet tables with a `cycle`. Each task reads the tables of a
+number of runs and adds the columns `run` and `group`, so thousands of small files cost no listing, and a
+file that cannot be read is named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from sub2sub.errors import InputError
-from workloads.statistics import markdown
-from workloads.tables import whole
+from workloads.session import cores
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["summarise", "summarise_to"]
+__all__ = ["Run", "find_runs", "grouped", "manifest_of", "read_table", "unfinished"]
+
+_KINDS = ("run", "compare", "bench")  # whose tables are those of one simulation
 
 
-def summarise(
-    spark: SparkSession,
-    files: Sequence[Path],
-    by: Sequence[str],
-    metrics: Sequence[str],
-    confidence: float = 0.95,
-) -> pa.Table:
-    """Mean over runs of each metric, for each combination of the columns `by`.
+@dataclass(frozen=True)
+class Run:
+    """A run folder, and the group of runs it is averaged with."""
 
-    Within a run, rows of the same group are averaged first, so that every run counts once.
+    path: Path
+    manifest: Mapping[str, Any]
+    group: str
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """What a folder's manifest says; empty where there is none."""
+    file = folder / "manifest.json"
+    try:
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as failure:
+        raise InputError(f"{file}: {failure}") from None
+    return manifest if isinstance(manifest, dict) else {}
+
+
+def find_runs(paths: Sequence[Path]) -> list[Run]:
+    """All runs in these folders, or in folders below them, in order, each once; finished or not."""
+    found: dict[Path, Run] = {}
+    for path in paths:
+        for folder, manifest in _below(path):
+            found.setdefault(folder.resolve(), Run(folder, manifest, str(manifest.get("name", ""))))
+    return list(found.values())
+
+
+def _below(path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    manifest = manifest_of(path)
+    if manifest.get("kind") in _KINDS and "state" in manifest:
+        yield path, manifest
+    elif path.is_dir():
+        for folder in sorted(path.iterdir()):
+            if folder.is_dir() and not folder.name.startswith("."):
+                yield from _below(folder)
+
+
+def unfinished(runs: Sequence[Run]) -> list[Run]:
+    """The runs that were interrupted, failed or are still going."""
+    return [run for run in runs if run.manifest["state"] != "done"]
+
+
+def grouped(runs: Sequence[Run], settings: Sequence[str]) -> list[Run]:
+    """The same runs, in groups of equal settings, given as keys of `experiment.toml` with dots.
+
+    Raises
+    ------
+    InputError
+        Naming the run that lacks a setting.
+    """
+    return [Run(run.path, run.manifest, _label(run, settings)) for run in runs] if settings else list(runs)
+
+
+def _label(run: Run, settings: Sequence[str]) -> str:
+    file = run.path / "experiment.toml"
+    try:
+        known = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as failure:
+        raise InputError(f"{file}: {failure}") from None
+    parts = []
+    for setting in settings:
+        value: Any = known
+        for key in setting.split("."):
+            if not isinstance(value, Mapping) or key not in value:
+                raise InputError(f"{file}: no setting {setting!r} to group by")
+            value = value[key]
+        parts.append(f"{setting} {value}")
+    return ", ".join(parts)
+
+
+def read_table(
+    spark: SparkSession, runs: Sequence[Run], name: str, columns: Mapping[str, str]
+) -> DataFrame | None:
+    """The table `name` of those runs that have one with these columns, as one frame; None if no run does.
+
+    Parameters
+    ----------
+    columns : mapping
+        Column to its type in Arrow's words, such as ``{"cycle": "int64", "complete": "double"}``; a column
+        that a run's table lacks is empty.
 
     Returns
     -------
-    pyarrow Table
-        The columns `by`, `metric`, `runs`, `mean`, `low` and `high` (Student's interval for the mean; empty
-        for a single run), `least` and `greatest`.
+    DataFrame
+        run (the folder), group, and the columns.
     """
-    from scipy import special
-
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence = {confidence}: expected a number between 0 and 1")
-    if not files or not metrics:
-        raise InputError("statistics over runs: expected at least one file and one metric")
-    frame = spark.read.option("mergeSchema", "true").parquet(*map(str, files))
-    for name in (*by, *metrics):
-        if name not in frame.columns:
-            raise InputError(f"no column {name!r}: expected one of {', '.join(frame.columns)}")
-    frame.createOrReplaceTempView("all_runs")
-    keys = "".join(f"`{name}`, " for name in by)
-    stack = ", ".join(f"'{name}', cast(`{name}` as double)" for name in metrics)
-    order = ", ".join([*(f"`{name}`" for name in by), "metric"])
-    table: pa.Table = spark.sql(
-        f"""with cells as (
-              select {keys}stack({len(metrics)}, {stack}) as (metric, value), input_file_name() as run
-              from all_runs),
-            per_run as (
-              select {keys}metric, run, avg(value) as value from cells where value is not null
-              group by {keys}metric, run)
-            select {keys}metric, count(*) as runs, avg(value) as mean, stddev_samp(value) as deviation,
-                   min(value) as least, max(value) as greatest
-            from per_run group by {keys}metric order by {order}"""
-    ).toArrow()
     import pyarrow as pa
+    from pyspark.sql.pandas.types import from_arrow_schema
 
-    runs, mean = table["runs"].to_numpy(), table["mean"].to_numpy()
-    deviation = table["deviation"].to_numpy().astype(np.float64)
-    reach = special.stdtrit(np.maximum(runs - 1, 1), 0.5 + confidence / 2) * deviation / np.sqrt(runs)
-    single = runs < 2
-    table = table.append_column("low", pa.array(mean - reach, mask=single))
-    table = table.append_column("high", pa.array(mean + reach, mask=single))
-    return table.select([*by, "metric", "runs", "mean", "low", "high", "least", "greatest"])
+    files = [(str(run.path.resolve()), run.group) for run in runs if (run.path / f"{name}.parquet").exists()]
+    if not files:
+        return None
+    types = {"run": pa.string(), "group": pa.string()}
+    types |= {column: pa.type_for_alias(alias) for column, alias in columns.items()}
+    schema = pa.schema(types)
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                folder, group = files[number]
+                yield from _rows(folder, group, name, schema).to_batches()
+
+    partitions = min(len(files), 4 * cores(spark))
+    return spark.range(0, len(files), 1, partitions).mapInArrow(read, from_arrow_schema(schema))
 
 
-def summarise_to(
-    spark: SparkSession, files: Sequence[Path], by: Sequence[str], metrics: Sequence[str], out: Path
-) -> pa.Table:
-    """`summarise`, written to `runs.parquet` and `runs.md` of a folder too."""
+def _rows(folder: str, group: str, name: str, schema: pa.Schema) -> pa.Table:
+    import pyarrow as pa
     from pyarrow import parquet
 
-    table = summarise(spark, files, by, metrics)
-    with whole(out / "runs.parquet") as draft:
-        parquet.write_table(table, draft)
-    with whole(out / "runs.md") as draft:
-        draft.write_text(f"# {len(files)} runs\n\n{markdown(table)}\n")
-    return table
+    path = Path(folder) / f"{name}.parquet"
+    try:
+        table = parquet.read_table(path, partitioning=None)
+        own = {"run": pa.repeat(folder, table.num_rows), "group": pa.repeat(group, table.num_rows)}
+        for field in list(schema)[2:]:
+            known = field.name in table.column_names
+            column = table[field.name] if known else pa.nulls(table.num_rows, field.type)
+            own[field.name] = column.cast(field.type)
+        return pa.table(own, schema=schema)
+    except (OSError, pa.ArrowException) as failure:
+        raise InputError(f"{path}: {str(failure).splitlines()[0]}") from None

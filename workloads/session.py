@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,9 @@ from workloads.java import java_home
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Progress", "StageProgress", "cores", "run_numbers", "run_tasks", "spark_session"]
+__all__ = ["Progress", "StageProgress", "collect", "cores", "run_numbers", "run_tasks", "spark_session"]
 
 Progress = Callable[[int, int], None]  # tasks done, tasks in all
 StageProgress = Callable[[str, int, int], None]  # what is being done, tasks done, tasks in all
@@ -187,11 +187,17 @@ def run_tasks(
 
     frame = spark.range(0, count, 1, partitions).mapInArrow(work, from_arrow_schema(schema))
     with _watched(spark, progress, partitions):
-        try:
-            table: Any = frame.toArrow()
-        except Exception as failure:
-            raise _as_raised(failure) from failure
+        table = collect(frame)
     return table.cast(schema)
+
+
+def collect(frame: DataFrame) -> pa.Table:
+    """All rows of a frame; a user's mistake that a task found is raised as it was there."""
+    try:
+        table: pa.Table = frame.toArrow()
+    except Exception as failure:
+        raise _as_raised(failure) from failure
+    return table
 
 
 def _as_raised(failure: Exception) -> Exception:

@@ -1,12 +1,15 @@
-"""What a workload looks like: ring lengths, widths, overlaps, and the ring links that peers need.
+"""What a workload looks like: ring lengths, widths, overlaps, regions, and the ring links that peers need.
 
 Ring lengths come from the counts that `workloads.rings` wrote. Overlaps and links are those of a sample of
 peers: a peer's links are what ring selection (Figure 3 of Sub-2-Sub, 004) keeps of everybody it overlaps, so
-they are the links of a converged overlay. Subscriptions are read file by file.
+they are the links of a converged overlay. Subscriptions are read file by file, on Spark one file per task.
+The regions S_m of Section 3 grow as (2n)^d where subscriptions overlap: they are found for populations
+whose regions fit into memory, and refused with the reason for others.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,17 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub import select_ring
-from workloads.layout import Workload
+from sub2sub.errors import InputError
+from sub2sub.regions import minimal_regions
+from workloads.layout import ROWS_PER_FILE, Workload, parts, read_subscriptions
 from workloads.rings import ring_sizes
-from workloads.tables import whole
+from workloads.session import run_tasks
+from workloads.statsfolder import write_folder
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-__all__ = ["describe", "markdown", "peer_sample", "ring_lengths", "ring_loads", "write_statistics"]
+__all__ = ["describe", "peer_sample", "regions", "ring_lengths", "ring_loads", "write_statistics"]
 
 Integers = NDArray[np.int64]
+Box = tuple[NDArray[np.float64], NDArray[np.float64], int]  # low, high, ring ID
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 
@@ -46,31 +53,75 @@ def ring_lengths(workload: Workload) -> pa.Table:
     return pa.table({"length": length, "events": events})
 
 
-def peer_sample(workload: Workload, peers: int = 100) -> pa.Table:
+def peer_sample(workload: Workload, peers: int = 100, spark: SparkSession | None = None) -> pa.Table:
     """Overlapping subscribers and ring links of evenly spaced peers: subscriber, overlaps, links (int64)."""
     import pyarrow as pa
 
     spaced = np.linspace(0, workload.subscribers - 1, min(peers, workload.subscribers))
     sampled: Integers = np.unique(spaced.astype(np.int64))
-    own: dict[int, tuple[Any, Any, int]] = {}
-    for subscriber, ring_id, lows, highs in workload.subscriptions():
-        for peer in sampled:
-            if subscriber[0] <= peer <= subscriber[-1]:
-                row = int(peer - subscriber[0])
-                own[int(peer)] = (lows[row], highs[row], int(ring_id[row]))
-    found: dict[int, list[tuple[Any, Any, Any]]] = {peer: [] for peer in own}
-    for subscriber, ring_id, lows, highs in workload.subscriptions():
-        for peer, (low, high, _) in own.items():
-            near = ((lows <= high) & (highs >= low)).all(axis=1) & (subscriber != peer)
-            found[peer].append((lows[near], highs[near], ring_id[near]))
+    files = parts(workload.folder.resolve() / "subscriptions", workload.subscribers)
+    own = _rows_of(files, workload.names, sampled)
+    ends = [f"{end}_{axis}" for end in ("low", "high") for axis in range(len(workload.names))]
+    columns = [("peer", pa.int64()), ("ring_id", pa.int64()), *((end, pa.float64()) for end in ends)]
+    task = partial(_overlapping, files, workload.names, own, pa.schema(columns))
+    found = run_tasks(spark, len(files) if own else 0, task, pa.schema(columns))
+    place = np.argsort(found["peer"].to_numpy(), kind="stable")
+    peer, ids = found["peer"].to_numpy()[place], found["ring_id"].to_numpy()[place].astype(np.uint64)
+    low, high = np.split(np.stack([found[end].to_numpy()[place] for end in ends], axis=1), 2, axis=1)
     rows = []
-    for peer, (low, high, own_id) in own.items():
-        lows, highs, ids = (np.concatenate(pieces) for pieces in zip(*found[peer], strict=True))
-        chosen = select_ring(low, high, own_id, lows, highs, ids.astype(np.uint64))
+    for number, (own_low, own_high, own_id) in own.items():
+        near = slice(*np.searchsorted(peer, [number, number + 1]))
+        chosen = select_ring(own_low, own_high, own_id, low[near], high[near], ids[near])
         links = np.union1d(chosen.successors, chosen.predecessors)
-        rows.append((peer, len(lows), len(links)))
-    columns = np.array(rows, np.int64).reshape(-1, 3).T
-    return pa.table(dict(zip(("subscriber", "overlaps", "links"), columns, strict=True)))
+        rows.append((number, near.stop - near.start, len(links)))
+    table = np.array(rows, np.int64).reshape(-1, 3).T
+    return pa.table(dict(zip(("subscriber", "overlaps", "links"), table, strict=True)))
+
+
+def _rows_of(files: list[Path], names: list[str], sampled: Integers) -> dict[int, Box]:
+    """Low, high and ring ID of some subscribers."""
+    own: dict[int, Box] = {}
+    for number in np.unique(sampled // ROWS_PER_FILE).tolist():
+        subscriber, ring_id, lows, highs = read_subscriptions(files[number], names)
+        for peer in sampled[sampled // ROWS_PER_FILE == number].tolist():
+            row = peer - int(subscriber[0])
+            own[peer] = (lows[row], highs[row], int(ring_id[row]))
+    return own
+
+
+def _overlapping(
+    files: list[Path], names: list[str], own: dict[int, Box], schema: pa.Schema, number: int
+) -> pa.Table:
+    """The subscribers in a file whose ranges meet those of each sampled peer."""
+    import pyarrow as pa
+
+    subscriber, ring_id, lows, highs = read_subscriptions(files[number], names)
+    pieces = [schema.empty_table()]
+    for peer, (low, high, _) in own.items():
+        near = np.flatnonzero(((lows <= high) & (highs >= low)).all(axis=1) & (subscriber != peer))
+        columns = [np.full(len(near), peer), ring_id[near], *lows[near].T, *highs[near].T]
+        pieces.append(pa.Table.from_arrays([pa.array(column) for column in columns], schema=schema))
+    return pa.concat_tables(pieces)
+
+
+def regions(workload: Workload, megabytes: int = 256) -> pa.Table:
+    """The minimal regions S_m (Section 3): region, members, boxes (int64).
+
+    Raises
+    ------
+    InputError
+        The regions would take more than so many megabytes, or there are more than a million subscribers.
+    """
+    import pyarrow as pa
+
+    if workload.subscribers > ROWS_PER_FILE:
+        raise InputError(f"{workload.subscribers} subscribers: expected at most {ROWS_PER_FILE} for regions")
+    pieces = [(lows, highs) for _, _, lows, highs in workload.subscriptions()]
+    empty = np.empty((0, len(workload.names)))
+    lows, highs = pieces[0] if pieces else (empty, empty)
+    found = minimal_regions(lows, highs, max_bytes=megabytes * 2**20)
+    sizes = {"members": found.members.sizes(), "boxes": np.diff(found.offsets)}
+    return pa.table({"region": np.arange(len(found)), **sizes})
 
 
 def ring_loads(workload: Workload, spark: SparkSession | None = None) -> pa.Table:
@@ -94,7 +145,9 @@ def ring_loads(workload: Workload, spark: SparkSession | None = None) -> pa.Tabl
     return table
 
 
-def describe(workload: Workload, peers: int = 100) -> tuple[pa.Table, pa.Table]:
+def describe(
+    workload: Workload, peers: int = 100, spark: SparkSession | None = None
+) -> tuple[pa.Table, pa.Table]:
     """How each quantity of a workload is spread, one row each, and the sample of peers behind two of them."""
     import pyarrow as pa
 
@@ -109,62 +162,46 @@ def describe(workload: Workload, peers: int = 100) -> tuple[pa.Table, pa.Table]:
         for name, seen in zip(workload.names, widths, strict=True)
         if seen
     ]
-    sample = peer_sample(workload, peers)
+    sample = peer_sample(workload, peers, spark)
     rows += [_spread(f"{name} per peer", sample[name].to_numpy()) for name in ("overlaps", "links")]
     return pa.Table.from_pylist(rows), sample
 
 
-def markdown(table: pa.Table) -> str:
-    """A table in Markdown.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> print(markdown(pa.table({"a": ["x"], "b": [0.125]})))
-    | a | b |
-    |---|---|
-    | x | 0.125 |
-    """
-    lines = [table.column_names, ["---"] * table.num_columns]
-    lines += [[_cell(value) for value in row.values()] for row in table.to_pylist()]
-    text = ["| " + " | ".join(cells) + " |" for cells in lines]
-    text[1] = text[1].replace(" ", "")
-    return "\n".join(text)
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
 def write_statistics(
-    workload: Workload, out: Path, spark: SparkSession | None = None, peers: int = 100
+    workload: Workload,
+    out: Path,
+    spark: SparkSession | None = None,
+    peers: int = 100,
+    megabytes: int = 256,
 ) -> Path:
-    """Write the statistics of a workload to a folder: Parquet tables, `statistics.md`, a figure of the rings.
+    """Write the statistics of a workload to a folder: Parquet tables, `statistics.md`, a figure, a manifest.
 
-    Where rings have been listed, the loads of subscribers too.
+    Where rings have been listed, the loads of subscribers too. `megabytes` bounds the regions; 0 leaves
+    them out.
     """
     import pyarrow as pa
-    from pyarrow import parquet
 
-    summary, sample = describe(workload, peers)
-    tables = {"peers": sample}
+    summary, sample = describe(workload, peers, spark)
+    tables, more, note = {"peers": sample}, [], ""
     if workload.events:
         tables["ring-lengths"] = ring_lengths(workload)
     if (workload.folder / "rings").exists():
         tables["loads"] = ring_loads(workload, spark)
-        rows = [
-            _spread(f"{name} per subscriber", tables["loads"][name].to_numpy())
-            for name in ("rings", "successors")
-        ]
-        summary = pa.concat_tables([summary, pa.Table.from_pylist(rows)], promote_options="permissive")
-    for name, table in (tables | {"summary": summary}).items():
-        with whole(out / f"{name}.parquet") as draft:
-            parquet.write_table(table, draft)
-    with whole(out / "statistics.md") as draft:
-        head = f"{workload.subscribers} subscribers, {workload.events} events, {', '.join(workload.names)}"
-        draft.write_text(f"# Workload statistics\n\n{head}\n\n{markdown(summary)}\n")
+        columns = ("rings", "successors")
+        more += [_spread(f"{name} per subscriber", tables["loads"][name].to_numpy()) for name in columns]
+    if megabytes:
+        try:
+            tables["regions"] = regions(workload, megabytes)
+            columns = ("members", "boxes")
+            more += [_spread(f"{name} per region", tables["regions"][name].to_numpy()) for name in columns]
+        except InputError as refusal:
+            note = f"\n\nRegions were not found: {refusal}"
+    if more:
+        summary = pa.concat_tables([summary, pa.Table.from_pylist(more)], promote_options="permissive")
+    text = f"{workload.subscribers} subscribers, {workload.events} events, {', '.join(workload.names)}{note}"
     if workload.events:
         from workloads.figures import draw_ring_lengths
 
         draw_ring_lengths(tables["ring-lengths"], out / "ring-lengths.png")
-    return out
+    name = f"Statistics of the workload {workload.folder.resolve().name}"
+    return write_folder(out, name, text, tables | {"summary": summary}, [workload.folder], ["summary"])

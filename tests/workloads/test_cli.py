@@ -30,7 +30,7 @@ def test_generate_match_and_describe(tmp_path: Path) -> None:
     result = call("stats", w, "--peers", 3)
     assert result.exit_code == 0
     assert "| ring length | 40 |" in result.output
-    assert parquet.read_table(w / "statistics" / "summary.parquet").num_rows == 5
+    assert parquet.read_table(w / "statistics" / "summary.parquet").num_rows == 7
 
 
 def test_every_named_workload_can_be_shown() -> None:

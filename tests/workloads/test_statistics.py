@@ -1,24 +1,30 @@
-"""Statistics of workloads and of runs agree with what NumPy, SciPy and the definitions say."""
+"""Statistics of workloads agree with what NumPy and the definitions say."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from scipy import stats
 
 import workloads
 from sub2sub import select_ring
 from sub2sub.errors import InputError
+from sub2sub.regions import minimal_regions
 from workloads.generate import generate
 from workloads.layout import Workload
 from workloads.rings import count_rings, list_rings, ring_sizes
-from workloads.runs import summarise
-from workloads.statistics import describe, peer_sample, ring_lengths, ring_loads, write_statistics
+from workloads.statistics import (
+    describe,
+    peer_sample,
+    regions,
+    ring_lengths,
+    ring_loads,
+    write_statistics,
+)
 
 
 @pytest.fixture
@@ -58,20 +64,44 @@ def test_the_description_has_a_row_per_quantity(workload: Workload) -> None:
 
 
 def test_everything_is_written(workload: Workload, tmp_path: Path) -> None:
-    out = write_statistics(workload, tmp_path / "stats", peers=3)
+    out = write_statistics(workload, tmp_path / "stats", peers=3, megabytes=0)
     written = {
         "peers.parquet",
         "ring-lengths.parquet",
         "summary.parquet",
         "statistics.md",
         "ring-lengths.png",
+        "manifest.json",
     }
     assert {path.name for path in out.iterdir()} == written
     assert "| ring length | 200 |" in (out / "statistics.md").read_text()
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert (manifest["kind"], manifest["state"]) == ("stats", "done")
     list_rings(workload)
-    write_statistics(workload, out, peers=3)
+    write_statistics(workload, out, peers=3, megabytes=0)
     assert {path.name for path in out.iterdir()} == written | {"loads.parquet"}
     assert "| rings per subscriber |" in (out / "statistics.md").read_text()
+
+
+def test_regions_are_those_of_the_library_or_refused_with_the_reason(tmp_path: Path) -> None:
+    workload = generate(workloads.named("uniform-2"), 60, 0, seed=2, out=tmp_path / "w")
+    ((_, _, lows, highs),) = workload.subscriptions()
+    expected = minimal_regions(lows, highs)
+    table = regions(workload)
+    assert table.num_rows == len(expected)
+    assert table["members"].to_pylist() == expected.members.sizes().tolist()
+    assert sum(table["boxes"].to_pylist()) == len(expected.lows)
+    text = (write_statistics(workload, tmp_path / "yes", peers=3) / "statistics.md").read_text()
+    assert f"| members per region | {len(expected)} |" in text
+    large = generate(workloads.named("power-law-3"), 2000, 0, seed=2, out=tmp_path / "v")
+    with pytest.raises(InputError, match="max_bytes"):
+        regions(large, megabytes=1)
+    text = (write_statistics(large, tmp_path / "no", peers=3, megabytes=1) / "statistics.md").read_text()
+    assert "Regions were not found" in text
+
+
+def test_a_sample_of_peers_is_the_same_on_spark(workload: Workload, spark: Any) -> None:
+    assert peer_sample(workload, 5, spark) == peer_sample(workload, 5)
 
 
 def test_loads_are_those_of_the_rings_with_and_without_spark(workload: Workload, spark: Any) -> None:
@@ -83,26 +113,3 @@ def test_loads_are_those_of_the_rings_with_and_without_spark(workload: Workload,
         assert loads.index.tolist() == expected.index.tolist()
         assert loads["rings"].tolist() == expected["size"].tolist()
         assert loads["successors"].tolist() == expected["nunique"].tolist()
-
-
-def test_runs_are_averaged_with_students_interval(tmp_path: Path, spark: Any) -> None:
-    rng = np.random.default_rng(1)
-    values = rng.normal(10, 2, (6, 2))
-    files = []
-    for run, (first, second) in enumerate(values):
-        files.append(tmp_path / f"run-{run}.parquet")
-        # Two rows of cycle 1 in each run count as one observation.
-        rows = {"cycle": [0, 1, 1], "hits": [first, second - 1, second + 1], "spam": [0, 0, None]}
-        parquet.write_table(pa.table(rows), files[-1])
-    table = summarise(spark, files, ["cycle"], ["hits", "spam"]).to_pylist()
-    assert [(row["cycle"], row["metric"], row["runs"]) for row in table] == [
-        (0, "hits", 6), (0, "spam", 6), (1, "hits", 6), (1, "spam", 6),
-    ]  # fmt: skip
-    for row, sample in zip((table[0], table[2]), values.T, strict=True):
-        low, high = stats.t.interval(0.95, 5, sample.mean(), stats.sem(sample))
-        assert (row["mean"], row["low"], row["high"]) == pytest.approx((sample.mean(), low, high))
-        assert (row["least"], row["greatest"]) == pytest.approx((sample.min(), sample.max()))
-    single = summarise(spark, files[:1], [], ["hits"]).to_pylist()
-    assert (single[0]["runs"], single[0]["low"], single[0]["high"]) == (1, None, None)
-    with pytest.raises(InputError, match="no column 'hops': expected one of cycle, hits, spam"):
-        summarise(spark, files, ["cycle"], ["hops"])
