@@ -46,16 +46,18 @@ def test_the_sweep_of_the_guide_changes_settings_that_exist():
 
 
 @pytest.mark.parametrize("line", TYPED)
-def test_a_command_of_the_guide_can_be_typed(line: str):
-    words = shlex.split(line, comments=True)[1:]
+def test_a_command_of_the_guide_can_be_typed(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("w", "shortcuts", "runs/sub2sub-fig5"):
+        Path(folder).mkdir(parents=True)
+    for file in ("orders.csv", "trades.csv", "shortcuts.toml", "shortcuts/results.parquet"):
+        Path(file).touch()
+    words = shlex.split(line.partition(" > ")[0], comments=True)[1:]
     command: click.Command | None = main
     while isinstance(command, click.Group):
         command = command.get_command(click.Context(command), words.pop(0))
     assert command is not None
-    try:
-        command.make_context(line, words)
-    except click.BadParameter as error:
-        assert "does not exist" in error.message  # the reader's own file
+    command.make_context(line, words)  # raises for options and arguments it does not know
 
 
 def test_the_documents_point_to_files_that_exist():
