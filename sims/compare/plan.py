@@ -14,6 +14,7 @@ from sub2sub.errors import InputError
 __all__ = ["Plan", "Unit", "worlds_of"]
 
 WORKLOADS = ("uniform-1", "power-law-1", "power-law-3")
+QUICK_WORKLOADS, QUICK_STEPS = ("power-law-1", "power-law-3"), (0.0, 0.2, 1.0)
 LEAST_SEEDS = 2  # below that there is no confidence interval
 
 
@@ -45,8 +46,8 @@ class Unit:
         return f"{name}-{self.seed}-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
 
 
-def worlds_of(kind: str, tree: str | None, workloads: tuple[str, ...]) -> list[str]:
-    """Names of the worlds of a kind: "topics", "ranges", "between" or "all".
+def worlds_of(kind: str, tree: str | None, workloads: tuple[str, ...], quick: bool = False) -> list[str]:
+    """Names of the worlds of a kind: "topics", "ranges", "between" or "all"; fewer of them in a hurry.
 
     Examples
     --------
@@ -57,9 +58,11 @@ def worlds_of(kind: str, tree: str | None, workloads: tuple[str, ...]) -> list[s
     if kind in ("topics", "all"):
         worlds.append(f"topics {tree}" if tree else "topics")
     if kind in ("ranges", "all"):
-        worlds += [f"ranges {workload}" for workload in workloads or WORKLOADS]
+        worlds += [
+            f"ranges {workload}" for workload in workloads or (QUICK_WORKLOADS if quick else WORKLOADS)
+        ]
     if kind in ("between", "all"):
-        worlds += [f"between {t:g}" for t in STEPS]
+        worlds += [f"between {t:g}" for t in (QUICK_STEPS if quick else STEPS)]
     return worlds
 
 

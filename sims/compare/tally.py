@@ -118,7 +118,7 @@ def enter(
     arrived: NDArray[np.int32],
     desk: tuple[Integers, Integers, Integers],
 ) -> None:
-    """`account` from Python, for systems in which every host is one member."""
+    """`account` from Python, one event at a time."""
     host, wants, got = desk
     account(
         k, matches.offsets, matches.members, event, publisher, alive, host, first, sent, arrived, wants, got,
@@ -126,6 +126,6 @@ def enter(
     )  # fmt: skip
 
 
-def new_desk(hosts: int) -> tuple[Integers, Integers, Integers]:
-    """Room for `enter`: every host's own number, and two columns that hold no event yet."""
-    return np.arange(hosts), np.full(hosts, -1), np.full(hosts, -1)
+def new_desk(host: Integers) -> tuple[Integers, Integers, Integers]:
+    """Room for `enter`: which host each member is, all different, and two columns that hold no event yet."""
+    return host, np.full(len(host), -1), np.full(len(host), -1)

@@ -1,11 +1,11 @@
 """One unit of work: one system in one world with one seed, built once and put through all cells.
 
 Built: everybody starts at once and the overlay is stepped for `CYCLES` cycles without faults; probes, events
-that are not among those of the cells, are published every cycle. It has *converged* at the first cycle from
-which on the probes' hit ratio stays within `TOLERANCE` of what it is in the end. Upkeep is what the last
-`SETTLED` cycles cost. Cells: faults begin, the events are published, nothing is repaired. *Healed*: a share
-of `HEAL_CRASHED` crashes, upkeep goes on, and from so many cycles after the crash on the probes' hit ratio
-stays within `TOLERANCE` of what it was before. The same measure for all, so nobody's links are looked into.
+that are not among those of the cells, are published every cycle. It has *converged* when their hit ratio, as
+a mean over `WINDOW` cycles, is for the first time within `TOLERANCE` of what it is in the end. Upkeep is what
+the last `SETTLED` cycles cost. Cells: faults begin, the events are published, nothing is repaired. *Healed*:
+a share of `HEAL_CRASHED` crashes, upkeep goes on, and after so many cycles the probes' hit ratio is back within
+`TOLERANCE` of what it was before. The same measure for all, so nobody's links are looked into.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from sims.compare.worlds import FAULTS, HEAL_CRASHED, Fault, World, build_world
 
 __all__ = ["CYCLES", "Row", "measure"]
 
-CYCLES, SETTLED, HEALING = 40, 10, 40
-TOLERANCE = 0.01
+CYCLES, SETTLED, HEALING = 30, 10, 30
+TOLERANCE, WINDOW = 0.01, 5
 
 
 class Row(NamedTuple):
@@ -86,7 +86,7 @@ def _build(system: System, clock: _Clock) -> Iterator[Row]:
             sizes.append(cost.bytes)
             hits.append(_probe(system, Fault(), cycle))
             clock.check()
-        last = float(np.mean(hits[-5:]))
+        last = float(np.mean(hits[-SETTLED:]))
         converged = _settled(np.array(hits), last)
         yield _row("converge_cycles", converged)
         yield _row("probe_hit_ratio", last)
@@ -129,7 +129,7 @@ def _heal(system: System, clock: _Clock) -> Iterator[Row]:
         yield _row("heal_cycles", np.nan, system.static)
         return
     fault = Fault(crashed=HEAL_CRASHED)
-    before = float(np.mean([_probe(system, Fault(), 2000 + k) for k in range(5)]))
+    before = float(np.mean([_probe(system, Fault(), 2000 + k) for k in range(SETTLED)]))
     system.fail(system.world.alive(fault), 0.0)
     hits = [_probe(system, fault, CYCLES)]
     for cycle in range(CYCLES + 1, CYCLES + HEALING + 1):
@@ -139,7 +139,7 @@ def _heal(system: System, clock: _Clock) -> Iterator[Row]:
     healed = _settled(np.array(hits), before) - 1  # the first value is that right after the crash
     note = f"not within {HEALING} cycles" if np.isnan(healed) else ""
     yield _row("heal_cycles", healed, note)
-    yield _row("healed_hit_ratio", float(np.mean(hits[-5:])))
+    yield _row("healed_hit_ratio", float(np.mean(hits[-SETTLED:])))
 
 
 def _probe(system: System, fault: Fault, salt: int) -> float:
@@ -152,11 +152,10 @@ def _probe(system: System, fault: Fault, salt: int) -> float:
 
 
 def _settled(hits: np.ndarray, level: float) -> float:
-    """From which value on, counted from 1, all are near the level or above; NaN for never."""
-    below = np.flatnonzero(hits < level - TOLERANCE)
-    if not below.size:
-        return 1.0
-    return float(below[-1] + 2) if below[-1] + 1 < len(hits) else float("nan")
+    """The first value, counted from 1, from which on a mean is near the level or above; NaN for none."""
+    means = np.convolve(hits, np.full(WINDOW, 1 / WINDOW), mode="valid")
+    enough = np.flatnonzero(means >= level - TOLERANCE)
+    return float(enough[0] + 1) if enough.size else float("nan")
 
 
 def _row(metric: str, value: float, note: str = "") -> Row:

@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 from sims.compare.systems.broadcast import Broadcast
+from sims.compare.systems.camcast import Camcast
+from sims.compare.systems.hierarchical import Hierarchical
+from sims.compare.systems.hpmcast import Hpmcast, Pmcast, Rfpbcast
+from sims.compare.systems.multicast import Multicast
+from sims.compare.systems.pressed import Cover, Enclosing
 from sims.compare.systems.rings import AcknowledgedRings, Rings
+from sims.compare.systems.shared import SharedCamcast
 from sims.compare.systems.system import System
 from sub2sub.errors import InputError
 
 __all__ = ["SYSTEMS", "system_named", "systems_of"]
 
 SYSTEMS: dict[str, tuple[type[System], ...]] = {
-    "topics": (Rings, AcknowledgedRings, Broadcast),
-    "ranges": (Rings, AcknowledgedRings, Broadcast),
-    "between": (Rings, Broadcast),
+    "topics": (
+        Rings,
+        AcknowledgedRings,
+        SharedCamcast,
+        Camcast,
+        Multicast,
+        Broadcast,
+        Hierarchical,
+        Rfpbcast,
+        Pmcast,
+        Hpmcast,
+    ),
+    "ranges": (Rings, AcknowledgedRings, Enclosing, Cover, Pmcast, Hpmcast, Broadcast),
+    "between": (Rings, Enclosing, Cover),
 }
 
 
