@@ -5,6 +5,7 @@ Whoever is forked after this module was imported starts in milliseconds, and sha
 
 from __future__ import annotations
 
+from hierarchy.live.warmup import warm_up as warm_up_members
 from sub2sub.live.warmup import warm_up
 
 __all__ = ["Echo"]
@@ -28,3 +29,4 @@ class Echo:
 
 
 warm_up()
+warm_up_members()

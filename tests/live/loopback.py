@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from sub2sub.live.warmup import warm_up
+
 HARD_LIMIT = 60.0
 
 
@@ -15,6 +17,7 @@ def live(test: Callable[[], Awaitable[None]]) -> None:
         async with asyncio.timeout(HARD_LIMIT):
             await test()
 
+    warm_up()
     asyncio.run(bounded())
 
 

@@ -161,11 +161,12 @@ def test_lies_about_ids_and_addresses_are_outlived() -> None:
     against(attack)
 
 
-def test_frames_for_nobody_are_ignored() -> None:
+def test_frames_for_nobody_are_ignored_and_events_for_nobody_refused() -> None:
     async def attack(node: Node, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for k in range(20):
             writer.write(frame(Probe(k), to=12345))
         writer.write(frame(Event(bytes(16), (7.0,), 0, b""), to=12345))
+        assert (await read(reader)).message == Taken(bytes(16), took=False)
         writer.write(frame(Join(9)))
         assert getattr((await read(reader)).message, "exchange", None) == 9
 

@@ -1,0 +1,7 @@
+"""Live CAMCAST processes over real sockets. Needs the extra `live` (msgpack)."""
+
+from hierarchy.live.events import Events
+from hierarchy.live.member import Member, MemberSettings
+from hierarchy.live.process import Community, Process
+
+__all__ = ["Community", "Events", "Member", "MemberSettings", "Process"]

@@ -1,0 +1,17 @@
+"""Events of a community as an application receives them: by a callback, or by iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hierarchy.camcast.community import Event
+from sub2sub.live.subscriptions import Inbox
+
+__all__ = ["Events"]
+
+
+class Events(Inbox[Event]):
+    """One subscription to a community; made by `Community.subscribe`."""
+
+    def __init__(self, callback: Callable[[Event], None] | None = None) -> None:
+        super().__init__(callback)

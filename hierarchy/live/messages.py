@@ -1,0 +1,143 @@
+"""The messages of live CAMCAST processes. On the wire: `hierarchy.live.wire` and docs/live.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+__all__ = [
+    "Beat",
+    "Check",
+    "Checked",
+    "Contact",
+    "Copy",
+    "Event",
+    "Find",
+    "Found",
+    "Kept",
+    "Message",
+    "Replace",
+    "Send",
+    "Served",
+    "Subscribe",
+    "Supers",
+]
+
+
+class Contact(NamedTuple):
+    """A member of a community: the paper's RemotePeer."""
+
+    id: int
+    host: str
+    port: int
+    topic: str
+
+
+@dataclass(frozen=True)
+class Find:
+    """REQCONTACT (003, Figure 5): who is in one of these topics, nearest first?"""
+
+    exchange: int
+    topics: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """ANSCONTACT: some members of the nearest such topic the asked one knows of."""
+
+    exchange: int
+    contacts: tuple[Contact, ...]
+
+
+@dataclass(frozen=True)
+class Subscribe:
+    """SCAMP: serve this newcomer's subscription, after so many more steps; its lease lasts so many cycles."""
+
+    newcomer: Contact
+    lease: int
+    extra: int
+    steps: int
+
+
+@dataclass(frozen=True)
+class Served:
+    """SCAMP: the sender has served the receiver's subscription."""
+
+    server: Contact
+    lease: int
+
+
+@dataclass(frozen=True)
+class Copy:
+    """SCAMP: a copy of a subscription, to be kept or passed on for so many more steps."""
+
+    newcomer: Contact
+    lease: int
+    steps: int
+
+
+@dataclass(frozen=True)
+class Kept:
+    """SCAMP: the sender has the receiver in its view now."""
+
+    holder: Contact
+
+
+@dataclass(frozen=True)
+class Replace:
+    """SCAMP: the sender leaves; take this one in its place, or nobody."""
+
+    heir: tuple[Contact, ...]
+    lease: int
+
+
+@dataclass(frozen=True)
+class Beat:
+    """SCAMP: a heartbeat along a link."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """CHECK (003, Figure 6): is the receiver, an entry of a super-topic table, still there?"""
+
+    exchange: int
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Yes, and these are others of its community."""
+
+    exchange: int
+    contacts: tuple[Contact, ...]
+
+
+@dataclass(frozen=True)
+class Supers:
+    """A super-topic table that changed, passed on within the community."""
+
+    contacts: tuple[Contact, ...]
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event (003, Section 5.3.2.1): name, topic, publisher, round, its own p_sel if 0 or more, data."""
+
+    name: bytes
+    topic: str
+    publisher: int
+    round: int
+    upward: float
+    data: bytes
+
+
+Message = (
+    Find | Found | Subscribe | Served | Copy | Kept | Replace | Beat | Check | Checked | Supers | Event
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Send:
+    """What a core wants sent: to a member, or, with `to` None, back to whoever it has just heard from."""
+
+    to: Contact | None
+    message: Message

@@ -1,0 +1,237 @@
+"""A live CAMCAST process and its communities: the programming interface of Section 5.1 of 003.
+
+Get a community from a process, subscribe to it with a callback or iterate over its events, publish,
+unsubscribe, stop publishing. Subscribing or publishing for the first time makes the process a member; it
+leaves when it has no subscription left and has stopped publishing. As in the paper, communities are entered
+through gateways, well-known members that the process is configured with (Section 5.2.1). Where no gateway of
+a community answers, the process founds it.
+
+>>> import asyncio
+>>> async def example():
+...     async with Process(period=0.05) as alice:
+...         events = await alice.community(".soccer").subscribe()
+...         gateways = {".soccer": [alice.address], ".soccer.italy": []}
+...         async with Process(gateways, period=0.05) as bob:
+...             italy = bob.community(".soccer.italy")
+...             while True:  # until the super-topic table has found alice
+...                 await italy.publish(b"goal", upward=1.0)
+...                 try:
+...                     event = await asyncio.wait_for(anext(events), 0.1)
+...                 except TimeoutError:
+...                     continue
+...                 return event.topic, event.data
+>>> asyncio.run(example())
+('.soccer.italy', b'goal')
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+
+import numpy as np
+
+from hierarchy.camcast.community import Event as Received
+from hierarchy.live import messages as m
+from hierarchy.live.dice import Dice
+from hierarchy.live.events import Events
+from hierarchy.live.member import Member, MemberSettings
+from hierarchy.live.messages import Contact
+from hierarchy.live.warmup import warm_up
+from hierarchy.live.wire import MAX_TOPIC, NAME, PROTOCOL
+from sub2sub.errors import InputError
+from sub2sub.live.connections import Address
+from sub2sub.live.framing import MAX_DATA, Frame
+from sub2sub.live.host import Host
+from sub2sub.live.limits import Limits
+from sub2sub.live.tls import Tls
+from sub2sub.randomness import cycle_key, peer_key, stream_number
+
+__all__ = ["Community", "Process"]
+
+STREAM = stream_number("live camcast")
+
+
+class Process(Host):
+    """A live process.
+
+    Parameters
+    ----------
+    gateways : mapping of str to addresses, optional
+        Of the communities to enter, and of those above them.
+    listen, period, limits, tls, seed, reply
+        As of `sub2sub.live.Node`.
+    settings : MemberSettings
+        Of all communities.
+    """
+
+    def __init__(
+        self,
+        gateways: Mapping[str, Sequence[Address]] | None = None,
+        listen: Address = ("127.0.0.1", 0),
+        period: float = 1.0,
+        settings: MemberSettings | None = None,
+        limits: Limits | None = None,
+        tls: Tls | None = None,
+        seed: int | None = None,
+        reply: float = 5.0,
+    ) -> None:
+        super().__init__(PROTOCOL, listen, period, limits, tls, seed, reply)
+        self.gateways = {topic: list(addresses) for topic, addresses in (gateways or {}).items()}
+        self.settings = settings or MemberSettings()
+        self._communities: dict[str, Community] = {}
+        self._seed = self.dice.getrandbits(63)
+        self._turns = itertools.count()
+
+    async def __aenter__(self) -> Process:
+        warm_up()
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.leave()
+
+    def community(self, topic: str) -> Community:
+        """The community of a topic, the same object each time."""
+        if not topic.startswith(".") or len(topic.encode()) > MAX_TOPIC or ".." in topic:
+            raise InputError(f"topic: expected a path such as '.soccer.italy', got {topic!r}")
+        if topic not in self._communities:
+            self._communities[topic] = Community(self, topic)
+        return self._communities[topic]
+
+    async def leave(self) -> None:
+        """Leave all communities and close all connections."""
+        for community in self._communities.values():
+            community.leave()
+        await self.close()
+
+    def draws(self) -> Dice:
+        """Fresh dice."""
+        return Dice(np.uint64(peer_key(cycle_key(self._seed, STREAM, 0), next(self._turns))))
+
+    def tick_core(self, core: Member) -> list[m.Send]:
+        """Let a cycle pass."""
+        return core.tick(self.draws())
+
+    def receive_at(self, core: Member, frame: Frame) -> list[m.Send]:
+        """Hand a member a message."""
+        return core.receive(frame.message, frame.sender, self.draws())
+
+    def unreachable_from(self, core: Member, to: Contact, message: m.Message) -> list[m.Send]:
+        """Tell a member what could not be sent."""
+        return core.unreachable(to, message, self.draws())
+
+    def core_for(self, frame: Frame) -> Member | None:
+        """The member a frame is for; a question to the gateway is for whoever can answer it."""
+        core: Member | None = self.cores.get(frame.to)
+        if core or not isinstance(frame.message, m.Find) or frame.to == self.id:
+            return core
+        topics = frame.message.topics
+        return next((each for each in self.cores.values() if each.own.topic in topics), None)
+
+    async def find_contact(self, topic: str) -> Contact | None:
+        """Ask the gateways of a community for one of its members."""
+        for host, port in self.gateways.get(topic, ()):
+            if (host, port) == self.address:
+                continue
+            exchange = self.dice.getrandbits(63)
+            answer = await self.request(Contact(0, host, port, topic), m.Find(exchange, (topic,)), exchange)
+            found: list[Contact] = [each for each in answer.contacts if each.topic == topic] if answer else []
+            if found:
+                return self.dice.choice(found)
+        return None
+
+    def contacts_of_gateways(self) -> dict[str, list[Contact]]:
+        """The gateways as members know them."""
+        return {
+            topic: [Contact(0, host, port, topic) for host, port in addresses if (host, port) != self.address]
+            for topic, addresses in self.gateways.items()
+        }
+
+
+class Community:
+    """One process's view of the community of one topic; made by `Process.community`."""
+
+    def __init__(self, process: Process, topic: str) -> None:
+        self.process, self.topic = process, topic
+        self.member: Member | None = None
+        self._subscribers: list[Events] = []
+        self._publishes = False
+
+    async def subscribe(self, callback: Callable[[Received], None] | None = None) -> Events:
+        """Receive each event of the topic and of its subtopics; without a callback, iterate over them."""
+        await self._enter()
+        events = Events(callback)
+        self._subscribers.append(events)
+        return events
+
+    async def unsubscribe(self, events: Events) -> None:
+        """End a subscription."""
+        if events not in self._subscribers:
+            raise InputError(f"events: expected a subscription to {self.topic!r} that has not ended")
+        self._subscribers.remove(events)
+        events.close()
+        self._leave_if_idle()
+
+    async def publish(self, data: bytes = b"", upward: float | None = None) -> bytes:
+        """Publish an event; returns its name.
+
+        Parameters
+        ----------
+        data : bytes
+        upward : float, optional
+            The event's own p_sel, the paper's `setUpwardProb`; by default that of each community.
+        """
+        if upward is not None and not 0 <= upward <= 1:
+            raise InputError(f"upward: expected a probability, got {upward}")
+        if len(data) > MAX_DATA:
+            raise InputError(f"data: expected at most {MAX_DATA} bytes, got {len(data)}")
+        member = await self._enter()
+        self._publishes = True
+        process = self.process
+        name, chance = process.dice.randbytes(NAME), -1.0 if upward is None else float(upward)
+        event = m.Event(name, self.topic, member.own.id, 0, chance, bytes(data))
+        process.dispatch(member, member.publish(event, process.draws()))
+        return name
+
+    async def stop_publishing(self) -> None:
+        """Stay in the community only as long as there are subscriptions."""
+        if not self._publishes:
+            raise InputError(
+                f"stop_publishing: expected a publisher of {self.topic!r}; nothing was published"
+            )
+        self._publishes = False
+        self._leave_if_idle()
+
+    def leave(self) -> None:
+        """End all subscriptions, and the membership."""
+        for events in self._subscribers:
+            events.close()
+        self._subscribers, self._publishes = [], False
+        self._leave_if_idle()
+
+    async def _enter(self) -> Member:
+        """Become a member, if the process is none yet."""
+        process = self.process
+        if self.member is None:
+            contact = await process.find_contact(self.topic)
+            own = Contact(1 + process.dice.getrandbits(63), *process.address, self.topic)
+            member = Member(own, self._deliver, process.settings, process.contacts_of_gateways())
+            self.member = process.cores[own.id] = member
+            process.dispatch(member, member.join(contact, process.draws()))
+        return self.member
+
+    def _leave_if_idle(self) -> None:
+        if self.member and not self._publishes and not self._subscribers:
+            del self.process.cores[self.member.own.id]
+            self.process.dispatch(self.member, self.member.leave())
+            self.member = None
+
+    def _deliver(self, event: m.Event) -> None:
+        id = int.from_bytes(event.name, "big")
+        received = Received(event.topic, event.data, id, event.publisher, event.round)
+        for events in list(self._subscribers):
+            events.deliver(received)

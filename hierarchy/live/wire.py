@@ -1,0 +1,131 @@
+"""The wire format of live CAMCAST processes: `sub2sub.live.framing` and this table. docs/live.md has both."""
+
+from __future__ import annotations
+
+import struct
+from functools import lru_cache
+from typing import Any
+
+from hierarchy.live import messages as m
+from hierarchy.live.messages import Contact
+from sub2sub.live.framing import (
+    MAX_DATA,
+    MAX_HOST,
+    Check,
+    Protocol,
+    WireError,
+    finite,
+    host_name,
+    integer,
+    items,
+    number,
+    octets,
+    shown,
+)
+
+__all__ = ["PROTOCOL", "VERSION", "pack", "unpack"]
+
+VERSION = 1
+HEAD = struct.Struct(">QHB")  # number of the member, port, length of the host
+MAX_TOPIC = 256  # bytes of a topic's name
+MAX_CONTACTS = 256  # in one list
+MAX_CHAIN = 64  # topics asked for at once
+MAX_CYCLES = 1 << 20
+MAX_STEPS = 1024
+NAME = 16  # bytes of an event's name
+
+KINDS: dict[int, type[Any]] = {
+    1: m.Find, 2: m.Found, 3: m.Subscribe, 4: m.Served, 5: m.Copy, 6: m.Kept, 7: m.Replace, 8: m.Beat,
+    9: m.Check, 10: m.Checked, 11: m.Supers, 12: m.Event,
+}  # fmt: skip
+
+
+@lru_cache(8192)
+def pack(contact: Contact) -> bytes:
+    """A contact as bytes: number, port, length of the host, host, topic.
+
+    Examples
+    --------
+    >>> one = Contact(7, "127.0.0.1", 9000, ".a.d")
+    >>> unpack(pack(one)) == one
+    True
+    """
+    host = contact.host.encode()
+    return HEAD.pack(contact.id, contact.port, len(host)) + host + contact.topic.encode()
+
+
+@lru_cache(8192)
+def unpack(data: bytes) -> Contact:
+    """The contact in some bytes; refuses a wrong length, port 0, a host or a topic that is none."""
+    if len(data) < HEAD.size:
+        raise WireError(f"contact: expected {HEAD.size} bytes or more, got {len(data)}")
+    id, port, length = HEAD.unpack_from(data)
+    end = HEAD.size + min(length, MAX_HOST)
+    host = host_name(data[HEAD.size : end], "contact")
+    return Contact(id, host, integer(port, "contact", 65535, 1), _topic_name(data[end:], "contact"))
+
+
+def _topic_name(data: bytes, where: str) -> str:
+    if not 0 < len(data) <= MAX_TOPIC or not data.startswith(b"."):
+        raise WireError(f"{where}: expected a topic, got {shown(data)}")
+    try:
+        name = data.decode()
+    except UnicodeDecodeError:
+        raise WireError(f"{where}: expected a topic in UTF-8, got {shown(data)}") from None
+    if not name.isprintable() or (name != "." and "" in name[1:].split(".")):
+        raise WireError(f"{where}: expected a topic, got {shown(name)}")
+    return name
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Contact):
+        return pack(value)
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _contact(value: Any, where: str) -> Contact:
+    if type(value) is not bytes:
+        raise WireError(f"{where}: expected bytes, got {shown(value)}")
+    return unpack(value)
+
+
+def _topic(value: Any, where: str) -> str:
+    if type(value) is not bytes:
+        raise WireError(f"{where}: expected bytes, got {shown(value)}")
+    return _topic_name(value, where)
+
+
+def _probability(value: Any, where: str) -> float:
+    if type(value) is not float:
+        raise WireError(f"{where}: expected a float, got {shown(value)}")
+    (chance,) = finite((value,), where)
+    if chance > 1.0:
+        raise WireError(f"{where}: expected a probability, or below 0 for none, got {chance}")
+    return chance
+
+
+CHECKS: dict[str, Check] = {
+    "exchange": number,
+    "topics": lambda value, where: tuple(_topic(item, where) for item in items(value, where, MAX_CHAIN, 1)),
+    "contacts": lambda value, where: tuple(
+        _contact(item, where) for item in items(value, where, MAX_CONTACTS)
+    ),
+    "heir": lambda value, where: tuple(_contact(item, where) for item in items(value, where, 1)),
+    "newcomer": _contact,
+    "server": _contact,
+    "holder": _contact,
+    "lease": lambda value, where: integer(value, where, MAX_CYCLES),
+    "extra": lambda value, where: integer(value, where, 16),
+    "steps": lambda value, where: integer(value, where, MAX_STEPS),
+    "name": octets(NAME, NAME),
+    "topic": _topic,
+    "publisher": number,
+    "round": lambda value, where: integer(value, where, MAX_STEPS),
+    "upward": _probability,
+    "data": octets(MAX_DATA),
+}
+PROTOCOL = Protocol(VERSION, KINDS, CHECKS, _plain)
