@@ -24,7 +24,7 @@ $(READY): pyproject.toml constraints.txt
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
 	"$(PYTHON)" -m venv "$(VENV)"
 	"$(BIN)/python" -m pip install -q --disable-pip-version-check -c constraints.txt setuptools
-	"$(BIN)/python" -m pip install -q --disable-pip-version-check -c constraints.txt --no-build-isolation -e ".[sims,spark,dev]"
+	"$(BIN)/python" -m pip install -q --disable-pip-version-check -c constraints.txt --no-build-isolation -e ".[sims,spark,live,dev]"
 	@touch "$(READY)"
 
 test: lint types unit
@@ -40,8 +40,13 @@ types: $(READY)
 unit: $(READY)
 	"$(BIN)/python" -m pytest -n auto --dist loadgroup
 
+# Each step takes up what an earlier, interrupted one left.
 demo: $(READY)
-	"$(BIN)/sub2sub" reproduce sub2sub-fig5 --quick --out out
+	"$(BIN)/sub2sub" run demo --out out/demo --resume
+	"$(BIN)/sub2sub" compare --quick --out out/compare
+	"$(BIN)/sub2sub" workload generate --spec power-law-3 --subscribers 10000 --events 10000 --spark --out out/workload
+	"$(BIN)/sub2sub" workload stats out/workload --spark --out out/statistics
+	"$(BIN)/sub2sub" report out --out out/index.html
 
 bench: $(READY)
 	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; "$(BIN)/python" "$$script" || exit 1; done
@@ -54,7 +59,7 @@ format: $(READY)
 constraints:
 	rm -rf build/constraints
 	"$(PYTHON)" -m venv build/constraints
-	build/constraints/bin/python -m pip install -q --disable-pip-version-check ".[sims,spark,dev]" "setuptools>=77"
+	build/constraints/bin/python -m pip install -q --disable-pip-version-check ".[sims,spark,live,dev]" "setuptools>=77"
 	@head -2 constraints.txt > build/constraints.txt
 	build/constraints/bin/python -m pip freeze --exclude sub2sub --all | grep -v '^pip==' >> build/constraints.txt
 	mv build/constraints.txt constraints.txt
