@@ -21,11 +21,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sims.runs.catalogue import find_file
-from sims.runs.experiment import load_experiment
 from sims.runs.outcome import final_numbers
-from sims.runs.runner import simulation_of
-from sims.runs.toml import value_as_toml
+from sims.runs.starting import start
 from sub2sub.errors import InputError
 
 __all__ = ["run"]
@@ -52,11 +49,10 @@ def run(settings: Mapping[str, Any]) -> dict[str, float]:
     """
     if "experiment" not in settings:
         raise InputError("experiment: expected a name or the path of a file")
-    others = {key: value for key, value in settings.items() if key not in ("experiment", "seed")}
-    changes = [f"{key}={value_as_toml(value)}" for key, value in others.items()]
-    experiment = load_experiment(find_file(str(settings["experiment"])), changes)
+    changes = {key: value for key, value in settings.items() if key not in ("experiment", "seed")}
     with tempfile.TemporaryDirectory(prefix="sub2sub-run-") as folder:
-        simulation = simulation_of(experiment, int(settings.get("seed", experiment.seeds[0])), Path(folder))
-        simulation.overlay.bootstrap()
+        experiment, simulation = start(
+            str(settings["experiment"]), settings.get("seed"), Path(folder), changes
+        )
         simulation.run(experiment.cycles)
     return final_numbers(simulation.tables)

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from sims.experiments.claims import Claim, save_figure, save_table
-from sims.experiments.registry import Progress, experiment
+from sims.experiments.registry import Progress, experiment, part
 from sims.experiments.sub2sub.setting import Setting, start
 from sims.figures.style import COLOURS, figure, line, styled
+from sims.runs.starting import start as start_file
 from sub2sub.overlay import OverlaySettings
 from sub2sub.proximity import Tie
 from sub2sub.ring import Partner, RingSettings
@@ -34,24 +36,24 @@ def fig5(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
     columns: dict[str, list[float | int | str]] = {
         k: [] for k in ("workload", "seed", "cycle", "links", "complete")
     }
-    steps = len(WORKLOADS) * seeds * CYCLES
-    done = 0
-    for workload in WORKLOADS:
-        for s in range(seed, seed + seeds):
-            simulation, _ = start(Setting(workload, size, size, s), OverlaySettings.paper())
-            for _ in range(CYCLES):
-                simulation.step()
-                done += 1
-                progress(done, steps)
-            simulation.execute_controls()
-            for row in simulation.tables["rings"]:
-                for name, value in (("workload", workload), ("seed", s), *row.items()):
-                    if name in columns:
-                        columns[name].append(value)
+    runs = [(workload, s) for workload in WORKLOADS for s in range(seed, seed + seeds)]
+    for number, (workload, s) in enumerate(runs):
+        for row in _build(out, workload, size, s, part(progress, number, len(runs))):
+            for name, value in (("workload", workload), ("seed", s), *row.items()):
+                if name in columns:
+                    columns[name].append(value)
     save_table(out, "rings", columns)
     table = {name: np.array(values) for name, values in columns.items()}
     _draw(out, table)
     return [claim for workload in WORKLOADS for claim in _claims(workload, table)]
+
+
+def _build(out: Path, workload: str, size: int, seed: int, progress: Progress) -> list[dict[str, Any]]:
+    """One row per cycle of one run."""
+    changes = {"workload.spec": workload, "population.size": size, "workload.events": size, "cycles": CYCLES}
+    _, simulation = start_file("sub2sub-fig5", seed, out, {**changes, "observers": [{"kind": "rings"}]})
+    simulation.run(CYCLES, lambda cycle: progress(cycle, CYCLES))
+    return simulation.tables["rings"]
 
 
 def _claims(workload: str, table: dict[str, np.ndarray]) -> list[Claim]:

@@ -11,14 +11,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.engine import Schedule
 from sims.experiments.claims import Claim, save_figure, save_table
 from sims.experiments.registry import Progress, experiment, part
-from sims.experiments.sub2sub.setting import Setting, start
 from sims.figures.style import COLOURS, figure, styled
-from sims.observers.delivery import Delivery
-from sub2sub.dissemination import DisseminationSettings
-from sub2sub.overlay import OverlaySettings
+from sims.runs.starting import start
 
 __all__ = ["fig6"]
 
@@ -32,20 +28,20 @@ def fig6(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
     size, seeds = (1_000, 2) if quick else (10_000, 3)
     rows: list[dict[str, float]] = []
     for number in range(seeds):
-        rows += _run(Setting("power-law-3", size, size, seed + number), part(progress, number, seeds))
+        rows += _run(out, size, seed + number, part(progress, number, seeds))
     save_table(out, "delivery", {name: [row[name] for row in rows] for name in rows[0]})
     table = {name: np.array([row[name] for row in rows], float) for name in rows[0]}
     _draw(out, table, size)
     return _claims(table, range(seed, seed + seeds))
 
 
-def _run(setting: Setting, progress: Progress) -> list[dict[str, float]]:
+def _run(out: Path, size: int, seed: int, progress: Progress) -> list[dict[str, float]]:
     """One row per cycle."""
-    simulation, events = start(setting, OverlaySettings.paper())
-    simulation.controls.append((Schedule(), Delivery(events, DisseminationSettings.paper())))
+    changes = {"population.size": size, "workload.events": size, "cycles": CYCLES}
+    _, simulation = start("sub2sub-fig6", seed, out, changes)
     simulation.run(CYCLES, lambda cycle: progress(cycle, CYCLES))
     return [
-        {"seed": setting.seed, **delivery, "rings_complete": rings["complete"]}
+        {"seed": seed, **delivery, "rings_complete": rings["complete"]}
         for delivery, rings in zip(simulation.tables["delivery"], simulation.tables["rings"], strict=True)
     ]
 

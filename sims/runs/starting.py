@@ -1,0 +1,51 @@
+"""An experiment file as a simulation at its first cycle: for programs that step it themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sims.engine import Simulation
+from sims.runs.catalogue import find_file
+from sims.runs.experiment import Experiment, load_experiment
+from sims.runs.runner import simulation_of
+from sims.runs.toml import value_as_toml
+
+__all__ = ["start"]
+
+
+def start(
+    source: str, seed: int | None, folder: Path, changes: Mapping[str, Any] | None = None
+) -> tuple[Experiment, Simulation]:
+    """Load an experiment, change some settings, and let everybody join.
+
+    Parameters
+    ----------
+    source : str
+        A name or the path of a file.
+    seed : int, optional
+        The experiment's first if not given.
+    folder : Path
+        Where observers that write large tables write them.
+    changes : mapping, optional
+        Settings by their dotted keys.
+
+    Raises
+    ------
+    InputError
+        For what is wrong with the experiment or a change.
+
+    Examples
+    --------
+    >>> changes = {"population.size": 100, "observers": [{"kind": "rings"}]}
+    >>> experiment, simulation = start("sub2sub-fig5", 1, Path("unused"), changes)
+    >>> simulation.run(experiment.cycles)
+    >>> simulation.tables["rings"][-1]["complete"]
+    1.0
+    """
+    words = [f"{key}={value_as_toml(value)}" for key, value in (changes or {}).items()]
+    experiment = load_experiment(find_file(source), words)
+    simulation = simulation_of(experiment, experiment.seeds[0] if seed is None else seed, folder)
+    simulation.overlay.bootstrap()
+    return experiment, simulation
