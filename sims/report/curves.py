@@ -22,72 +22,69 @@ Columns = dict[str, NDArray[Any]]
 BINS = 40
 
 
-def _curves(
-    runs: Runs, table: str, columns: Mapping[str, str], scale: float = 1.0, x: str = "cycle"
-) -> list[Series]:
-    """Columns of a table over another; a run's name goes with a column's title where there are several."""
-    series = []
+def _charts(
+    runs: Runs, table: str, title: str, unit: str, columns: Mapping[str, str], *, scale: float = 1.0,
+    top: float | None = None, caption: str = "",
+) -> list[Chart]:  # fmt: skip
+    """Columns of a table over cycles: of one run in one chart, of several runs each column in its own."""
+    marks = faults_of(runs)
+    series: dict[str, list[Series]] = {}
     for name, run in runs.items():
-        found = run.columns(table, x, *columns)
+        found = run.columns(table, "cycle", *columns)
         if found is None:
             continue
-        for column, title in columns.items():
-            label = title if len(runs) == 1 else name if len(columns) == 1 else f"{name}: {title}"
-            series.append(Series(label, found[x], scale * found[column].astype(float)))
-    return series
+        for column, what in columns.items():
+            alone = len(runs) == 1
+            curve = Series(what if alone else name, found["cycle"], scale * found[column].astype(float))
+            series.setdefault(title if alone else what.capitalize(), []).append(curve)
+    return [
+        Chart(heading, "cycle", unit, curves, caption, top=top, marks=marks)
+        for heading, curves in series.items()
+    ]
 
 
 def faults_of(runs: Runs) -> list[tuple[float, str]]:
     """When something happens to the population once, and what."""
     marks: dict[tuple[float, str], None] = {}
-    for run in runs.values():
+    for name, run in runs.items():
+        whose = f"{name}: " if len(runs) > 1 else ""
         for fault in run.settings().get("faults", []):
             for key in ("at", "from", "until"):
                 if isinstance(fault, Mapping) and isinstance(fault.get(key), int | float):
-                    what = str(fault.get("kind", "fault")) + (" ends" if key == "until" else "")
-                    marks[float(fault[key]), what] = None
+                    ends = " ends" if key == "until" else ""
+                    marks[float(fault[key]), f"{whose}{fault.get('kind', 'fault')}{ends}"] = None
     return list(marks)
 
 
 def rings(runs: Runs) -> list[Chart]:
     """Ring construction."""
-    marks = faults_of(runs)
-    columns = {"complete": "complete rings", "links": "ring links in place"}
-    if len(runs) == 1:
-        series = _curves(runs, "rings", columns, 100)
-        return _some(
-            Chart(
-                "Rings, per cycle", "cycle", "%", series, top=103, marks=marks,
-                caption="A ring is complete when every subscriber of its event knows the next and the "
-                "previous one; an event that reaches one of them then reaches all.",
-            )
-        )  # fmt: skip
-    charts = []
-    for column, title in columns.items():
-        series = _curves(runs, "rings", {column: title}, 100)
-        charts.append(Chart(f"{title.capitalize()}, per cycle", "cycle", "%", series, top=103, marks=marks))
-    return _some(*charts)
+    return _charts(
+        runs, "rings", "Rings, per cycle", "%",
+        {"complete": "complete rings", "links": "ring links in place"}, scale=100, top=103,
+        caption="A ring is complete when every subscriber of its event knows the next and the previous one; "
+        "an event that reaches one of them then reaches all.",
+    )  # fmt: skip
 
 
 def delivery(runs: Runs) -> list[Chart]:
     """What becomes of test events, as the overlay grows."""
-    marks = faults_of(runs)
-    shares = {"hit_ratio": "subscribers reached", "complete": "events that reached all of theirs"}
-    costs = {"messages_per_delivery": "messages", "duplicates_per_delivery": "duplicates"}
-    return _some(
-        Chart(
-            "Delivery, per cycle", "cycle", "%", _curves(runs, "delivery", shares, 100), top=103, marks=marks,
-            caption="Test events are published over the views as they are at the end of each cycle.",
+    return [
+        *_charts(
+            runs, "delivery", "Delivery, per cycle", "%",
+            {"hit_ratio": "subscribers reached", "complete": "events that reached all of theirs"},
+            scale=100, top=103,
+            caption="Test events are published over the views as they are at the end of a cycle.",
         ),
-        Chart(
-            "Cost of a delivery", "cycle", "per delivery", _curves(runs, "delivery", costs), marks=marks,
-            caption="Messages sent for each subscriber reached; those that it had already are duplicates.",
+        *_charts(
+            runs, "delivery", "Cost of a delivery", "per delivery",
+            {f"{what}_per_delivery": f"{what} per delivery" for what in ("messages", "duplicates")},
+            caption="Messages sent for each subscriber reached; a copy of an event it has is a duplicate.",
         ),
-        Chart(
-            "Hops to the last subscriber", "cycle", "hops, mean over events",
-            _curves(runs, "delivery", {"hops_mean": "hops"}), marks=marks,
+        *_charts(
+            runs, "delivery", "Hops to the last subscriber", "hops, mean over events",
+            {"hops_mean": "hops to the last subscriber"},
         ),
-    )  # fmt: skip
+    ]  # fmt: skip
 
 
 def ring_lengths(runs: Runs) -> list[Chart]:
@@ -100,9 +97,8 @@ def ring_lengths(runs: Runs) -> list[Chart]:
     ]
     return _some(
         Chart(
-            "Ring lengths", "subscribers that match (ring length)", "events", series,
-            log_x=all(np.min(one.x) > 0 for one in series), log_y=True,
-            caption="How many test events have a ring of each length.",
+            "Subscribers per event", "subscribers that match (ring length)", "events", series, log_x=True,
+            log_y=True, caption="How many test events have a ring of each length.",
         )
     )  # fmt: skip
 
@@ -180,31 +176,32 @@ def _histogram(label: str, values: NDArray[Any]) -> Series:
 
 
 def cost(runs: Runs) -> list[Chart]:
-    """What upkeep costs, by layer."""
+    """What upkeep costs: by layer, or all layers of several runs."""
     marks = faults_of(runs)
+    units = (("messages", "messages", 1.0), ("bytes", "kB", 1e-3), ("failed", "failed messages", 1.0))
     charts = []
-    for unit, title, scale in (
-        ("messages", "messages", 1.0), ("bytes", "kB", 1e-3), ("failed", "messages that failed", 1.0),
-    ):  # fmt: skip
-        series = []
-        for name, run in runs.items():
-            found = run.columns("traffic", "cycle", "layer", unit)
-            if found is None:
-                continue
-            peers = found["peers"] if "peers" in found else np.full(found["cycle"].size, _peers(run))
-            for layer in dict.fromkeys(found["layer"].tolist()):
-                mine = found["layer"] == layer
-                label = str(layer) if len(runs) == 1 else f"{name}: {layer}"
-                each = scale * found[unit][mine] / np.maximum(peers[mine], 1)
-                series.append(Series(label, found["cycle"][mine], each))
-        if unit != "failed" or any(np.any(np.asarray(one.y) > 0) for one in series):
-            charts.append(
-                Chart(
-                    f"Upkeep: {title} per peer and cycle", "cycle", f"{title.split()[0]} per peer", series,
-                    marks=marks,
-                )
-            )  # fmt: skip
+    for unit, title, scale in units:
+        series = [curve for name, run in runs.items() for curve in _upkeep(runs, name, run, unit, scale)]
+        if unit != "failed" or any(np.any(np.asarray(curve.y) > 0) for curve in series):
+            heading, axis = f"Upkeep: {title} per peer and cycle", f"{title} per peer"
+            charts.append(Chart(heading, "cycle", axis, series, marks=marks))
     return _some(*charts)
+
+
+def _upkeep(runs: Runs, name: str, run: Source, unit: str, scale: float) -> list[Series]:
+    found = run.columns("traffic", "cycle", "layer", unit)
+    if found is None:
+        return []
+    peers = found["peers"] if "peers" in found else np.full(found["cycle"].size, _peers(run))
+    each = scale * found[unit] / np.maximum(peers, 1)
+    if len(runs) > 1:
+        cycles, place = np.unique(found["cycle"], return_inverse=True)
+        return [Series(name, cycles, np.bincount(place, each))]
+    layers = dict.fromkeys(found["layer"].tolist())
+    return [
+        Series(str(layer), found["cycle"][found["layer"] == layer], each[found["layer"] == layer])
+        for layer in layers
+    ]
 
 
 def _peers(run: Source) -> int:

@@ -134,6 +134,10 @@ class Page:
         """Add a remark that must not be missed, such as a table that could not be read."""
         return self.raw(Markup('<p class="note">{}</p>').format(text))
 
+    def aside(self, text: str) -> Self:
+        """Add a remark that need not catch the eye."""
+        return self.raw(Markup('<p class="aside">{}</p>').format(text))
+
     def table(
         self,
         content: Mapping[str, Sequence[Any]] | Iterable[Mapping[str, Any]],

@@ -31,7 +31,7 @@ __all__ = ["MEGABYTES", "OverlayView", "add_overlay", "encode", "scripts"]
 
 MEGABYTES = 8.0
 _VIEWS = {"near": "vicinity", "random": "cyclon", "ring": "ring"}
-_SCRIPTS = ("draws", "spread", "data", "plane", "ring", "player", "view")
+_SCRIPTS = ("draws", "spread", "data", "plane", "ring", "player", "controls", "view")
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

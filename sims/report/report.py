@@ -68,7 +68,7 @@ def report(paths: Iterable[Path], title: str | None = None, megabytes: float = M
 
 
 def _add_curves(page: Page, sources: Sources, heading: str) -> None:
-    """One section of curves; a run that lacks its table is named."""
+    """One section of curves; runs that lack its table are named."""
     tables, draw = CURVES[heading]
     # Elsewhere tables of these names are the experiment's own.
     kinds = ("run", "statistics") if "ring-lengths" in tables else ("run",)
@@ -78,14 +78,14 @@ def _add_curves(page: Page, sources: Sources, heading: str) -> None:
         if source.kind in kinds and any(map(source.has_table, tables))
     }
     charts = draw(having)
-    missing = [name for name, source in sources.items() if source.kind == "run" and name not in having]
-    if not (charts or missing):
+    lacking = [name for name, source in sources.items() if name not in having and source.kind == "run"]
+    if not (charts or lacking):
         return
     page.heading(heading)
     if charts:
         add_charts(page, *charts)
-    if missing:
-        page.note(f"No table {' or '.join(tables)} was written by {', '.join(missing)}.")
+    if lacking:
+        page.aside(f"No table {' or '.join(tables)} was recorded by {', '.join(lacking)}.")
 
 
 def _named(sources: list[Source]) -> dict[str, Source]:

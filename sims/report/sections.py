@@ -32,6 +32,7 @@ Sources = Mapping[str, Source]
 """Sources by the names they go by in a page."""
 
 ROWS, COLUMNS = 60, 16  # of a table that is shown as it is
+SIDE_BY_SIDE = 5  # results that fit beside one another
 _SHARES = {"rings_complete", "ring_links", "hit_ratio", "deliveries_complete"}
 _CHARTED = {"rings", "delivery", "load", "traffic", "events", "peers", "links", "ring-lengths"}
 
@@ -56,6 +57,10 @@ def add_overview(page: Page, sources: Sources) -> None:
     if len(rows) == 1:
         facts = [(key, v if isinstance(v, Markup) else plain_number(v)) for key, v in rows[0].items()]
         page.raw(template("facts.html").render(facts=facts))
+    elif len(rows) <= SIDE_BY_SIDE:
+        keys = dict.fromkeys(key for row in rows for key in row if key != "result")
+        columns = [{"": key} | {row["result"]: row.get(key) for row in rows} for key in keys]
+        page.table(columns, "The results side by side.")
     else:
         page.table(rows, "All results.")
     for name, source in sources.items():
@@ -144,6 +149,7 @@ def add_faults(page: Page, sources: Sources) -> None:
 
 def add_other_files(page: Page, sources: Sources) -> None:
     """Figures, texts and small tables that are not drawn as curves."""
+    titled = False
     for name, source in sources.items():
         charted = _CHARTED if source.kind == "run" else {"links"}
         figures = [path for path in source.run.figures() if path.stem not in charted]
@@ -151,7 +157,11 @@ def add_other_files(page: Page, sources: Sources) -> None:
         tables = [table for table in source.run.tables() if table not in charted]
         if not (figures or texts or tables):
             continue
-        page.heading(name if len(sources) > 1 or source.kind != "run" else "Other tables")
+        if not titled:
+            page.heading("Figures and tables")
+            titled = True
+        if len(sources) > 1:
+            page.heading(name, 3)
         for path in figures:
             page.figure(path, path.stem)
         for path in texts:

@@ -200,6 +200,7 @@ def test_charts_are_drawn_and_tell_their_values(tab: browser.Tab) -> None:
     chart.locator(".u-over").hover()
     assert chart.locator(".u-legend .u-value").nth(1).inner_text().endswith(tuple("0123456789"))
     chart.locator("summary").click()
+    chart.locator("details tbody tr").first.wait_for()
     assert chart.locator("details tbody tr").count() == 15
 
 

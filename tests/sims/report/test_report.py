@@ -84,7 +84,7 @@ def test_curves_are_those_of_the_tables(tmp_path: Path) -> None:
         "x": [0, 1, 2], "complete rings": [0, 50, 100], "ring links in place": [10, 70, 100],
     }  # fmt: skip
     assert charts["Hops against ring length"] == {"x": [2, 4], "mean hops": [1, 2]}  # of the last cycle
-    assert charts["Ring lengths"] == {"x": [2, 4], "events": [1, 1]}
+    assert charts["Subscribers per event"] == {"x": [2, 4], "events": [1, 1]}
     assert charts["Upkeep: messages per peer and cycle"] == {"x": [1], "ring": [40], "cyclon": [20]}
     load = charts["Load per event"]
     at = {
@@ -99,7 +99,7 @@ def test_several_runs_share_their_charts_and_tell_how_they_differ(tmp_path: Path
     _run(tmp_path / "a", seed=1)
     _run(tmp_path / "b", seed=2, shortcuts=3)
     html = report([tmp_path]).html()
-    assert list(_charts(html)["Complete rings, per cycle"]) == ["x", "one, seed 1", "one, seed 2"]
+    assert list(_charts(html)["Complete rings"]) == ["x", "one, seed 1", "one, seed 2"]
     assert "Settings in which the runs differ" in html
     assert re.search(r"dissemination\.shortcuts</td><td[^>]*>1</td><td[^>]*>3<", html)
 
@@ -130,14 +130,14 @@ def test_statistics_are_shown_with_their_ring_lengths(tmp_path: Path) -> None:
     )
     save_table(tmp_path, "ring-lengths", {"length": [2, 3], "events": [10, 5]})
     html = report([tmp_path]).html()
-    assert _charts(html)["Ring lengths"] == {"x": [2, 3], "events": [10, 5]}
+    assert _charts(html)["Subscribers per event"] == {"x": [2, 3], "events": [10, 5]}
     assert "<td>links</td>" in html
 
 
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
-        (lambda folder: (folder / "load.parquet").unlink(), "No table load was written by one"),
+        (lambda folder: (folder / "load.parquet").unlink(), "No table load was recorded by one"),
         (lambda folder: (folder / "load.parquet").write_bytes(b"PAR1"), "one: load.parquet cannot be read"),
         (lambda folder: (folder / "rings.parquet").write_bytes(b""), "one: rings.parquet cannot be read"),
         (lambda folder: save_table(folder, "rings", {"x": [1]}), "rings.parquet has no column"),

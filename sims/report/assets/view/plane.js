@@ -104,7 +104,7 @@
       const at = peer * world.d;
       const left = toX(world.low[at + x]), right = toX(world.high[at + x]);
       const [bottom, top] = y < 0 ? [toY(peer), toY(peer + 1)] : [toY(world.low[at + y]), toY(world.high[at + y])];
-      return [left, top, Math.max(right - left, 1), Math.max(bottom - top, 1)];
+      return [left, top, Math.max(right - left, 1), Math.max(bottom - top, y < 0 ? 2 : 1)];
     }
 
     // `state`: world, axes, domain, titles, point, ring, reached(peer), fresh (those reached at this hop), hovered.
@@ -123,14 +123,19 @@
       const faint = Math.max(0.25, Math.min(0.8, 40 / Math.max(state.ring.length, 1)));
       const outline = (peer, colour, thick, alpha) => {
         context.globalAlpha = alpha;
-        context.strokeStyle = colour;
+        context.strokeStyle = context.fillStyle = colour;
         context.lineWidth = thick;
-        context.strokeRect(...this.rectangle(world, axes, peer));
+        if (axes[1] < 0) context.fillRect(...this.rectangle(world, axes, peer));
+        else context.strokeRect(...this.rectangle(world, axes, peer));
       };
       for (const peer of state.ring) if (!state.reached(peer)) outline(peer, colours.soft, 1, faint);
       for (const peer of state.ring) if (state.reached(peer)) outline(peer, colours.ink, 1.2, faint);
-      context.fillStyle = colours.lit;
       for (const peer of state.fresh) {
+        if (axes[1] < 0) {
+          outline(peer, colours.lit, 2, 1);
+          continue;
+        }
+        context.fillStyle = colours.lit;
         context.globalAlpha = Math.max(0.06, 0.3 / state.fresh.length);
         context.fillRect(...this.rectangle(world, axes, peer));
         outline(peer, colours.ink, 2, 0.9);

@@ -70,6 +70,7 @@
       [this.state, this.cx, this.cy] = [state, width / 2, height / 2];
       this.radius = Math.min(width, height) / 2 - 26;
       const { ring } = state;
+      if (this.radius < 10) return; // not laid out yet
       if (!ring.length) {
         this.write(context, colours, "nobody", "subscribes to this event");
         return;
@@ -164,62 +165,90 @@
       context.setLineDash([]);
     }
 
+    // What has been delivered so far, faintly, and what is on its way. Curves of one look are drawn at once.
     drawMessages(context, colours) {
       const { trace, time, hovered } = this.state;
-      const busy = Math.max(0.3, Math.min(1, 60 / Math.max(trace.messages.length / Math.max(trace.counts.hops, 1), 1)));
-      for (const { hop, from, to, taker, kind, fate } of trace.messages) {
-        if (hop > Math.ceil(time)) break; // they are in the order of their hops
+      const looks = new Map();
+      for (const message of trace.messages) {
+        if (message.hop > Math.ceil(time)) break; // they are in the order of their hops
+        const travelling = message.hop > time;
+        if (!travelling && message.fate !== "new") continue;
+        const look = `${travelling} ${message.kind} ${message.fate}`;
+        if (!looks.has(look)) looks.set(look, []);
+        looks.get(look).push(message);
+      }
+      for (const messages of looks.values()) {
+        const { hop, kind, fate } = messages[0];
         const travelling = hop > time;
-        if (!travelling && fate !== "new") continue;
         const until = travelling ? 1 - (hop - time) : 1;
-        if (until <= 0) continue;
+        const busy = Math.max(0.35, Math.min(1, 60 / messages.length));
         context.globalAlpha = travelling ? (fate === "duplicate" ? 0.55 * busy : busy) : hovered >= 0 ? 0.08 : 0.32;
-        context.strokeStyle = fate === "failed" ? colours.failed : colours[kind];
+        context.strokeStyle = context.fillStyle = fate === "failed" ? colours.failed : colours[kind];
         context.lineWidth = travelling ? 2 : 1.4;
-        context.setLineDash(DASHES[kind]);
+        context.setLineDash(messages.length < 300 ? DASHES[kind] : []);
         context.beginPath();
         const reach = fate === "failed" ? Math.min(until, 0.6) : until;
-        const [x, y] = this.curve(context, this.place(from), this.place(taker >= 0 ? taker : to), reach);
+        const ends = messages.map(({ from, to, taker }) => this.curve(context, this.place(from), this.place(taker >= 0 ? taker : to), reach));
         context.stroke();
         context.setLineDash([]);
-        if (!travelling) continue;
-        context.beginPath();
-        if (fate === "failed") {
-          context.moveTo(x - 4, y - 4);
-          context.lineTo(x + 4, y + 4);
-          context.moveTo(x + 4, y - 4);
-          context.lineTo(x - 4, y + 4);
-          context.stroke();
-        } else {
-          context.arc(x, y, 3.2, 0, 7);
-          context.fillStyle = colours[kind];
-          context.fill();
-        }
+        if (travelling) this.drawEnds(context, ends, fate === "failed");
       }
       context.globalAlpha = 1;
     }
 
+    // The tips of messages on their way: dots, or crosses for those that fail.
+    drawEnds(context, ends, failed) {
+      context.beginPath();
+      for (const [x, y] of ends) {
+        if (failed) {
+          for (const slope of [1, -1]) {
+            context.moveTo(x - 4, y - 4 * slope);
+            context.lineTo(x + 4, y + 4 * slope);
+          }
+        } else {
+          context.moveTo(x + 3.2, y);
+          context.arc(x, y, 3.2, 0, 7);
+        }
+      }
+      if (failed) context.stroke();
+      else context.fill();
+    }
+
+    // Waiting ones hollow, reached ones lit, those of this hop larger; where the event entered, a diamond.
     drawPeers(context, colours) {
       const { ring, entry, fresh, hovered, reached } = this.state;
       const isFresh = new Set(fresh);
-      for (const peer of ring) {
-        const [x, y] = this.place(peer);
-        const size = isFresh.has(peer) ? Math.max(1.3 * this.dot, 3.5) : this.dot;
+      const waiting = ring.filter((peer) => !reached(peer));
+      const lit = ring.filter((peer) => reached(peer) && !isFresh.has(peer));
+      const thin = Math.min(1.2, this.dot / 2.2);
+      const groups = [
+        [waiting, this.dot, colours.paper, colours.soft, thin],
+        [lit, this.dot, colours.lit, colours.ink, thin],
+        [fresh, Math.max(1.3 * this.dot, 3.5), colours.lit, colours.ink, 1.8],
+        [hovered >= 0 ? [hovered] : [], this.dot, reached(hovered) ? colours.lit : colours.paper, colours.ink, 3.5],
+      ];
+      for (const [peers, size, fill, stroke, thick] of groups) {
         context.beginPath();
-        if (peer === entry) {
-          const s = Math.max(size, 4) * 1.3;
-          context.moveTo(x, y - s);
-          context.lineTo(x + s, y);
-          context.lineTo(x, y + s);
-          context.lineTo(x - s, y);
-          context.closePath();
-        } else context.arc(x, y, size, 0, 7);
-        context.fillStyle = reached(peer) ? colours.lit : colours.paper;
+        for (const peer of peers) {
+          const [x, y] = this.place(peer);
+          if (peer === entry) this.diamond(context, x, y, 1.3 * Math.max(size, 4));
+          else {
+            context.moveTo(x + size, y);
+            context.arc(x, y, size, 0, 7);
+          }
+        }
+        [context.fillStyle, context.strokeStyle, context.lineWidth] = [fill, stroke, thick];
         context.fill();
-        context.lineWidth = peer === hovered ? 3.5 : isFresh.has(peer) ? 1.8 : Math.min(1.2, this.dot / 2.2);
-        context.strokeStyle = reached(peer) || peer === hovered ? colours.ink : colours.soft;
         context.stroke();
       }
+    }
+
+    diamond(context, x, y, size) {
+      context.moveTo(x, y - size);
+      context.lineTo(x + size, y);
+      context.lineTo(x, y + size);
+      context.lineTo(x - size, y);
+      context.closePath();
     }
 
     // The member of the ring nearest to a pixel, if that is close to it; -1 for none.

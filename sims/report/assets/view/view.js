@@ -1,12 +1,13 @@
 // The overlay that one plays with: controls, the two pictures, and what they show of the same event.
 (() => {
   "use strict";
-  const { audience, below, cycleKey, draw, inPlace, peerKey, Plane, Player, Ring, round, spread, world } = globalThis.sub2sub;
+  const { attach, audience, below, cycleKey, draw, inPlace, peerKey, Plane, Player, Ring, round, spread, world } = globalThis.sub2sub;
   const WHOLE = new Intl.NumberFormat("en");
 
   class OverlayView {
     constructor(section, head) {
       this.section = section;
+      this.section.inert = true; // until there is an event to do something with
       this.head = head;
       this.d = head.attributes.length;
       this.axes = this.d > 1 ? [0, 1] : [0, -1];
@@ -19,8 +20,7 @@
       this.plane = new Plane(this.part("plane"));
       this.ring = new Ring(this.part("ring"));
       this.player = new Player((time) => this.show(time));
-      this.fillControls();
-      this.listen();
+      attach(this);
     }
 
     part(role) {
@@ -31,119 +31,8 @@
       this.readColours();
       await this.goTo(this.head.snapshots.length - 1);
       this.publishRandomly();
+      this.section.inert = false;
       this.section.dataset.ready = "true";
-    }
-
-    fillControls() {
-      const { attributes, domain, snapshots, how } = this.head;
-      const cycle = this.part("cycle");
-      cycle.max = snapshots.length - 1;
-      cycle.disabled = snapshots.length < 2;
-      this.part("shortcuts").value = how.shortcuts;
-      for (const [n, role] of ["x", "y"].entries()) {
-        const select = this.part(role);
-        attributes.forEach((title, k) => select.add(new Option(title, k)));
-        select.value = this.axes[n];
-        select.closest("label").hidden = this.d < 3;
-      }
-      this.part("x").closest(".axes").hidden = this.d < 3;
-      attributes.forEach((title, k) => {
-        const label = document.createElement("label");
-        label.className = "control";
-        const slider = Object.assign(document.createElement("input"), { type: "range" });
-        const [low, high] = domain[k];
-        [slider.min, slider.max, slider.step] = [low, high, (high - low) / 1000];
-        slider.dataset.attribute = k;
-        label.append(title, slider, document.createElement("output"));
-        this.part("sliders").append(label);
-      });
-    }
-
-    listen() {
-      const on = (role, type, act) => this.part(role).addEventListener(type, act);
-      on("cycle", "input", (event) => this.goTo(Number(event.target.value)));
-      on("shortcuts", "input", (event) => this.change(() => (this.how.shortcuts = Number(event.target.value))));
-      on("loss", "input", (event) => this.change(() => (this.how.loss = Number(event.target.value) / 100)));
-      on("x", "change", (event) => this.turn(0, Number(event.target.value)));
-      on("y", "change", (event) => this.turn(1, Number(event.target.value)));
-      on("random", "click", () => this.publishRandomly());
-      on("again", "click", () => this.change(() => this.tries++));
-      on("sliders", "input", (event) => {
-        const point = [...this.point];
-        point[Number(event.target.dataset.attribute)] = Number(event.target.value);
-        this.publish(point, false);
-      });
-      on("restart", "click", () => this.player.step(-Infinity));
-      on("back", "click", () => this.player.step(-1));
-      on("play", "click", () => this.player.toggle());
-      on("step", "click", () => this.player.step(1));
-      on("end", "click", () => this.player.step(Infinity));
-      on("hop", "input", (event) => {
-        this.player.pause();
-        this.player.seek(Number(event.target.value));
-      });
-      on("speed", "change", (event) => (this.player.speed = Number(event.target.value)));
-      for (const box of this.section.querySelectorAll("[data-links]")) {
-        box.addEventListener("change", () => {
-          if (box.checked) this.links.add(box.dataset.links);
-          else this.links.delete(box.dataset.links);
-          this.draw();
-        });
-      }
-      this.listenToPictures(on);
-      this.section.addEventListener("keydown", (event) => this.key(event));
-      document.addEventListener("themechange", () => this.repaint());
-      new ResizeObserver(() => this.draw()).observe(this.part("plane"));
-    }
-
-    listenToPictures(on) {
-      const at = (event) => {
-        const box = event.target.getBoundingClientRect();
-        return [event.clientX - box.left, event.clientY - box.top];
-      };
-      on("plane", "pointerdown", (event) => {
-        if (event.button !== 0 || !this.world) return;
-        event.target.setPointerCapture(event.pointerId);
-        this.dragging = true;
-        this.hover(-1);
-        this.publish(this.pointAt(...at(event)), false);
-      });
-      on("plane", "pointermove", (event) => {
-        if (this.dragging) this.publish(this.pointAt(...at(event)), false);
-        else if (this.world) this.hover(this.plane.at(this.state(), ...at(event)), event);
-      });
-      on("plane", "pointerup", () => {
-        if (!this.dragging) return;
-        this.dragging = false;
-        this.run();
-      });
-      on("plane", "pointercancel", () => (this.dragging = false));
-      on("ring", "pointermove", (event) => this.hover(this.ring.at(...at(event)), event));
-      on("ring", "click", (event) => {
-        const peer = this.ring.at(...at(event));
-        if (peer >= 0) this.enterAt(peer);
-      });
-      for (const role of ["plane", "ring"]) on(role, "pointerleave", () => this.hover(-1));
-    }
-
-    key(event) {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const role = event.target.dataset.role;
-      const way = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
-      const letters = {
-        p: () => this.player.toggle(),
-        n: () => this.player.step(1),
-        b: () => this.player.step(-1),
-        r: () => this.publishRandomly(),
-        t: () => this.change(() => this.tries++),
-      };
-      if (role === "plane" && way) this.nudge(way, event.shiftKey ? 0.1 : 0.01);
-      else if (role === "ring" && way) this.chooseNext(way[0] || -way[1]);
-      else if (role === "ring" && event.key === "Enter" && this.hovered >= 0) this.enterAt(this.hovered);
-      else if (role === "plane" && event.key === "Enter") this.run();
-      else if (event.key.toLowerCase() in letters && event.target.tagName !== "SELECT") letters[event.key.toLowerCase()]();
-      else return;
-      event.preventDefault();
     }
 
     // A point of the space under a pixel of the plane.
@@ -324,8 +213,9 @@
       const { counts } = this.trace;
       const m = this.members.length;
       if (!m) return "Nobody subscribes to this event.";
-      const who = counts.reached === m ? `all ${WHOLE.format(m)} subscribers` : `${WHOLE.format(counts.reached)} of ${WHOLE.format(m)} subscribers`;
-      return `At cycle ${this.world.cycle} the event reached ${who} after ${counts.hops} hops, with ${WHOLE.format(counts.messages)} messages, ${WHOLE.format(counts.duplicates)} of them duplicates.`;
+      const many = (count, what) => `${WHOLE.format(count)} ${what}${count === 1 ? "" : "s"}`;
+      const who = counts.reached === m ? `all ${many(m, "subscriber")}` : `${WHOLE.format(counts.reached)} of ${many(m, "subscriber")}`;
+      return `At cycle ${this.world.cycle} the event reached ${who} after ${many(counts.hops, "hop")}, with ${many(counts.messages, "message")}, ${WHOLE.format(counts.duplicates)} of them duplicates.`;
     }
 
     describe(peer) {
