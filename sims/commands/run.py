@@ -90,13 +90,15 @@ def command(
         return
     from sims.runs.catalogue import find_file
     from sims.runs.experiment import load_experiment
-    from sims.runs.folder import SETTINGS, is_run_folder
+    from sims.runs.folder import SETTINGS
 
+    if resume and overwrite:
+        raise InputError("--resume and --overwrite: expected one or the other")
     folder = Path(source)
-    if is_run_folder(folder):
+    if (folder / SETTINGS).is_file():
         if not resume:
             raise InputError(f"{source} is a run folder: expected --resume, or a file or name to run")
-        file, out, name = folder / SETTINGS, folder, None
+        file, out, name = folder / SETTINGS, folder, folder.resolve().name
     else:
         file = find_file(source)
         name = file.stem
@@ -134,20 +136,25 @@ def _list() -> None:
 
 
 def _run_all(
-    experiment: Experiment, out: Path, name: str | None, resume: bool, overwrite: bool, quiet: bool
+    experiment: Experiment, out: Path, name: str, resume: bool, overwrite: bool, quiet: bool
 ) -> list[Ended]:
     from sims.console import progress_bar
+    from sims.runs.folder import SETTINGS
     from sims.runs.runner import run_experiment
+    from workloads.tables import whole
 
+    if len(experiment.seeds) > 1:
+        with whole(out / SETTINGS) as draft:  # what `--resume` takes up, seeds not begun included
+            draft.write_text(experiment.to_toml(), encoding="utf-8")
     ended = []
     for seed in experiment.seeds:
         place = out if len(experiment.seeds) == 1 else out / f"seed-{seed}"
         size = experiment.population.size or 10_000
-        with progress_bar(f"{name or out.name}, seed {seed}", "peers", size, quiet) as report:
+        with progress_bar(f"{name}, seed {seed}", "peers", size, quiet) as report:
             ended.append(
                 run_experiment(
                     experiment, seed, place,
-                    name=name or out.name, resume=resume, overwrite=overwrite, progress=report,
+                    name=name, resume=resume, overwrite=overwrite, progress=report,
                 )
             )  # fmt: skip
     return ended

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from types import FrameType
 from typing import Any
@@ -43,3 +44,5 @@ class Interruption:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
+        if sys.stderr.isatty():
+            print("\nstopping after this cycle; once more to stop at once", file=sys.stderr)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+import resource
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 from click.testing import CliRunner
@@ -148,6 +150,28 @@ def test_a_run_stopped_at_any_moment_goes_on_as_if_it_had_not(
     assert not list(out.glob(".*"))
 
 
+def test_a_full_disk_fails_the_run_and_leaves_one_that_can_go_on(
+    file: Path, whole: RunFolder, tmp_path: Path
+):
+    out = tmp_path / "r"
+
+    def small_files_only() -> None:  # what does not fit is refused by the system, as on a full disk
+        resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
+
+    process = subprocess.run(
+        [sys.executable, "-m", "sims.cli", "run", str(file), "--out", str(out), "--quiet"],
+        stderr=subprocess.PIPE, text=True, preexec_fn=small_files_only,
+    )  # fmt: skip
+    assert process.returncode == 1
+    assert "File too large" in process.stderr
+    assert RunFolder.open(out).manifest["state"] == "failed"
+    assert not list(out.glob(".*"))
+    for name in RunFolder.open(out).tables():
+        RunFolder.open(out).table(name)
+    assert invoke("run", str(out), "--resume", "--quiet").exit_code == 0
+    assert_same_tables(RunFolder.open(out), whole)
+
+
 def test_a_run_is_not_taken_up_with_other_settings(whole: RunFolder, file: Path):
     result = invoke(
         "run", str(file), "--out", str(whole.path), "--resume", "--set", "layers.ring.exchanges=2"
@@ -182,8 +206,11 @@ def small(file: Path, *arguments: str):
 def test_several_seeds_have_a_folder_each(file: Path, tmp_path: Path):
     result = small(file, "--set", "seeds=[1, 2]", "--out", str(tmp_path / "r"), "--json")
     assert [run["seed"] for run in json.loads(result.output)] == [1, 2]
-    assert sorted(path.name for path in (tmp_path / "r").iterdir()) == ["seed-1", "seed-2"]
+    assert sorted(path.name for path in (tmp_path / "r").iterdir()) == ["experiment.toml", "seed-1", "seed-2"]
     assert RunFolder.open(tmp_path / "r" / "seed-2").settings["seeds"] == [2]
+    rmtree(tmp_path / "r" / "seed-2")  # as if interrupted before it began
+    again = invoke("run", str(tmp_path / "r"), "--resume", "--json")
+    assert [run["seed"] for run in json.loads(again.output)] == [1, 2]
 
 
 def test_a_workload_can_be_a_table(file: Path, tmp_path: Path):
