@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,9 @@ from sub2sub.errors import InputError
 from sub2sub.randomness import mix
 from workloads.quantiles import interpolate, tabulate
 from workloads.rows import uniforms
-from workloads.spec import Spec
+
+if TYPE_CHECKING:
+    from workloads.spec import Spec
 
 __all__ = ["CHANGE", "JOIN", "LEAVE", "Churn", "Trace", "changed"]
 
@@ -59,6 +61,9 @@ class Churn:
         Tail of the Pareto lengths, above 1; smaller is heavier.
     change : float
         Probability that a subscriber that is up changes its subscription, per cycle.
+    start : float, optional
+        Share of the subscribers that are up before the first cycle; that of the steady state if not given.
+        0 lets all of them arrive, within `absence` cycles or so.
 
     Examples
     --------
@@ -72,6 +77,7 @@ class Churn:
     lengths: Literal["exponential", "pareto"] = "exponential"
     alpha: float = 2.0
     change: float = 0.0
+    start: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("session", "absence"):
@@ -83,6 +89,8 @@ class Churn:
             raise InputError(f"alpha = {self.alpha!r}: expected a number above 1")
         if not 0 <= self.change <= 1:
             raise InputError(f"change = {self.change!r}: expected a probability in [0, 1]")
+        if self.start is not None and not 0 <= self.start <= 1:
+            raise InputError(f"start = {self.start!r}: expected a share in [0, 1]")
 
     def trace(self, n: int, cycles: int, seed: int, start: int = 0) -> Trace:
         """What happens to the subscribers [start, start + n) in the cycles [0, cycles)."""
@@ -91,10 +99,10 @@ class Churn:
                 f"n = {n}, cycles = {cycles}, seed = {seed}: expected none below 0, seed below 2^64"
             )
         stop = start + n
-        share = self.session / (self.session + self.absence)
+        share = self.session / (self.session + self.absence) if self.start is None else self.start
         first = uniforms(seed, "churn/up", start, stop) < share
-        # Nobody has just arrived when the trace begins: the first length has part of it behind it.
-        at = np.floor(self._length(seed, 0, start, stop, first) * uniforms(seed, "churn/phase", start, stop))
+        # Nobody has just arrived when the trace begins: of the first length, only the rest is ahead.
+        at = np.floor(self._scaled(seed, 0, start, stop, first, _unit_rests(self.lengths, self.alpha)))
         up, number = first.copy(), 0
         rows: list[tuple[Floats, Integers, Integers]] = []
         while (live := np.flatnonzero(at < cycles)).size:
@@ -112,9 +120,12 @@ class Churn:
         return Trace(first, cycle[order], who[order], kind[order])
 
     def _length(self, seed: int, number: int, start: int, stop: int, up: NDArray[np.bool_]) -> Floats:
-        unit = interpolate(
-            _unit_lengths(self.lengths, self.alpha), uniforms(seed, f"churn/{number}", start, stop)
-        )
+        return self._scaled(seed, number, start, stop, up, _unit_lengths(self.lengths, self.alpha))
+
+    def _scaled(
+        self, seed: int, number: int, start: int, stop: int, up: NDArray[np.bool_], table: Floats
+    ) -> Floats:
+        unit = interpolate(table, uniforms(seed, f"churn/{number}", start, stop))
         # Rounded up to whole cycles, a length grows by about half a cycle: take that off its mean.
         return np.maximum(np.where(up, self.session, self.absence) - 0.5, 0.5) * unit
 
@@ -154,16 +165,39 @@ def _unit_lengths(kind: str, alpha: float) -> Floats:
     return tabulate(lambda u: shortest * max(1.0 - u, 2.0**-34) ** (-1.0 / alpha))
 
 
-def changed(spec: Spec, seed: int, subscriber: int, version: int) -> tuple[Floats, Floats]:
-    """The closed range (low, high) of a subscriber after its `version`-th change; version 0 is the first one.
+@cache
+def _unit_rests(kind: str, alpha: float) -> Floats:
+    """Quantiles of what is left of such lengths at a moment that has nothing to do with them.
+
+    Its density is the share of lengths above it, so long ones are met more often (renewal theory).
+    """
+    if kind == "exponential":
+        return _unit_lengths(kind, alpha)
+    shortest = (alpha - 1.0) / alpha
+
+    def quantile(u: float) -> float:
+        if u <= shortest:
+            return u
+        return (shortest**alpha / ((alpha - 1.0) * max(1.0 - u, 2.0**-34))) ** (1.0 / (alpha - 1.0))
+
+    # A heavy tail may leave the numbers that can be tabulated; nobody waits for 2^20 mean lengths.
+    return tabulate(lambda u: min(quantile(u), 2.0**20))
+
+
+def changed(spec: Spec, seed: int, subscribers: Integers | int, version: int) -> tuple[Floats, Floats]:
+    """Closed ranges (lows, highs) of subscribers after their `version`-th change; version 0 is the first one.
 
     Examples
     --------
     >>> from workloads.catalogue import named
-    >>> before, after = (changed(named("uniform-1"), 1, 5, version)[0][0] for version in (0, 1))
-    >>> bool(before != after)
-    True
+    >>> before, after = (changed(named("uniform-1"), 1, 5, version)[0] for version in (0, 1))
+    >>> before.shape, bool(before != after)
+    ((1, 1), True)
     """
+    which = np.atleast_1d(subscribers)
+    if not len(which):
+        return spec.rows(seed, 0, 0)
     own = seed if version == 0 else int(mix(np.uint64(seed) ^ mix(np.uint64(version))))
-    lows, highs = spec.rows(own, subscriber, subscriber + 1)
-    return lows[0], highs[0]
+    first = int(which.min())
+    lows, highs = spec.rows(own, first, int(which.max()) + 1)
+    return lows[which - first], highs[which - first]

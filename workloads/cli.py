@@ -58,6 +58,7 @@ def show(spec: str) -> None:
 @click.option(
     "--at-least", type=click.IntRange(0), default=2, show_default=True, help="Matches of each event."
 )
+@click.option("--cycles", type=click.IntRange(0), default=0, metavar="C", help="Length of a trace of churn.")
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True)
 @click.option("--partitions", type=click.IntRange(1), help="Spark tasks to share the files among.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR")
@@ -69,6 +70,7 @@ def generate(
     subscribers: int,
     events: int,
     at_least: int,
+    cycles: int,
     seed: int,
     partitions: int | None,
     out: Path,
@@ -81,6 +83,7 @@ def generate(
     \b
     sub2sub workload generate --spec uniform-2 --subscribers 1000 --events 100 --out w
     sub2sub workload generate --spec stocks.toml --subscribers 100000000 --out big --spark
+    sub2sub workload generate --spec news.toml --subscribers 1000 --cycles 200 --out churning
     """
     from workloads.generate import generate as write
     from workloads.specfile import resolve
@@ -91,7 +94,7 @@ def generate(
         progress = stack.enter_context(progress_bars(quiet))
         write(
             resolved, subscribers, events, seed, out,
-            at_least=at_least, spark=spark, partitions=partitions, progress=progress,
+            at_least=at_least, cycles=cycles, spark=spark, partitions=partitions, progress=progress,
         )  # fmt: skip
     click.echo(f"{out}: {subscribers} subscriptions, {events} events of {resolved.name}")
 

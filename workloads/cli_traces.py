@@ -111,18 +111,12 @@ def churn(
     \b
     sub2sub workload churn --subscribers 10000 --cycles 200 --session 50 --absence 10 --out churn.parquet
     """
-    import pyarrow as pa
-
     from workloads.churn import Churn
+    from workloads.churntable import churn_table
 
     settings = Churn(session, absence, lengths, alpha, change)  # type: ignore[arg-type]
-    trace = settings.trace(subscribers, cycles, seed)
-    there = np.flatnonzero(trace.up)
-    kinds = np.array(["join", "leave", "change", "start"])
-    columns = {
-        "cycle": np.append(np.zeros(len(there), np.int64), trace.cycle),
-        "subscriber": np.append(there, trace.subscriber),
-        "kind": pa.array(kinds[np.append(np.full(len(there), 3), trace.kind)]),
-    }
-    _write(out, pa.table(columns))
-    click.echo(f"{out}: {len(there)} of {subscribers} up at the start, {len(trace.cycle)} changes of state")
+    table = churn_table(settings, subscribers, cycles, seed)
+    _write(out, table)
+    there = table["kind"].to_pylist().count("start")
+    moves = table.num_rows - there
+    click.echo(f"{out}: {there} of {subscribers} up at the start, {moves} changes of state")

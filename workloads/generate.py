@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
+from workloads.churntable import churn_table
 from workloads.layout import (
     ROWS_PER_FILE,
     Workload,
@@ -29,6 +30,7 @@ from workloads.layout import (
     subscription_schema,
     write_manifest,
     write_part,
+    write_topics,
 )
 from workloads.match import count_matches
 from workloads.rows import BLOCK, words
@@ -36,6 +38,7 @@ from workloads.session import StageProgress, run_numbers
 from workloads.spec import Spec, check_seed, refuse_sparse
 from workloads.specfile import to_dict
 from workloads.tables import whole
+from workloads.topicranges import TopicRanges
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,6 +58,7 @@ class _Job:
     subscribers: int
     events: int
     at_least: int
+    cycles: int
     out: Path
 
     @property
@@ -71,6 +75,7 @@ def generate(
     out: Path,
     *,
     at_least: int = 2,
+    cycles: int = 0,
     spark: SparkSession | None = None,
     partitions: int | None = None,
     progress: StageProgress | None = None,
@@ -81,6 +86,8 @@ def generate(
     ----------
     at_least : int
         How many subscribers each event matches at least; 0 to take every candidate.
+    cycles : int
+        How long the trace of a spec with churn is; `workloads.churntable` has its columns.
     spark : SparkSession, optional
         Where to run; in this process if not given. The bytes are the same.
     partitions : int, optional
@@ -96,14 +103,17 @@ def generate(
     ...     generate(named("uniform-2"), 1000, 10, seed=1, out=Path(folder) / "w").subscribers
     1000
     """
-    for name, count in (("subscribers", subscribers), ("events", events), ("at_least", at_least)):
+    counts = {"subscribers": subscribers, "events": events, "at_least": at_least, "cycles": cycles}
+    for name, count in counts.items():
         if count < 0:
             raise InputError(f"{name} = {count}: expected a number of at least 0")
     check_seed(seed)
+    if bool(cycles) != (spec.churn is not None):
+        raise InputError(f"cycles = {cycles}: expected a number above 0 exactly when the spec has churn")
     if out.exists() and any(out.iterdir()):
         raise InputError(f"{out}: expected an empty or new folder")
     out.mkdir(parents=True, exist_ok=True)
-    job = _Job(spec, seed, subscribers, events, at_least, out.resolve())
+    job = _Job(spec, seed, subscribers, events, at_least, cycles, out.resolve())
 
     def run(what: str, numbers: range, task: Task) -> Integers:
         return run_numbers(spark, numbers, partial(task, job), what, progress, partitions)
@@ -112,18 +122,22 @@ def generate(
     accepted = _accept_candidates(job, run) if at_least else np.zeros(0, np.int64)
     run("events", range(len(parts(out, events))), partial(_write_events, accepted=accepted))
     shutil.rmtree(job.drafts, ignore_errors=True)
-    write_manifest(
-        out,
-        {
-            "spec": to_dict(spec),
-            "attributes": spec.names,
-            "seed": seed,
-            "subscribers": subscribers,
-            "events": events,
-            "at_least": at_least,
-            "candidates": len(accepted) * BLOCK if at_least else events,
-        },
-    )
+    manifest = {
+        "spec": to_dict(spec),
+        "attributes": spec.names,
+        "seed": seed,
+        "subscribers": subscribers,
+        "events": events,
+        "at_least": at_least,
+        "candidates": len(accepted) * BLOCK if at_least else events,
+    }
+    if cycles:
+        rows = run("churn", range(len(parts(out, subscribers))), _write_churn)
+        manifest |= {"cycles": cycles, "moves": int(rows.sum())}
+    if isinstance(spec, TopicRanges):
+        write_topics(out, spec.topics.topics)
+        manifest["topics"] = len(spec.topics.topics)
+    write_manifest(out, manifest)
     return open_workload(out)
 
 
@@ -140,6 +154,14 @@ def _write_subscriptions(job: _Job, number: int) -> int:
     )
     write_part(part(job.out / "subscriptions", number), table)
     return stop - start
+
+
+def _write_churn(job: _Job, number: int) -> int:
+    start, stop = number * ROWS_PER_FILE, min(job.subscribers, (number + 1) * ROWS_PER_FILE)
+    assert job.spec.churn is not None
+    table = churn_table(job.spec.churn, stop - start, job.cycles, job.seed, start, job.spec)
+    write_part(part(job.out / "churn", number), table)
+    return int(table.num_rows)
 
 
 def _accept_candidates(job: _Job, run: Callable[[str, range, Task], Integers]) -> Integers:

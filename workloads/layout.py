@@ -8,6 +8,11 @@
     DIR/events/part-00000.parquet ...
         event      int64        row number
         X          float64      value of attribute X
+    DIR/churn/part-00000.parquet ...
+        where the spec has churn; columns in `workloads.churntable`
+    DIR/topics.parquet
+        of a topic workload; X is then `topic`, the topic's number
+        topic int64, path string, last int64 (the last topic at or below it), depth int64
 
 Each file holds 1,048,576 rows (the last one fewer) in row groups of 65,536, so files are the same bytes
 whoever wrote them and however many there were.
@@ -30,6 +35,8 @@ from workloads.rows import BLOCK
 from workloads.spec import Spec
 from workloads.specfile import from_dict
 from workloads.tables import whole
+from workloads.topicranges import last_below
+from workloads.topics import depth
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -108,6 +115,21 @@ def write_part(path: Path, table: pa.Table) -> None:
     with whole(path) as draft:
         # Random numbers neither compress nor repeat: plain pages are the fastest to write and to read.
         parquet.write_table(table, draft, row_group_size=BLOCK, compression="none", use_dictionary=False)
+
+
+def write_topics(folder: Path, topics: tuple[str, ...]) -> None:
+    """Write the topics of a topic workload, given in depth-first order."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    columns = {
+        "topic": np.arange(len(topics)),
+        "path": pa.array(topics, pa.string()),
+        "last": last_below(topics),
+        "depth": np.array([depth(topic) for topic in topics], np.int64),
+    }
+    with whole(folder / "topics.parquet") as draft:
+        parquet.write_table(pa.table(columns), draft)
 
 
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:

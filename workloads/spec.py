@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
+from workloads.churn import Churn
 from workloads.copula import correlate, factor
 from workloads.distributions import Distribution, PowerLaw, Uniform
 from workloads.match import has_at_least
@@ -85,6 +86,8 @@ class Spec:
         Events fall anywhere alike, where centres of subscriptions fall, or on rows of `event_table`.
     event_table : tuple of tuples of float, optional
         Points that events are drawn from, each as likely as the others, when they follow a table.
+    churn : Churn, optional
+        Who comes, goes and changes its subscription when; everybody is there all the time if not given.
 
     Examples
     --------
@@ -101,6 +104,7 @@ class Spec:
     correlation: tuple[tuple[float, ...], ...] | None = None
     events_follow: Literal["uniform", "interest", "table"] = "uniform"
     event_table: tuple[tuple[float, ...], ...] | None = None
+    churn: Churn | None = None
 
     def __post_init__(self) -> None:
         if not self.attributes:

@@ -13,15 +13,21 @@
 Keys are the fields of `Spec`, `Attribute` and the distributions; `kind` names the distribution. An
 empirical distribution and the event table may name a file, relative to the TOML file:
 `{ kind = "empirical", file = "prices.csv", column = "price" }`, `event_table = { file = "trades.parquet" }`.
+
+A topic workload has a table `topics` in place of attributes, see `workloads.topicspec`; either may have one
+for churn, whose keys are the fields of `Churn`:
+
+    [churn]
+    session = 50
+    absence = 10
+    change = 0.01
 """
 
 from __future__ import annotations
 
 import dataclasses
-import difflib
-import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +36,11 @@ import numpy as np
 from sub2sub.errors import InputError
 from workloads import distributions
 from workloads.catalogue import named
+from workloads.fields import UnknownKey, file_of, frozen, known
 from workloads.spec import Attribute, Spec
 from workloads.tables import read_columns
+from workloads.topicranges import TopicRanges
+from workloads.topicspec import churn, topic_dict, topic_workload
 
 __all__ = ["from_dict", "load", "resolve", "to_dict"]
 
@@ -67,7 +76,7 @@ def load(path: Path) -> Spec:
         raise InputError(f"{path}: {failure}") from None
     try:
         return from_dict({"name": path.stem} | data, path.parent)
-    except _UnknownKey as failure:
+    except UnknownKey as failure:
         lines = [k for k, line in enumerate(text.splitlines(), 1) if failure.pattern.search(line)]
         place = f"{path}:{lines[0]}" if len(lines) == 1 else str(path)
         raise InputError(f"{place}: {failure}") from None
@@ -83,13 +92,17 @@ def from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Spec:
     >>> from_dict({"name": "w", "attributes": [{"name": "price", "interest": "uniform"}]}).names
     ['price']
     """
-    fields = _known(Spec, data, "workload")
+    if "topics" in data:
+        return topic_workload(data, folder)
+    fields = known(Spec, data, "workload")
     fields["attributes"] = tuple(_attribute(item, folder) for item in _list(data, "attributes"))
     if isinstance(table := fields.get("event_table"), Mapping):
         names = [attribute.name for attribute in fields["attributes"]]
-        columns = read_columns(_file(table, folder), table.get("columns", names))
+        columns = read_columns(file_of(table, folder), table.get("columns", names))
         fields["event_table"] = tuple(map(tuple, np.stack(columns, axis=1).tolist()))
-    return Spec(**{key: _frozen(value) for key, value in fields.items()})
+    if "churn" in fields:
+        fields["churn"] = churn(fields["churn"])
+    return Spec(**{key: frozen(value) for key, value in fields.items()})
 
 
 def to_dict(spec: Spec) -> dict[str, Any]:
@@ -100,6 +113,8 @@ def to_dict(spec: Spec) -> dict[str, Any]:
     >>> from_dict(to_dict(named("power-law-2"))) == named("power-law-2")
     True
     """
+    if isinstance(spec, TopicRanges):
+        return topic_dict(spec) | ({"churn": _plain(spec.churn)} if spec.churn else {})
     plain: dict[str, Any] = _plain(spec)
     return plain
 
@@ -112,35 +127,6 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
-class _UnknownKey(InputError):
-    def __init__(self, key: str, where: str, known: Sequence[str]) -> None:
-        near = difflib.get_close_matches(key, known, 1)
-        meant = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
-        super().__init__(f"{where}: unknown key {key!r}, {meant}")
-        self.pattern = re.compile(rf"(^|[\s{{,]){re.escape(key)}\s*=")
-
-
-def _known(cls: type, data: Any, where: str, also: Sequence[str] = ()) -> dict[str, Any]:
-    """The items of a table, if each is a field of `cls`, none is missing and numbers are numbers."""
-    if not isinstance(data, Mapping):
-        raise InputError(f"{where} = {data!r}: expected a table")
-    fields = {field.name: field for field in dataclasses.fields(cls)}
-    for key, value in data.items():
-        if key not in fields and key not in also:
-            raise _UnknownKey(key, where, [*fields, *also])
-        if key in fields and fields[key].type in ("float", "int") and not _is_number(value, fields[key].type):
-            raise InputError(f"{where}.{key} = {value!r}: expected a number")
-    for field in fields.values():
-        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        if required and field.name not in data and not also:
-            raise InputError(f"{where}: expected {field.name!r}")
-    return {key: value for key, value in data.items() if key in fields}
-
-
-def _is_number(value: Any, kind: Any) -> bool:
-    return isinstance(value, int if kind == "int" else (int, float)) and not isinstance(value, bool)
-
-
 def _list(data: Mapping[str, Any], key: str) -> list[Any]:
     items = data.get(key)
     if not isinstance(items, list):
@@ -149,13 +135,15 @@ def _list(data: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def _attribute(data: Any, folder: Path | None) -> Attribute:
-    fields = _known(
-        Attribute, data, f"attribute {data.get('name', '')!r}" if isinstance(data, Mapping) else "attribute"
-    )
+    where = f"attribute {data.get('name', '')!r}" if isinstance(data, Mapping) else "attribute"
+    fields = known(Attribute, data, where)
     span = (fields.get("low", 0.0), fields.get("high", 1.0))
     for key in ("interest", "width"):
         if key in fields:
-            fields[key] = _distribution(fields[key], f"{fields['name']}.{key}", folder, span)
+            # Seen values of a width are lengths on the axis, not places.
+            origin = span[0] if key == "interest" else 0.0
+            axis = (origin, origin + span[1] - span[0])
+            fields[key] = _distribution(fields[key], f"{fields['name']}.{key}", folder, axis)
     return Attribute(**fields)
 
 
@@ -167,29 +155,19 @@ def _distribution(data: Any, where: str, folder: Path | None, span: tuple[float,
     cls = KINDS[data["kind"]]
     settings = {key: value for key, value in data.items() if key != "kind"}
     if cls is distributions.Empirical and "file" in settings:
-        fields = _known(cls, settings, where, also=("file", "column"))
-        (column,) = read_columns(_file(settings, folder), [settings.get("column", where.split(".")[0])])
+        fields = known(cls, settings, where, also=("file", "column"))
+        (column,) = read_columns(file_of(settings, folder), [settings.get("column", where.split(".")[0])])
         fields["seen"] = ((column - span[0]) / (span[1] - span[0])).tolist()
     else:
-        fields = _known(cls, settings, where)
+        fields = known(cls, settings, where)
     if cls is distributions.Mixture:
         fields["parts"] = [
             _distribution(part, f"{where}.parts", folder, span) for part in _parts(fields, where)
         ]
-    return cls(**{key: _frozen(value) for key, value in fields.items()})
+    return cls(**{key: frozen(value) for key, value in fields.items()})
 
 
 def _parts(fields: Mapping[str, Any], where: str) -> list[Any]:
     if not isinstance(fields["parts"], list):
         raise InputError(f"{where}.parts: expected a list of distributions")
     return fields["parts"]
-
-
-def _file(table: Mapping[str, Any], folder: Path | None) -> Path:
-    if not isinstance(table.get("file"), str):
-        raise InputError(f"file = {table.get('file')!r}: expected a path")
-    return (folder or Path()) / str(table["file"])
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
