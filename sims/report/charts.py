@@ -77,7 +77,9 @@ def add_charts(page: Page, *charts: Chart) -> None:
     True
     """
     page.style(asset("vendor/uPlot.min.css")).style(asset("charts.css"))
-    page.script(asset("vendor/uPlot.iife.min.js")).script(asset("charts.js"))
+    page.script(asset("vendor/uPlot.license.js") + asset("vendor/uPlot.iife.min.js")).script(
+        asset("charts.js")
+    )
     figures = Markup("\n").join(_figure(chart) for chart in charts)
     page.raw(Markup('<div class="charts">{}</div>').format(figures))
 

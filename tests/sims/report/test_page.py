@@ -19,7 +19,10 @@ from sub2sub.dissemination import DisseminationSettings
 from tests.sims.report import browser
 from tests.sims.report.overlays import python_counts, simulation
 
-pytestmark = pytest.mark.skipif(browser.missing(), reason=browser.REASON)
+pytestmark = [
+    pytest.mark.skipif(browser.missing(), reason=browser.REASON),
+    pytest.mark.xdist_group("browser"),  # one is enough
+]
 
 CYCLES = (2, 4, 15)
 SHOWN = ("matches", "reached", "messages", "duplicates", "failed", "spam")

@@ -240,3 +240,4 @@ def test_the_chart_library_is_the_pinned_one() -> None:
     package, digest = UPLOT
     assert hashlib.sha256(asset("vendor/uPlot.iife.min.js").encode()).hexdigest() == digest
     assert f"(v{package.partition('@')[2]})" in asset("vendor/uPlot.iife.min.js")
+    assert "Permission is hereby granted" in asset("vendor/uPlot.license.js")
