@@ -76,5 +76,8 @@ def command(
         RunWriter.create(out, kind="compare", name="compare", seed=1, replace=True) as writer,
         progress_bar(f"{len(plan.units())} units", "units", quiet=quiet) as report,
     ):
-        compare(plan, writer, processes or os.cpu_count() or 1, master, report)
-    click.echo(f"written to {out}")
+        sentences = compare(plan, writer, processes or os.cpu_count() or 1, master, report)
+    for sentence in sentences:
+        click.echo(sentence)
+    if not quiet:
+        click.echo(f"written to {out}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pandas as pd
-
+from sims.compare.figures import figures
+from sims.compare.findings import findings
 from sims.compare.markdown import markdown
+from sims.compare.page import write_page
 from sims.compare.plan import Plan
 from sims.compare.run import run_units
 from sims.compare.table import cells, gather
@@ -17,13 +18,17 @@ __all__ = ["compare"]
 
 def compare(
     plan: Plan, writer: RunWriter, processes: int, master: str | None, progress: Callable[[int, int], None]
-) -> pd.DataFrame:
-    """Run what is missing of a plan, and write tables, figures, page and findings."""
+) -> list[str]:
+    """Run what is missing of a plan, and write tables, figures and page; what was found, in sentences."""
     units = plan.units()
     folder = writer.path / "units"
     run_units(units, folder, processes, master, progress)
     table = cells(gather(units, folder))
     writer.write_table("compare", {name: table[name].to_numpy() for name in table})
     writer.write_text("compare.csv", table.to_csv(index=False, float_format="%.6g"))
-    writer.write_text("compare.md", markdown(table, plan))
-    return table
+    sentences = findings(table)
+    writer.write_text("compare.md", markdown(table, plan, sentences))
+    writer.write_text("finding.txt", "\n".join(sentences) + "\n")
+    drawn = [(writer.write_figure(name, fig), caption) for name, caption, fig in figures(table)]
+    write_page(writer.path / "index.html", table, plan, sentences, drawn)
+    return sentences

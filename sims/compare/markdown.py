@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from sims.compare.plan import Plan
@@ -10,11 +12,12 @@ from sims.compare.summary import COLUMNS, summary
 __all__ = ["markdown"]
 
 
-def markdown(table: pd.DataFrame, plan: Plan) -> str:
+def markdown(table: pd.DataFrame, plan: Plan, sentences: Sequence[str]) -> str:
     """One section for each world: a row for each system, without faults."""
     lines = [
         "# What a topic costs, what a range costs",
         "",
+        *(line for sentence in sentences for line in (sentence, "")),
         f"{plan.subscribers:,} subscribers, {plan.events} events, means over {plan.seeds} seeds ± half of "
         "the 95 % confidence interval, without faults. Each system at its working point: the cheapest of its "
         "settings that delivers 99 % with 5 % of the messages lost, else the one that then delivers most. "

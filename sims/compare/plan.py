@@ -15,6 +15,7 @@ __all__ = ["Plan", "Unit", "worlds_of"]
 
 WORKLOADS = ("uniform-1", "power-law-1", "power-law-3")
 QUICK_WORKLOADS, QUICK_STEPS = ("power-law-1", "power-law-3"), (0.0, 0.2, 1.0)
+FORMAT = 1  # of what a unit measures: another number, and no unit of before is taken for one of now
 LEAST_SEEDS = 2  # below that there is no confidence interval
 
 
@@ -39,7 +40,7 @@ class Unit:
         >>> Unit("topics", "sub2sub", 1, 100, 10, 5, 60.0).key[:17]
         'topics-sub2sub-1-'
         """
-        what = json.dumps(asdict(self), sort_keys=True)
+        what = json.dumps([FORMAT, asdict(self)], sort_keys=True)
         name = "-".join(
             "".join(c if c.isalnum() else "_" for c in text) for text in (self.world, self.system)
         )

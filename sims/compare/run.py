@@ -7,6 +7,7 @@ earlier one found.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
@@ -94,11 +95,13 @@ def _run_number(todo: Sequence[Unit], folder: Path, number: int) -> int:
 
 
 def _run_one(unit: Unit, folder: Path) -> int:
+    began = time.process_time()
     digest, rows = measure(
         unit.world, unit.system, unit.seed, unit.subscribers, unit.events, unit.probes, unit.seconds
     )
     columns = list(zip(*rows, strict=True))
     table = pa.table(dict(zip(SCHEMA.names, columns, strict=True)), schema=SCHEMA)
     with whole(_file(folder, unit)) as draft:
-        parquet.write_table(table.replace_schema_metadata({"digest": digest}), draft)
+        notes = {"digest": digest, "cpu seconds": f"{time.process_time() - began:.1f}"}
+        parquet.write_table(table.replace_schema_metadata(notes), draft)
     return len(rows)

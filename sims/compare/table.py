@@ -76,4 +76,4 @@ def _note(notes: pd.Series) -> str:
     if remarks.empty:
         return ""
     share = "" if len(remarks) == len(notes) else f"{len(remarks)} of {len(notes)} seeds: "
-    return share + "; ".join(dict.fromkeys(remarks))
+    return share + str(remarks.iloc[0]) + ("" if remarks.nunique() == 1 else " (and alike)")

@@ -4,8 +4,8 @@ Built: everybody starts at once and the overlay is stepped for `CYCLES` cycles w
 that are not among those of the cells, are published every cycle. It has *converged* when their hit ratio, as
 a mean over `WINDOW` cycles, is for the first time within `TOLERANCE` of what it is in the end. Upkeep is what
 the last `SETTLED` cycles cost. Cells: faults begin, the events are published, nothing is repaired. *Healed*:
-a share of `HEAL_CRASHED` crashes, upkeep goes on, and after so many cycles the probes' hit ratio is back within
-`TOLERANCE` of what it was before. The same measure for all, so nobody's links are looked into.
+a share of `HEAL_CRASHED` crashes, upkeep goes on, and after so many cycles the probes' hit ratio is back
+within `TOLERANCE` of what it was before. The same measure for all, so nobody's links are looked into.
 """
 
 from __future__ import annotations

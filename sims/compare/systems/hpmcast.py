@@ -55,7 +55,7 @@ class Hpmcast(System):
     """
 
     name = "hpmcast"
-    knobs = tuple(Knob(F=f, c=c) for f, c in ((2, 3), (3, 3), (4, 6), (8, 6), (16, 6)))
+    knobs = tuple(Knob(F=f, c=c) for f, c in ((2, 3), (3, 3), (4, 6), (8, 6)))
     levels = 3
     filters = True
 
@@ -143,7 +143,7 @@ class Pmcast(Hpmcast):
 
     name = "pmcast"
     levels = 1
-    knobs = tuple(Knob(F=f, c=c) for f, c in ((8, 3), (32, 3), (32, 10), (64, 10), (64, 40)))
+    knobs = tuple(Knob(F=f, c=c) for f, c in ((8, 3), (32, 3), (32, 10), (32, 40)))
 
 
 class Rfpbcast(Hpmcast):

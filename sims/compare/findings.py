@@ -1,0 +1,185 @@
+"""What a comparison found, in a sentence for each kind of world, computed from its table.
+
+Costs are those of the working points (`sims.compare.summary`). Two costs differ when their 95 % confidence
+intervals do not overlap; otherwise they are called equal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from sims.compare.summary import GOOD, WORKING, value, working_point
+from sims.compare.worlds import Fault
+
+__all__ = ["findings"]
+
+RINGS, CAMCAST, ENCLOSING, COVER = "sub2sub", "camcast", "enclosing topic", "exact cover"
+COST = "messages_per_delivery"
+CRASH = Fault(crashed=0.3)
+MEASURES = {COST: "messages per delivery", "upkeep_bytes.mean": "upkeep bytes", "links.mean": "links"}
+
+
+def findings(table: pd.DataFrame) -> list[str]:
+    """A sentence for each kind of world in the table: topics, ranges, the family between."""
+    worlds = list(dict.fromkeys(table.world))
+    kinds = {kind: [w for w in worlds if w.split(" ")[0] == kind] for kind in ("topics", "ranges", "between")}
+    sentences = []
+    if kinds["topics"]:
+        sentences.append(_topics(table, kinds["topics"][0]))
+    if kinds["ranges"]:
+        sentences.append(_ranges(table, kinds["ranges"]))
+    if len(kinds["between"]) > 1:
+        sentences.append(_between(table, kinds["between"]))
+    return sentences
+
+
+def _cell(table: pd.DataFrame, world: str, system: str, metric: str, built: bool = False) -> pd.Series | None:
+    """A cost at the working point, or of the overlay; None where there is no value."""
+    knob = "" if built else working_point(table, world, system)
+    cell = None if knob is None else value(table, world, system, metric, knob)
+    return None if cell is None or np.isnan(cell["mean"]) else cell
+
+
+def _topics(table: pd.DataFrame, world: str) -> str:
+    reliable = [s for s in _systems(table, world) if _reliable(table, world, s)]
+    costs = {s: cell for s in reliable if (cell := _cell(table, world, s, COST)) is not None}
+    if not costs:
+        return f"In the world of {world} no system delivers 99 % with 5 % of the messages lost."
+    cheapest = min(costs, key=lambda s: costs[s]["mean"])
+    text = (
+        f"Where interests are topics, {_named(table, world, cheapest)} needs the fewest messages per "
+        f"delivery of the {len(costs)} systems that deliver 99 % with 5 % of the messages lost "
+        f"({_shown(costs[cheapest])})"
+    )
+    rings, camcast = (_cell(table, world, s, COST) for s in (RINGS, CAMCAST))
+    if rings is not None and camcast is not None:
+        upkeep = [_cell(table, world, s, "upkeep_messages.mean", built=True) for s in (RINGS, CAMCAST)]
+        text += f"; rings over nested ranges take {_versus(rings, camcast)} CAMCAST on its own tables"
+        if upkeep[0] is not None and upkeep[1] is not None:
+            text += f", and {_versus(upkeep[0], upkeep[1])} it for upkeep"
+    return text + _after_crash(table, world) + "."
+
+
+def _after_crash(table: pd.DataFrame, world: str) -> str:
+    """Who is cheapest where many are down."""
+    costs = {}
+    for system in _systems(table, world):
+        knob = working_point(table, world, system, CRASH)
+        hit, cost = (
+            value(table, world, system, metric, knob or "", CRASH.loss, CRASH.crashed)
+            for metric in ("hit_ratio", COST)
+        )
+        if hit is not None and cost is not None and hit["mean"] >= GOOD:
+            costs[system] = (cost, knob)
+    if not costs:
+        return f"; with {CRASH} and nothing repaired none delivers 99 %"
+    cheapest = min(costs, key=lambda s: costs[s][0]["mean"])
+    cost, knob = costs[cheapest]
+    return (
+        f"; with {CRASH} and nothing repaired, {cheapest} ({knob}, {_shown(cost)}) is the cheapest "
+        f"of {len(costs)} that still deliver 99 %"
+    )
+
+
+def _ranges(table: pd.DataFrame, worlds: list[str]) -> str:
+    parts = []
+    for world in worlds:
+        rings = _cell(table, world, RINGS, COST)
+        if rings is None:
+            continue
+        name = world.partition(" ")[2]
+        part = f"on {name} rings take {_shown(rings)} messages per delivery and send no spam"
+        spam = _cell(table, world, RINGS, "spam_per_event")
+        if spam is not None and spam["mean"] > 0:
+            part = part.replace("send no spam", f"{_shown(spam)} spam an event")
+        enclosing = _cell(table, world, ENCLOSING, COST)
+        if enclosing is not None:
+            share = _cell(table, world, ENCLOSING, "spam_per_delivery")
+            part += f", one enclosing topic {_ratio(enclosing, rings)} as many"
+            if share is not None:
+                part += f" ({100 * share['mean'] / enclosing['mean']:.0f} % spam)"
+        cover, unable = _cell(table, world, COVER, COST), value(table, world, COVER, "unable")
+        links = [_cell(table, world, s, "links.mean", built=True) for s in (COVER, RINGS)]
+        if cover is not None and links[0] is not None and links[1] is not None:
+            part += (
+                f", an exact cover {_ratio(cover, rings)} as many on {_ratio(links[0], links[1])} the links"
+            )
+        elif unable is not None:
+            part += f", an exact cover is {unable.note.replace('not run: ', 'out of reach (')})"
+        parts.append(part)
+    return "Where interests are ranges, " + "; ".join(parts) + "."
+
+
+def _between(table: pd.DataFrame, worlds: list[str]) -> str:
+    steps = sorted((float(world.split(" ")[1]), world) for world in worlds)
+    parts = [
+        _crossing(table, steps, other, metric, built)
+        for other, metric, built in (
+            (ENCLOSING, COST, False),
+            (COVER, COST, False),
+            (COVER, "upkeep_bytes.mean", True),
+            (COVER, "links.mean", True),
+        )
+    ]
+    return "From topics (t = 0) to free ranges (t = 1), " + "; ".join(part for part in parts if part) + "."
+
+
+def _crossing(
+    table: pd.DataFrame, steps: list[tuple[float, str]], other: str, metric: str, built: bool
+) -> str:
+    """Where along the family rings cost less than another system."""
+    what = MEASURES[metric]
+    pairs = [
+        (t, _cell(table, world, RINGS, metric, built), _cell(table, world, other, metric, built))
+        for t, world in steps
+    ]
+    known = [(t, a, b) for t, a, b in pairs if a is not None and b is not None]
+    if not known:
+        return ""
+    cheaper = [t for t, a, b in known if a.high < b.low]
+    dearer = [t for t, a, b in known if a.low > b.high]
+    first, last = known[0], known[-1]
+    grows = f"{_ratio(first[2], first[1])} the rings' at t = {first[0]:g}, "
+    grows += f"{_ratio(last[2], last[1])} at t = {last[0]:g}"
+    if len(cheaper) == len(known):
+        return f"rings cost less than the {other} in {what} throughout ({grows})"
+    if len(dearer) == len(known):
+        return f"rings cost more than the {other} in {what} throughout ({grows})"
+    if cheaper and cheaper == [t for t, _, _ in known][-len(cheaper) :]:
+        before = f"more up to t = {dearer[-1]:g} and " if dearer else ""
+        return f"rings cost {before}less than the {other} in {what} from t = {cheaper[0]:g} on ({grows})"
+    return f"rings and the {other} stay close in {what} ({grows})"
+
+
+def _systems(table: pd.DataFrame, world: str) -> list[str]:
+    return [str(s) for s in table[table.world == world].system.unique()]
+
+
+def _reliable(table: pd.DataFrame, world: str, system: str) -> bool:
+    knob = working_point(table, world, system)
+    cell = None if knob is None else value(table, world, system, "hit_ratio", knob, WORKING.loss)
+    return cell is not None and bool(cell["mean"] >= GOOD)
+
+
+def _named(table: pd.DataFrame, world: str, system: str) -> str:
+    return f"{system} ({working_point(table, world, system)})"
+
+
+def _versus(a: pd.Series, b: pd.Series) -> str:
+    """How a compares with b, in words that go before the name of b."""
+    if a.low <= b.high and b.low <= a.high:
+        return f"as many ({_shown(a)} and {_shown(b)}) as"
+    return f"{_ratio(a, b)} as many ({_shown(a)}) as"
+
+
+def _ratio(a: pd.Series, b: pd.Series) -> str:
+    return (
+        f"{a['mean'] / b['mean']:.2g} times"
+        if a["mean"] < 10 * b["mean"]
+        else f"{a['mean'] / b['mean']:,.0f} times"
+    )
+
+
+def _shown(cell: pd.Series) -> str:
+    return f"{cell['mean']:.3g} ± {(cell.high - cell.low) / 2:.2g}"
