@@ -31,16 +31,17 @@ from sub2sub.compilation import hot, rule
 from sub2sub.cyclon import Cyclon
 from sub2sub.labels import Labels
 from sub2sub.network import Network, reaches
-from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number, unit
-from sub2sub.ringlanes import least_of, place_of
+from sub2sub.randomness import cycle_key, draw, peer_key, stream_number, unit
+from sub2sub.ringlanes import place_of
 from sub2sub.ringoffers import Feeds, Manner, collect, consider, note, renew_stamps
+from sub2sub.ringpartner import AHEAD, CHOICE, choose_partner, look_ahead
 from sub2sub.ringpool import (
     MET,
     STAMP,
     RingPool,
     empty_pool,
     fits,
-    forget_refused,
+    forget_tried,
     move_witnesses,
     places_of,
     squeeze,
@@ -53,27 +54,8 @@ from sub2sub.vicinity import LINK, MESSAGE, RANGE, Vicinity
 __all__ = ["Partner", "Ring", "RingSettings"]
 
 STREAM = stream_number("ring")
-CHOICE, REQUEST, REPLY, DRAWS = 0, 1, 2, 8  # numbers of a peer's draws, and how many it has for each exchange
+REQUEST, REPLY, DRAWS = 1, 2, 8  # numbers of a peer's draws, and how many it has for each exchange
 MESSAGES, FAILED, OFFERED, TAKEN, HELLOS = range(5)
-
-
-@rule
-def choose_partner(pool, t, policy, n, bits):
-    """Place in t's view of the neighbour to exchange with, or -1."""
-    size = np.int64(pool.size[t])
-    if size == 0:
-        return np.int64(-1)
-    first = below(bits, size)
-    if policy == 1:
-        return first
-    start, met = pool.start[t], pool.start[t] + MET * np.int64(pool.room[t])
-    if policy == 2:
-        up, down = np.int64(pool.words[start]) - t, t - np.int64(pool.words[start + size - 1])
-        return np.int64(0) if up + n * (up < 0) <= down + n * (down < 0) else size - 1
-    # Of several not met for longest, the first from a random place on.
-    least = least_of(pool.words, met, size)
-    place = place_of(pool.words, met + first, size - first, least)
-    return first + place if place >= 0 else place_of(pool.words, met, first, least)
 
 
 @rule
@@ -121,6 +103,7 @@ def _exchange(pool, boxes, d, feeds, manner, i, place, draws, turn, cycle, alive
             remove(pool, boxes, i, place, cycle, d, manner.max_steps, desk)
         return
     other.holder[:] = -1
+    desk.known[0], other.known[0] = 0, 0
     frame_of(boxes, pool.shadow, j, other.frame)
     met_by_j = _meet(pool, j, i, cycle)
     answered = manner.two_sided
@@ -137,7 +120,7 @@ def _exchange(pool, boxes, d, feeds, manner, i, place, draws, turn, cycle, alive
         count = collect(pool, boxes, feeds, i, j, True, met, manner, desk, offers)
     back = collect(pool, boxes, feeds, j, i, True, met_by_j, manner, other, answers)
     back = note(pool, boxes, j, i, cycle, other.frame, answers, back)
-    counts[OFFERED] += count + back
+    counts[OFFERED] += count + back + desk.known[0] + other.known[0]
     if back > 0:
         counts[TAKEN] = consider(pool, boxes, j, answers, back, manner, cycle, d, other, news, counts[TAKEN])
     if met_by_j < 0:
@@ -148,7 +131,7 @@ def _exchange(pool, boxes, d, feeds, manner, i, place, draws, turn, cycle, alive
 
 @hot
 def _step(pool, boxes, d, feeds, manner, cycle, key, alive, group, loss, desk, other, offers, answers, news,
-          counts, first):  # fmt: skip
+          counts, ahead, first):  # fmt: skip
     """Step the peers from `first` on; returns where it had to stop for lack of space, n when done."""
     n = boxes.shape[0]
     rows = feeds.near.shape[1] + feeds.random.shape[1] + 2
@@ -156,6 +139,7 @@ def _step(pool, boxes, d, feeds, manner, cycle, key, alive, group, loss, desk, o
     for i in range(n):
         widest = max(widest, np.int64(pool.size[i]))
     for i in range(first, n):
+        look_ahead(pool, feeds, manner.partner, i, key, ahead)
         if alive[i] == 0:
             continue
         # Space for the widest possible outcome, so that nothing can fail halfway.
@@ -242,6 +226,7 @@ class Ring:
         self.pool = empty_pool(boxes.shape[0], d)
         self._enlarge(256)
         self._news = np.empty((4096, 2), np.int64)
+        self._ahead = np.zeros(AHEAD, np.int64)
 
     def _enlarge(self, neighbours: int) -> None:
         self._desk, self._other = new_desk(self.d, neighbours), new_desk(self.d, neighbours)
@@ -263,7 +248,7 @@ class Ring:
         while done < n:
             done = _step(
                 self.pool, self.labels.boxes, self.d, feeds, manner, cycle, key, *net, self._desk,
-                self._other, self._offers, self._answers, self._news, counts, done,
+                self._other, self._offers, self._answers, self._news, counts, self._ahead, done,
             )  # fmt: skip
             if done < n:
                 done = self._make_space(done, int(counts[TAKEN]), asked)
@@ -314,7 +299,7 @@ class Ring:
         pool.size[peers] = 0
         pool.forgot[peers] = cycle
         pool.shadow[peers], pool.asked[peers] = UNKNOWN, 0
-        forget_refused(pool, peers)
+        forget_tried(pool, peers)
         moved = self.labels.update(self.boxes, peers)
         if moved:
             move_witnesses(pool, self.d, moved)

@@ -1,9 +1,10 @@
 """What one peer may want of what another knows, and the taking of it.
 
 In an exchange a peer sees a few hundred candidates, of which a settled one takes none. `collect` goes through
-them a vector at a time, cheapest question first: is it near enough on the ring to matter, does it overlap, is
-it plainly hidden (`sub2sub.shadow`), was it refused before? `consider` offers the few that are left to
-the view (`sub2sub.ringview`), nearest first, so that few are taken that a later one makes superfluous.
+them a vector at a time, cheapest question first: is it near enough on the ring to matter, was it tried before
+(`sub2sub.ringpool.TRIED`), does it overlap, is it plainly hidden (`sub2sub.shadow`)? `consider` offers the
+few that are left to the view (`sub2sub.ringview`), nearest first, so that few are taken that a later one
+makes superfluous.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.compilation import apart, rule
-from sub2sub.ringlanes import append_links, append_neighbours, keep_overlapping, place_of
-from sub2sub.ringpool import SINCE, STAMP, find, refused_at
+from sub2sub.offerlanes import append_links, append_neighbours, drop_tried, keep_overlapping
+from sub2sub.ringlanes import place_of
+from sub2sub.ringpool import SINCE, SLOTS, STAMP, TRIED, find, tried_at
 from sub2sub.ringview import drop_hidden, is_hidden, offer
 from sub2sub.shadow import touched_cells
 
@@ -55,13 +57,19 @@ def collect(pool, boxes, feeds, t, s, ring, met, manner, desk, offers):
     up, down, found = frame.reach[0], frame.reach[1], desk.heap
     count = append_links(feeds.near, s, np.int64(feeds.near_size[s]), t, n, up, down, found, np.int64(0))
     count = append_links(feeds.random, s, np.int64(feeds.random_size[s]), t, n, up, down, found, count)
+    tried, slots = pool.start[t] + TRIED * np.int64(pool.room[t]), SLOTS * np.int64(pool.room[t])
+    # Where links have ages, a neighbour's may be fresher than the one at hand.
+    count = drop_tried(found, np.int64(0), count, pool.words, tried, slots, 1 - manner.aged, desk.known)
     if ring:
+        fed = count
         memory = met if pool.forgot[t] < met else np.int64(-1)
         start, size, room = pool.start[s], np.int64(pool.size[s]), np.int64(pool.room[s])
         count = append_neighbours(
             pool.words, start, start + STAMP * room, start + SINCE * room, size, memory, t, n, up, down,
             found, count,
         )  # fmt: skip
+        # For neighbours of both, the stamps have been compared (`renew_stamps`).
+        count = drop_tried(found, fed, count, pool.words, tried, slots, 1, desk.known)
     count = keep_overlapping(found, count, boxes, t)
     noted = 0
     for k in range(count):
@@ -73,12 +81,10 @@ def collect(pool, boxes, feeds, t, s, ring, met, manner, desk, offers):
 
 @rule
 def note(pool, boxes, t, x, stamp, frame, offers, count):
-    """Note the overlapping peer x for t unless it is plainly superfluous, or was refused; the new count."""
+    """Note the overlapping peer x for t unless it is plainly superfluous; the new count."""
     touched = touched_cells(boxes, x, frame)
     up = x - t if x > t else x - t + boxes.shape[0]
     if is_hidden(pool.shadow, t, touched, up, boxes.shape[0]):
-        return count
-    if pool.size[t] > 0 and pool.words[refused_at(pool, t, x)] == x:
         return count
     offers[0, count], offers[1, count], offers[2, count] = x, stamp, touched
     return count + 1
@@ -108,8 +114,10 @@ def consider(pool, boxes, t, offers, count, manner, cycle, d, desk, news, told):
                 at -= 1
             order[at] = away
             unknown += 1
-        elif manner.aged:
-            _renew(pool, t, place, offers[1, k])
+        else:
+            pool.words[tried_at(pool.start, pool.room, t, x)] = ~x
+            if manner.aged:
+                _renew(pool, t, place, offers[1, k])
     before = told
     for step in range(unknown):
         k = order[step] & 0xFFFFFFFF

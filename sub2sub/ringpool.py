@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from sub2sub.compilation import apart, hot, rule
 from sub2sub.lanes import aligned
+from sub2sub.offerlanes import SPREAD
 from sub2sub.ringlanes import shift
 from sub2sub.shadow import CELLS, UNKNOWN
 from sub2sub.vectors import LANES
 
-__all__ = ["MET", "PEER", "REFUSED", "SINCE", "STAMP", "WITNESS", "RingPool", "close_place", "empty_pool",
-           "find", "fits", "forget_refused", "move_witnesses", "open_place", "places_of",
-           "refused_at", "squeeze"]  # fmt: skip
+__all__ = ["EMPTY", "MET", "PEER", "SINCE", "SLOTS", "STAMP", "TRIED", "WITNESS", "RingPool",
+           "close_place", "empty_pool", "find", "fits", "forget_tried", "move_witnesses", "open_place",
+           "places_of", "squeeze", "tried_at"]  # fmt: skip
 
 SMALLEST = 16
 USUAL = 64  # places a peer to begin with; memory never written to costs nothing
@@ -34,18 +35,21 @@ PEER = 0  # number of the neighbour
 STAMP = 1  # cycle in which it was last heard from itself, by anybody
 MET = 2  # cycle of the last exchange with it, -1 for none
 SINCE = 3  # cycle in which it was taken up
-# Candidates refused lately, each at a place that its number gives (see `refused_at`): as long as nothing is
-# removed they need not be asked again. -1 for none.
-REFUSED = 4
+# Peers tried before, each in the slot that its number gives (see `tried_at`): x if it was refused, or was
+# taken up and found superfluous later, ~x if it is a neighbour. As long as nothing is removed, offering one
+# of them again changes nothing.
+TRIED = 4
+SLOTS = 4  # for each place; with fewer, more are forgotten and asked for again
+EMPTY = -(2**31)
 # A point of each attribute that only it is nearest to among the successors, then among the predecessors;
 # -1 if it is none.
-WITNESS = 5
+WITNESS = TRIED + SLOTS
 
 
 class RingPool(NamedTuple):
     """The ring views of a population."""
 
-    start: NDArray[np.int64]  # (n,) where a peer's stretch begins
+    start: NDArray[np.int64]  # (n,) where a peer's stretch begins, 0 as long as it has none
     size: NDArray[np.int32]  # (n,) neighbours in it
     room: NDArray[np.int32]  # (n,) places in it
     forgot: NDArray[np.int32]  # (n,) the last cycle in which a neighbour was removed
@@ -63,10 +67,12 @@ class RingPool(NamedTuple):
 def empty_pool(n: int, d: int) -> RingPool:
     """Views without neighbours, and a pool to begin with."""
     row = np.zeros
+    words = np.empty((WITNESS + 2 * d) * (USUAL * n + 4096), np.int32)
+    words[:MARGIN] = EMPTY
     return RingPool(
         row(n, np.int64), row(n, np.int32), row(n, np.int32), np.full(n, -1, np.int32),
         aligned((n, 2, CELLS), UNKNOWN, np.uint8), row((n, 2), np.int64), np.full(1, MARGIN),
-        np.empty((WITNESS + 2 * d) * (USUAL * n + 4096), np.int32),
+        words,
     )  # fmt: skip
 
 
@@ -94,10 +100,10 @@ def find(pool, t, way, n):
 
 
 @rule
-def refused_at(pool, t, x):
-    """Where it stands that t refused x, if it does; t has neighbours."""
-    room = np.int64(pool.room[t])
-    return pool.start[t] + REFUSED * room + ((((x * 0x9E3779B1) & 0xFFFFFFFF) * room) >> 32)
+def tried_at(start, room, t, x):
+    """The slot in which it stands that t has tried x, if it does."""
+    slots = SLOTS * np.int64(room[t])
+    return start[t] + TRIED * np.int64(room[t]) + ((((x * SPREAD) & 0xFFFFFFFF) * slots) >> 32)
 
 
 @apart
@@ -109,17 +115,21 @@ def _move_house(start, size, room, top, words, t, fields):
     for field in range(fields):
         for k in range(size[t]):
             words[new + field * new_room + k] = words[old + field * old_room + k]
-    for k in range(new_room):
-        words[new + REFUSED * new_room + k] = -1
     start[t], room[t] = new, new_room
+    for k in range(SLOTS * new_room):
+        words[new + TRIED * new_room + k] = EMPTY
+    for k in range(SLOTS * old_room):
+        x = words[old + TRIED * old_room + k]
+        if x != EMPTY:
+            words[tried_at(start, room, t, np.int64(max(x, ~x)))] = x
 
 
 @rule
 def _shift_view(start, size, room, words, t, place, fields, by):
-    """Move the neighbours from `place` on by one place; what was refused stays where it is."""
+    """Move the neighbours from `place` on by one place; what was tried stays where it is."""
     wide, count = np.int64(room[t]), np.int64(size[t]) - place
-    shift(words, start[t] + place, wide, REFUSED, count, by)
-    shift(words, start[t] + (REFUSED + 1) * wide + place, wide, fields - REFUSED - 1, count, by)
+    shift(words, start[t] + place, wide, TRIED, count, by)
+    shift(words, start[t] + WITNESS * wide + place, wide, fields - WITNESS, count, by)
 
 
 @apart
@@ -143,10 +153,11 @@ def _push_together(start, room, words, order, fields):
     top = np.int64(MARGIN)
     for t in order:
         count = np.int64(room[t]) * fields
-        for k in range(count):
-            words[top + k] = words[start[t] + k]
-        start[t] = top
-        top += count
+        if count > 0:
+            for k in range(count):
+                words[top + k] = words[start[t] + k]
+            start[t] = top
+            top += count
     return top
 
 
@@ -161,24 +172,25 @@ def squeeze(pool: RingPool, d: int, spare: int) -> RingPool:
         return pool
     words = np.empty(used + used // 2 + fields * spare + MARGIN, np.int32)
     words[:used] = pool.words[:used]
+    words[:MARGIN] = EMPTY
     return pool._replace(words=words)
 
 
 @hot
-def _forget_refused(start, size, room, words, gone):
+def _forget_tried(start, room, words, gone):
     for t in range(start.shape[0]):
-        first = start[t] + REFUSED * np.int64(room[t])
-        for k in range(room[t]):
+        first = start[t] + TRIED * np.int64(room[t])
+        for k in range(SLOTS * np.int64(room[t])):
             x = words[first + k]
-            if gone[t] or (x >= 0 and gone[x]):
-                words[first + k] = -1
+            if x != EMPTY and (gone[t] or gone[max(x, ~x)]):
+                words[first + k] = EMPTY
 
 
-def forget_refused(pool: RingPool, peers: NDArray[np.int64]) -> None:
-    """Forget who refused these peers, and whom they refused: their subscriptions may have changed."""
+def forget_tried(pool: RingPool, peers: NDArray[np.int64]) -> None:
+    """Forget who tried these peers, and whom they tried: their subscriptions may have changed."""
     gone = np.zeros(pool.size.size, np.uint8)
     gone[peers] = 1
-    _forget_refused(pool.start, pool.size, pool.room, pool.words, gone)
+    _forget_tried(pool.start, pool.room, pool.words, gone)
 
 
 def places_of(pool: RingPool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

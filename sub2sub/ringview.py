@@ -25,16 +25,18 @@ from sub2sub.cover import ask, clip, heap_for, stack_for
 from sub2sub.lanes import first_bit, padded
 from sub2sub.ringlanes import lay_out_lanes, place_of, shift
 from sub2sub.ringpool import (
+    EMPTY,
     MET,
     PEER,
-    REFUSED,
     SINCE,
+    SLOTS,
     STAMP,
+    TRIED,
     WITNESS,
     close_place,
     find,
     open_place,
-    refused_at,
+    tried_at,
 )
 from sub2sub.shadow import CELLS, UNKNOWN, Frame, cell_piece, depth_code, frame_of, inside_cells, new_frame
 from sub2sub.vectors import LANES
@@ -57,6 +59,7 @@ class Desk(NamedTuple):
     stack: NDArray[np.int32]
     point: NDArray[np.int32]  # (d,) a point that is not covered
     counts: NDArray[np.int64]  # asked, cuts, given up, taken, dropped
+    known: NDArray[np.int64]  # (1,) offers passed over because they are neighbours
     frame: Frame
 
 
@@ -68,7 +71,7 @@ def new_desk(d: int, neighbours: int) -> Desk:
     pair = np.zeros((3, 2), np.int64)
     return Desk(
         pair[0] - 1, pair[1], pair[2], lists, heap_for(places, d), stack_for(places, d),
-        np.zeros(d, np.int32), np.zeros(5, np.int64), new_frame(d),
+        np.zeros(d, np.int32), np.zeros(5, np.int64), np.zeros(1, np.int64), new_frame(d),
     )  # fmt: skip
 
 
@@ -179,6 +182,7 @@ def offer(pool, boxes, t, x, touched, stamp, cycle, d, max_steps, desk):
             pool.words[start + PEER * room + place], pool.words[start + STAMP * room + place] = x, stamp
             pool.words[start + MET * room + place], pool.words[start + SINCE * room + place] = -1, cycle
             pool.words[start + (WITNESS + (1 - side) * d) * room + place] = -1
+            pool.words[tried_at(pool.start, pool.room, t, x)] = ~x
             desk.counts[TAKEN] += 1
         _insert(boxes, x, side, nearer, way, d, desk)
         at = pool.start[t] + (WITNESS + side * d) * np.int64(pool.room[t]) + place
@@ -189,8 +193,8 @@ def offer(pool, boxes, t, x, touched, stamp, cycle, d, max_steps, desk):
             pool.shadow, (2 * t + side) * CELLS, inside_cells(boxes, x, desk.frame), depth_code(way) + 1
         )
         desk.struck[side] |= strike_points(target, POINT, nearer + 1, desk.sizes[side], boxes, x, d)
-    if place < 0:
-        pool.words[refused_at(pool, t, x)] = x
+    if place < 0 and pool.room[t] > 0:
+        pool.words[tried_at(pool.start, pool.room, t, x)] = x
     return place >= 0
 
 
@@ -228,6 +232,7 @@ def drop_hidden(pool, boxes, t, side, d, max_steps, desk):
         pool.words[at] = -1
         if pool.words[other] < 0:
             close_place(pool.start, pool.size, pool.room, pool.words, t, place, fields)
+            pool.words[tried_at(pool.start, pool.room, t, x)] = x
             desk.counts[DROPPED] += 1
 
 
@@ -242,8 +247,8 @@ def remove(pool, boxes, t, place, cycle, d, max_steps, desk):
     )
     close_place(pool.start, pool.size, pool.room, pool.words, t, place, fields)
     pool.forgot[t] = cycle
-    for k in range(room):
-        pool.words[start + REFUSED * room + k] = -1
+    for k in range(SLOTS * room):
+        pool.words[start + TRIED * room + k] = EMPTY
     for side in range(2):
         lay_out(pool.start, pool.size, pool.room, pool.words, boxes, t, side, d, desk)
         pool.asked[t, side] = 0

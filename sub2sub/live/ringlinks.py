@@ -16,7 +16,8 @@ from sub2sub.compilation import kernel
 from sub2sub.live.peers import Descriptor, Link
 from sub2sub.live.ringrule import AROUND, away, overlap, select_one_by_one
 from sub2sub.randomness import below, draw
-from sub2sub.ring import CHOICE, DRAWS
+from sub2sub.ring import DRAWS
+from sub2sub.ringpartner import CHOICE
 from sub2sub.ringsettings import Partner, RingSettings
 
 __all__ = ["Neighbour", "RingLinks", "Told"]

@@ -16,6 +16,7 @@ from sub2sub import ring
 from sub2sub.network import Network
 from sub2sub.randomness import cycle_key, draw, peer_key, unit
 from sub2sub.ring import Partner, RingSettings
+from sub2sub.ringpartner import CHOICE
 from sub2sub.ringpool import MET, PEER, SINCE, STAMP
 from tests import naive
 from tests.sub2sub.reference import Dice, Link, View, reaches
@@ -78,7 +79,7 @@ class RingPeer:
         order = self.in_order()
         if self.settings.partner == Partner.NEAREST:
             return min((order[0], order[-1]), key=self.away)
-        first = dice.below(turn * ring.DRAWS + ring.CHOICE, len(order))
+        first = dice.below(turn * ring.DRAWS + CHOICE, len(order))
         if self.settings.partner == Partner.RANDOM:
             return order[first]
         return min(order[first:] + order[:first], key=lambda x: self.view[x].met)
