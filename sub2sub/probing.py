@@ -6,6 +6,10 @@ healthy overlay they are a few cycles old, because neighbours of a peer meet one
 than `suspect_age` is worth a small message: an answer makes it fresh, and silence lets it grow older until
 the ring layer drops it (`RingSettings.max_age`) and refuses it from others. A live peer is dropped only if
 all its probes are lost, and comes back with the next exchange that mentions it.
+
+A ring link along which an event failed to arrive (`Outcome.failures`) is worth a probe at once: `unanswered`
+tells which of such neighbours are silent, so that their holders can drop them (`sub2sub.forgetting`) without
+dropping those to whom a message merely got lost.
 """
 
 from __future__ import annotations
@@ -14,20 +18,34 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from sub2sub.compilation import hot
+from sub2sub.compilation import hot, rule
 from sub2sub.errors import InputError
 from sub2sub.network import Network, attempts, reaches
 from sub2sub.randomness import cycle_key, draw, peer_key, stream_number
 from sub2sub.ring import Ring
 from sub2sub.ringpool import STAMP
 
-__all__ = ["Probing"]
+__all__ = ["Probing", "unanswered"]
 
-STREAM = stream_number("probing")
+STREAM, STREAM_FAILED = stream_number("probing"), stream_number("probing after failures")
 MESSAGE = 12  # bytes
 TRIES = 3  # times a probe, or its answer, is sent within a cycle while it is lost
+
+
+@rule
+def _answers(alive, group, loss, i, other, draws, k, counts):
+    """Whether a probe of i reaches another peer, and its answer i; adds to messages and failures."""
+    if not reaches(alive, group, i, other):
+        counts[0] += TRIES
+        counts[1] += 1
+        return False
+    there, lost_there = attempts(draw(draws, 2 * k), loss, TRIES)
+    back, lost_back = attempts(draw(draws, 2 * k + 1), loss, TRIES)
+    counts[0] += there + (0 if lost_there else back)
+    counts[1] += lost_there or lost_back
+    return not (lost_there or lost_back)
 
 
 @hot
@@ -43,17 +61,33 @@ def _step(pool, suspect_age, cycle, key, alive, group, loss, counts):
                 continue
             asked += 1
             other = np.int64(pool.words[peers + k])
-            if not reaches(alive, group, i, other):
-                counts[0] += TRIES
-                counts[1] += 1
-                continue
-            there, lost_there = attempts(draw(draws, 2 * asked), loss, TRIES)
-            back, lost_back = attempts(draw(draws, 2 * asked + 1), loss, TRIES)
-            counts[0] += there + (0 if lost_there else back)
-            if lost_there or lost_back:
-                counts[1] += 1
-            else:
+            if _answers(alive, group, loss, i, other, draws, asked, counts):
                 pool.words[stamps + k] = cycle
+
+
+@hot
+def _ask(pairs, key, alive, group, loss, silent, counts):
+    for k in range(pairs.shape[0]):
+        silent[k] = not _answers(alive, group, loss, pairs[k, 0], pairs[k, 1], peer_key(key, k), 0, counts)
+
+
+def unanswered(
+    network: Network, pairs: ArrayLike, seed: int = 0, cycle: int = 0
+) -> tuple[NDArray[np.int64], int]:
+    """Let holders probe neighbours, (f, 2): the pairs whose neighbour is silent, and the messages it took.
+
+    Examples
+    --------
+    >>> net = Network.whole(3)
+    >>> net.alive[2] = 0
+    >>> unanswered(net, [[0, 1], [0, 2]])
+    (array([[0, 2]]), 5)
+    """
+    asked = np.asarray(pairs, np.int64).reshape(-1, 2)
+    silent, counts = np.zeros(len(asked), np.bool_), np.zeros(2, np.int64)
+    key = np.uint64(cycle_key(seed, STREAM_FAILED, cycle))
+    _ask(asked, key, network.alive, network.group, float(network.loss), silent, counts)
+    return asked[silent], int(counts[0])
 
 
 class Probing:

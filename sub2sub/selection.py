@@ -24,7 +24,7 @@ from sub2sub.identifiers import sequence_id, sequence_ids
 from sub2sub.labels import Labels
 from sub2sub.vectors import LANES
 
-__all__ = ["RingSelection", "select_ring"]
+__all__ = ["RingSelection", "select", "select_ring"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class RingSelection:
 
 
 @kernel
-def _select(boxes, d, node, order):
+def select(boxes, d, node, order):
     """Go through `order` and keep what intersects the node's box where nothing kept before covers it."""
     kept = np.empty(order.shape[0], np.int64)
     places = (order.shape[0] + LANES - 1) // LANES * LANES
@@ -114,4 +114,4 @@ def select_ring(
     ).boxes
     distance = numbers - np.uint64(own)  # modulo 2^64: the way up to each candidate
     ascending = np.argsort(distance)
-    return RingSelection(_select(boxes, d, n, ascending), _select(boxes, d, n, ascending[::-1].copy()))
+    return RingSelection(select(boxes, d, n, ascending), select(boxes, d, n, ascending[::-1].copy()))

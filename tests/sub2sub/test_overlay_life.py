@@ -1,7 +1,8 @@
 """A small overlay through joins, departures, crashes, recoveries, changed subscriptions, loss and partitions.
 
 Whatever has happened, events published now reach only those who want them, spam comes only of changed
-subscriptions, and the dead take no part. Left alone, in one piece, the overlay delivers everything again.
+subscriptions, and the dead take no part; an event whose ring is complete reaches everybody unless messages
+are lost. Left alone, in one piece, the overlay delivers everything again.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Life(RuleBasedStateMachine):
 
     @property
     def dormant(self) -> np.ndarray:
-        return np.flatnonzero(~self.overlay.population.present)
+        return np.flatnonzero(self.overlay.population.dormant)
 
     def pick(self, among: np.ndarray) -> int:
         return int(self.rng.choice(among))
@@ -57,11 +58,31 @@ class Life(RuleBasedStateMachine):
         self.overlay.join(newcomer, np.array([contact]), self.cycle)
         self.overlay.network.group[newcomer] = self.overlay.network.group[contact]
 
-    def publish(self, count: int = 12, how: DisseminationSettings | None = None) -> Outcome:
-        events = self.rng.integers(0, 5, (count, self.d)).astype(float)
+    def events(self, count: int) -> np.ndarray:
+        return self.rng.integers(0, 5, (count, self.d)).astype(float)
+
+    def publish(self, events: np.ndarray, how: DisseminationSettings | None = None) -> Outcome:
         links, network = Links.of(self.overlay), self.overlay.network
         to = audience(links, network, events, cycle=self.cycle)
         return disseminate(links, network, events, to=to, settings=how, cycle=self.cycle)
+
+    def complete_rings(self, events: np.ndarray) -> list[bool]:
+        """Whether every live match of an event knows both of its neighbours on the ring, and no dead one."""
+        people, alive = self.overlay.population, self.overlay.network.alive == 1
+        lows, highs = people.ranges()
+        holders, peers, _ = self.overlay.ring.links()
+        views = {int(peer): set(peers[holders == peer].tolist()) for peer in self.alive}
+        found = []
+        for event in events:
+            wanted = ((lows <= event) & (event <= highs)).all(axis=1)
+            ring = np.flatnonzero(wanted & alive).tolist()
+            dead = set(np.flatnonzero(wanted & ~alive).tolist())
+            pairs = list(zip(ring, ring[1:] + ring[:1], strict=True)) if len(ring) > 1 else []
+            found.append(
+                all(b in views[a] and a in views[b] for a, b in pairs)
+                and not any(dead & views[peer] for peer in ring)
+            )
+        return found
 
     @rule(cycles=st.integers(1, 8))
     def gossip(self, cycles: int) -> None:
@@ -83,6 +104,16 @@ class Life(RuleBasedStateMachine):
         down = self.rng.permutation(self.alive)[: int(share * (self.alive.size - 2))]
         self.overlay.network.alive[down] = 0
 
+    @precondition(lambda self: self.alive.size > 4)
+    @rule()
+    def leave(self) -> None:
+        """A host with all of its peers, for good."""
+        people = self.overlay.population
+        gone = self.alive[people.host[self.alive] == people.host[self.pick(self.alive)]]
+        if gone.size < self.alive.size - 1:
+            self.overlay.network.alive[gone] = 0
+            people.retire(gone)
+
     @rule()
     def recover(self) -> None:
         """Everybody who is down comes back, with the links it had; hosts may have other peers by now."""
@@ -94,6 +125,7 @@ class Life(RuleBasedStateMachine):
         old = self.pick(self.alive)
         self.overlay.network.alive[old] = 0
         self.enter(int(self.overlay.population.host[old]))
+        self.overlay.population.retire(np.array([old]))
 
     @rule(loss=st.sampled_from([0.0, 0.1, 0.3]))
     def lose(self, loss: float) -> None:
@@ -107,9 +139,12 @@ class Life(RuleBasedStateMachine):
 
     @rule(shortcuts=st.integers(0, 2), retries=st.integers(0, 3))
     def publish_anything(self, shortcuts: int, retries: int) -> None:
-        how = DisseminationSettings(shortcuts=shortcuts, retries=retries)
-        outcome = self.publish(how=how)
-        dead = self.overlay.network.alive == 0
+        events = self.events(12)
+        outcome = self.publish(events, DisseminationSettings(shortcuts=shortcuts, retries=retries))
+        network = self.overlay.network
+        dead = network.alive == 0
+        if network.loss == 0.0 and not network.group.any():
+            assert (outcome.complete >= self.complete_rings(events)).all()
         assert not (outcome.taken + outcome.received + outcome.forwarded)[dead].any()
         assert (outcome.reached <= outcome.matches).all()
         assert (outcome.delivered <= outcome.applications).all()
@@ -121,13 +156,13 @@ class Life(RuleBasedStateMachine):
     def several_on_a_host(self) -> bool:
         """Whether some host is up and a peer of it is gone: only then can a message arrive as spam."""
         people, alive = self.overlay.population, self.overlay.network.alive == 1
-        gone = people.host[people.present & ~alive]
+        gone = people.host[~people.dormant & ~alive]
         return bool(np.isin(gone, people.host[alive]).any())
 
     @rule()
     def look_for_somebody(self) -> None:
         links, network = Links.of(self.overlay), self.overlay.network
-        events = self.rng.integers(0, 5, (12, self.d)).astype(float)
+        events = self.events(12)
         walks = find_entry(links, network, events, cycle=self.cycle)
         assert network.alive[walks.entry[walks.found]].all()
         assert (audience(links, network, events).matches[walks.found] > 0).all()
@@ -138,7 +173,9 @@ class Life(RuleBasedStateMachine):
             return
         self.overlay.network.loss, self.overlay.network.group[:] = 0.0, 0
         self.gossip(QUIET)
-        outcome = self.publish(60)
+        events = self.events(60)
+        outcome = self.publish(events)
+        assert all(self.complete_rings(events))
         assert outcome.complete.all()
         assert not outcome.spam.any()
 

@@ -16,18 +16,14 @@ from numpy.typing import NDArray
 
 from sims.experiments.claims import Claim, save_figure, save_table
 from sims.experiments.registry import Progress, experiment
-from sims.experiments.sub2sub.converged import converged
-from sims.experiments.sub2sub.setting import Setting
+from sims.experiments.sub2sub.converged import settled_outcomes
 from sims.figures.style import COLOURS, figure, line, styled
-from sims.observers.delivery import deliver
 from sub2sub.dissemination import DisseminationSettings
 from sub2sub.outcomes import Outcome
-from sub2sub.overlay import OverlaySettings
 
 __all__ = ["Fit", "fig7b", "fit", "shortcuts"]
 
 MOST_SHORTCUTS = 4
-EXPECTED_CYCLES = 60  # only for the progress bar
 
 
 class Fit(NamedTuple):
@@ -57,27 +53,10 @@ def _by_length(outcome: Outcome) -> tuple[NDArray[np.float64], NDArray[np.float6
     return lengths.astype(float), np.bincount(place, outcome.hops) / np.bincount(place)
 
 
-def _overlay_outcomes(
-    quick: bool, seed: int, progress: Progress, settings: list[DisseminationSettings]
-) -> list[Outcome]:
-    size = 1_000 if quick else 10_000
-    steps = EXPECTED_CYCLES + len(settings)
-    simulation, events = converged(
-        Setting("power-law-3", size, size, seed),
-        OverlaySettings.paper(),
-        lambda cycle: progress(min(cycle, EXPECTED_CYCLES), steps),
-    )
-    outcomes = []
-    for number, how in enumerate(settings):
-        outcomes.append(deliver(simulation, events, how))
-        progress(EXPECTED_CYCLES + number + 1, steps)
-    return outcomes
-
-
 @experiment("sub2sub-fig7b", title="Hops to complete dissemination against ring length")
 def fig7b(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
     """Publish on a settled overlay with one shortcut."""
-    (outcome,) = _overlay_outcomes(quick, seed, progress, [DisseminationSettings.paper()])
+    (outcome,) = settled_outcomes(quick, seed, progress, [DisseminationSettings.paper()])
     save_table(out, "events", outcome.as_table())
     lengths, hops = _by_length(outcome)
     log, linear = fit(np.log2(lengths), hops), fit(lengths, hops)
@@ -109,7 +88,7 @@ def fig7b(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
 def shortcuts(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
     """Publish on a settled overlay with 0 to 4 shortcuts."""
     numbers = range(MOST_SHORTCUTS + 1)
-    outcomes = _overlay_outcomes(
+    outcomes = settled_outcomes(
         quick, seed, progress, [DisseminationSettings.paper(shortcuts=k) for k in numbers]
     )
     fits = [fit(np.log2(lengths), hops) for lengths, hops in map(_by_length, outcomes)]

@@ -14,32 +14,21 @@ import numpy as np
 
 from sims.experiments.claims import Claim, save_figure, save_table
 from sims.experiments.registry import Progress, experiment
-from sims.experiments.sub2sub.converged import converged
-from sims.experiments.sub2sub.setting import Setting
+from sims.experiments.sub2sub.converged import settled_outcomes
 from sims.figures.style import COLOURS, figure, styled
-from sims.observers.delivery import deliver
 from sub2sub.dissemination import DisseminationSettings
 from sub2sub.outcomes import Outcome
-from sub2sub.overlay import OverlaySettings
 
 __all__ = ["text"]
 
 ID = "sub2sub-text"
 SHORTCUTS, FEW = 1, 4
-EXPECTED_CYCLES = 60  # only for the progress bar
 
 
 @experiment("sub2sub-text", title="Spam and load of dissemination")
 def text(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
     """Count what every peer receives and sends."""
-    size = 1_000 if quick else 10_000
-    simulation, events = converged(
-        Setting("power-law-3", size, size, seed),
-        OverlaySettings.paper(),
-        lambda cycle: progress(min(cycle, EXPECTED_CYCLES), EXPECTED_CYCLES + 1),
-    )
-    outcome = deliver(simulation, events, DisseminationSettings.paper(shortcuts=SHORTCUTS))
-    progress(EXPECTED_CYCLES + 1, EXPECTED_CYCLES + 1)
+    (outcome,) = settled_outcomes(quick, seed, progress, [DisseminationSettings.paper(shortcuts=SHORTCUTS)])
     save_table(out, "events", outcome.as_table())
     save_table(out, "peers", outcome.load_table())
     save_table(out, "copies", {"copies": np.arange(outcome.copies.size), "deliveries": outcome.copies})

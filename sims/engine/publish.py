@@ -1,0 +1,83 @@
+"""Events as traffic: what peers learn from messages that do not arrive.
+
+Observers publish test events without the overlay noticing. These are events that the overlay carries: a
+holder whose message along a ring link failed probes that neighbour at once, and drops it if it is silent
+(`sub2sub.probing.unanswered`). Where events flow, dead neighbours go long before they are too old.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sims.engine.control import Row
+from sims.engine.faults import choose
+from sims.engine.simulation import Simulation
+from sub2sub.boxes import points
+from sub2sub.dissemination import DisseminationSettings, disseminate
+from sub2sub.errors import InputError
+from sub2sub.forgetting import drop_ring_links
+from sub2sub.links import Links
+from sub2sub.probing import unanswered
+
+__all__ = ["Publish"]
+
+
+@dataclass(frozen=True)
+class Publish:
+    """Publish some of the given events, each at a random one of its subscribers.
+
+    Attributes
+    ----------
+    events : (m, d) array_like
+    count : int
+        How many of them, chosen at random each time; 0 for all.
+    settings : DisseminationSettings, optional
+    name : str
+
+    Examples
+    --------
+    >>> from sims.engine import Schedule
+    >>> from sims.engine.faults import Crash
+    >>> from sub2sub.overlay import Overlay
+    >>> from sub2sub.population import Population
+    >>> low = np.random.default_rng(1).random((100, 2)) * 0.7
+    >>> controls = [(Schedule(at=20), Crash(0.2)), (Schedule(at=20), Publish([[0.5, 0.5], [0.3, 0.4]]))]
+    >>> simulation = Simulation(Overlay(Population.of(low, low + 0.3), seed=1), controls)
+    >>> simulation.overlay.bootstrap()
+    >>> simulation.run(20)
+    >>> simulation.tables["publish"][0]["dropped"] > 0
+    True
+    """
+
+    events: ArrayLike
+    count: int = 0
+    settings: DisseminationSettings | None = None
+    name: str = "publish"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be chosen."""
+        if not 0 <= self.count <= len(points(self.events)):
+            most = len(points(self.events))
+            raise InputError(f"{self.name}.count: expected 0 (all) to {most} events, got {self.count}")
+
+    def execute(self, simulation: Simulation) -> Row:
+        """Spread them, and let those who failed to reach a neighbour look into it."""
+        overlay, cycle, events = simulation.overlay, simulation.cycle, points(self.events)
+        if self.count:
+            events = events[choose(simulation, self.name, np.arange(len(events)), self.count)]
+        seed = int(simulation.key(f"{self.name}/events") >> np.uint64(1))
+        outcome = disseminate(
+            Links.of(overlay), overlay.network, events, settings=self.settings, seed=seed, cycle=cycle
+        )
+        silent, probes = unanswered(overlay.network, outcome.failures, seed, cycle)
+        return {
+            "events": len(events),
+            "hit_ratio": outcome.hit_ratio,
+            "messages": int(outcome.messages.sum()),
+            "failed": int(outcome.failed.sum()),
+            "probes": probes,
+            "dropped": drop_ring_links(overlay.ring, silent, cycle),
+        }
