@@ -178,7 +178,7 @@ def _unit_rests(kind: str, alpha: float) -> Floats:
     def quantile(u: float) -> float:
         if u <= shortest:
             return u
-        return (shortest**alpha / ((alpha - 1.0) * max(1.0 - u, 2.0**-34))) ** (1.0 / (alpha - 1.0))
+        return float((shortest**alpha / ((alpha - 1.0) * max(1.0 - u, 2.0**-34))) ** (1.0 / (alpha - 1.0)))
 
     # A heavy tail may leave the numbers that can be tabulated; nobody waits for 2^20 mean lengths.
     return tabulate(lambda u: min(quantile(u), 2.0**20))

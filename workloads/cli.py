@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -133,6 +134,10 @@ def match(folder: Path, rings: bool, master: str | None, use_spark: bool | None,
 @click.option(
     "--event-column", "event_columns", multiple=True, metavar="X=COL", help="Column of attribute X."
 )
+@click.option(
+    "--topics", type=click.Path(path_type=Path, exists=True), help="Table of topics: a topic workload."
+)
+@click.option("--topic-column", metavar="COL", help="Of the table of topics; path or topic if not given.")
 @click.option("--set-aside", is_flag=True, help="Write rows that cannot be used to DIR/rejected and go on.")
 @click.option(
     "--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the ring IDs."
@@ -143,6 +148,8 @@ def import_(
     events: Path | None,
     columns: tuple[str, ...],
     event_columns: tuple[str, ...],
+    topics: Path | None,
+    topic_column: str | None,
     set_aside: bool,
     seed: int,
     out: Path,
@@ -151,18 +158,30 @@ def import_(
 
     \b
     sub2sub workload import orders.csv --column price=min_price,max_price --events trades.csv --out w
+    sub2sub workload import readers.csv --topics tree.csv --column topic=section --out news
     """
-    from workloads.importing import import_workload
+    from workloads.importing import import_topics, import_workload
 
-    workload = import_workload(
-        subscriptions,
-        events,
-        out,
-        columns={name: _ends(value) for name, value in _pairs(columns)} or None,
-        event_columns=dict(_pairs(event_columns)),
-        on_bad="set aside" if set_aside else "refuse",
-        seed=seed,
-    )
+    on_bad: Literal["refuse", "set aside"] = "set aside" if set_aside else "refuse"
+    if topics is not None:
+        named = dict(_pairs(columns)), dict(_pairs(event_columns))
+        if any(name != "topic" for pairs in named for name in pairs):
+            raise InputError("--column: expected topic=COL with --topics")
+        column, event_column = (pairs.get("topic", "topic") for pairs in named)
+        workload = import_topics(
+            topics, subscriptions, events, out,
+            tree_column=topic_column, column=column, event_column=event_column, on_bad=on_bad, seed=seed,
+        )  # fmt: skip
+    else:
+        workload = import_workload(
+            subscriptions,
+            events,
+            out,
+            columns={name: _ends(value) for name, value in _pairs(columns)} or None,
+            event_columns=dict(_pairs(event_columns)),
+            on_bad=on_bad,
+            seed=seed,
+        )
     click.echo(f"{out}: {workload.subscribers} subscriptions, {workload.events} events")
     for kind, count in workload.manifest["rejected"].items():
         click.echo(f"{out}/rejected/{kind}.csv: {count} rows that could not be used")

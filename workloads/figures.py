@@ -60,10 +60,15 @@ def _lengths(axes: Axes, length: Any, events: Any, number: int, label: str = "")
     shown = length > 0
     look: dict[str, Any] = {"color": _COLOURS[number], "linestyle": _DASHES[number], "label": label}
     axes.step(length[shown], 100 * at_least[shown], where="pre", **look)
-    axes.set(xscale="log", yscale="log", xlabel="ring length (matching subscribers)")
-    axes.set_ylabel("events with such a ring\nor a longer one (%)")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter("{x:g}")
+    axes.set(yscale="log", ylabel="events with such a ring\nor a longer one (%)")
+    axes.yaxis.set_major_formatter("{x:g}")
+    _by_length(axes)
+
+
+def _by_length(axes: Axes) -> None:
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("ring length (matching subscribers)")
+    axes.xaxis.set_major_formatter("{x:g}")
 
 
 def draw_runs(tables: Mapping[str, pa.Table], out: Path) -> list[Path]:
@@ -90,7 +95,7 @@ def _groups(table: pa.Table, axes: Axes) -> list[tuple[int, str, Any]]:
 
 
 def _band(axes: Axes, x: str, rows: Any, number: int, label: str, scale: float = 1.0) -> None:
-    """The mean over runs, and its interval where there are several."""
+    """The mean over runs, and its interval where there are several; nothing drawn here is below 0."""
     colour = _COLOURS[number]
     runs = f" ({int(rows['runs'].max())} runs)" if len(rows) else ""
     look: dict[str, Any] = {"color": colour, "linestyle": _DASHES[number], "label": label + runs}
@@ -98,7 +103,7 @@ def _band(axes: Axes, x: str, rows: Any, number: int, label: str, scale: float =
         look["marker"] = "o"
     axes.plot(rows[x], scale * rows["mean"], **look)
     low, high = (scale * rows[end].astype(float) for end in ("low", "high"))
-    axes.fill_between(rows[x], low, high, color=colour, alpha=0.2, linewidth=0)
+    axes.fill_between(rows[x], low.clip(lower=0), high, color=colour, alpha=0.2, linewidth=0)
 
 
 def _per_cycle(name: str, metrics: Mapping[str, str]) -> Callable[[Sequence[Axes], Mapping[str, Any]], None]:
@@ -106,7 +111,8 @@ def _per_cycle(name: str, metrics: Mapping[str, str]) -> Callable[[Sequence[Axes
 
     def draw(panels: Sequence[Axes], tables: Mapping[str, pa.Table]) -> None:
         for axes, (metric, title) in zip(panels, metrics.items(), strict=True):
-            axes.set(xlabel="cycle", ylabel=f"{title} (%)", ylim=(-3, 103))
+            axes.set(xlabel="cycle", ylabel=f"{title} (%)", ylim=(-2, 101))
+            axes.locator_params(axis="x", integer=True)
             for number, group, rows in _groups(tables[name], axes):
                 _band(axes, "cycle", rows[rows["metric"] == metric], number, group, 100)
         panels[-1].legend(fontsize=9)
@@ -130,8 +136,8 @@ def _draw_hops(panels: Sequence[Axes], tables: Mapping[str, pa.Table]) -> None:
             x = np.array([rows["length"].min(), rows["length"].max()])
             label = f"{law['intercept']:.2f} + {law['slope']:.2f} log2(length)"
             axes.plot(x, law["intercept"] + law["slope"] * np.log2(x), color="#555555", lw=1, label=label)
-    axes.set(xscale="log", xlabel="ring length (matching subscribers)", ylabel="hops to reach all of them")
-    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_ylabel("hops to reach all of them")
+    _by_length(axes)
     axes.legend(fontsize=9)
 
 

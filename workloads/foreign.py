@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-__all__ = ["Rejected", "read_events", "read_subscriptions", "read_topics"]
+__all__ = ["Rejected", "read_events", "read_subscriptions", "read_topics", "read_tree"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -169,14 +169,7 @@ def read_topics(
     >>> topics, rejected.rows.tolist()
     (['.sport'], [1, 2])
     """
-    table = _table(source)
-    values = _column(table, column).to_pylist()
-    rows = _Rows(len(values))
-    formed = [
-        isinstance(v, str) and v.startswith(".") and (v == "." or all(v[1:].split("."))) for v in values
-    ]
-    bad = ~np.array(formed, bool)
-    rows.reject(bad, lambda row: f"{column}: expected a path such as .a.b, got {values[row]!r}")
+    values, rows = _paths(source, column)
     if known is not None:
         there = set(known)
         rows.reject(
@@ -184,6 +177,53 @@ def read_topics(
         )
     good, rejected = rows.split(on_bad, "topics")
     return [value for value, usable in zip(values, good, strict=True) if usable], rejected
+
+
+def read_tree(
+    source: Path | str | pa.Table | pd.DataFrame, column: str | None = None, *, on_bad: OnBad = "refuse"
+) -> tuple[list[str], Rejected]:
+    """The topics of a tree, a path per row, each once and under one of the others; the root may be left out.
+
+    Parameters
+    ----------
+    column : str, optional
+        `path` or `topic`, whichever there is, if not given.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> tree = pa.table({"path": [".sport", ".sport.soccer", ".art.jazz", ".sport"]})
+    >>> topics, rejected = read_tree(tree, on_bad="set aside")
+    >>> topics, rejected.reasons
+    (['.', '.sport', '.sport.soccer'], ["supertopic of '.art.jazz' is unknown", "topic '.sport' again"])
+    """
+    table = _table(source)
+    column = column or ("path" if "path" in table.column_names else "topic")
+    values, rows = _paths(table, column)
+    first_place = {value: row for row, value in reversed(list(enumerate(values)))}
+    again = np.array([first_place[value] != row for row, value in enumerate(values)], bool)
+    rows.reject(again, lambda row: f"topic {values[row]!r} again")
+    known = {"."}
+    for row in sorted(set(range(len(values))) - rows.reasons.keys(), key=lambda row: values[row].count(".")):
+        if values[row] == "." or (values[row].rpartition(".")[0] or ".") in known:
+            known.add(values[row])
+    orphan = np.array([value not in known for value in values], bool)
+    rows.reject(orphan, lambda row: f"supertopic of {values[row]!r} is unknown")
+    good, rejected = rows.split(on_bad, "topics")
+    kept = [value for value, usable in zip(values, good, strict=True) if usable]
+    return kept if "." in kept else [".", *kept], rejected
+
+
+def _paths(source: Path | str | pa.Table | pd.DataFrame, column: str) -> tuple[list[Any], _Rows]:
+    """A column of topics, with those that are no paths rejected."""
+    values = _column(_table(source), column).to_pylist()
+    rows = _Rows(len(values))
+    formed = [
+        isinstance(v, str) and v.startswith(".") and (v == "." or all(v[1:].split("."))) for v in values
+    ]
+    bad = ~np.array(formed, bool)
+    rows.reject(bad, lambda row: f"{column}: expected a path such as .a.b, got {values[row]!r}")
+    return values, rows
 
 
 def _table(source: Path | str | pa.Table | pd.DataFrame) -> pa.Table:

@@ -188,7 +188,8 @@ def write_run_statistics(
     if not tables:
         raise InputError(f"{runs[0].path}: expected tables such as rings.parquet, found none")
     groups = list(dict.fromkeys(run.group for run in runs))
-    text = f"{len(runs)} runs, {len(groups)} groups: {', '.join(groups)}. Intervals are at 95 %."
+    kinds = groups[0] if len(groups) == 1 else f"{len(groups)} groups: {', '.join(groups)}"
+    text = f"{len(runs)} runs of {kinds}. Intervals are at 95 %."
     if left:
         names = ", ".join(f"{run.path} ({run.manifest['state']})" for run in left[:5])
         text += f"\n\n{len(left)} runs that are not done were left out: {names}{' ...' * (len(left) > 5)}."

@@ -11,7 +11,7 @@ from pyarrow import csv
 
 import workloads
 from sub2sub.errors import InputError
-from workloads.importing import import_workload
+from workloads.importing import import_topics, import_workload
 from workloads.match import count_matches
 from workloads.rings import count_rings, ring_sizes
 
@@ -47,3 +47,23 @@ def test_nothing_is_written_when_rows_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"row 0: x: low 2.0 > high 1.0"):
         import_workload(boxes, None, tmp_path / "w")
     assert not (tmp_path / "w").exists()
+
+
+def test_topics_from_elsewhere_match_their_supertopics_and_bad_rows_are_set_aside(tmp_path: Path) -> None:
+    tree = pa.table({"name": [".sport", ".sport.soccer", ".art", "art", ".music.jazz", ".art", None]})
+    wanted = pa.table({"section": [".sport", ".sport.soccer", ".", ".tennis", ".art", 7 * "."]})
+    events = pa.table({"topic": [".sport.soccer", ".sport", ".art", ".music"]})
+    with pytest.raises(InputError, match="topics, row 3: name: expected a path"):
+        import_topics(tree, wanted, events, tmp_path / "v", tree_column="name")
+    workload = import_topics(
+        tree, wanted, events, tmp_path / "w", tree_column="name", column="section", on_bad="set aside"
+    )
+    count_rings(workload)
+    assert ring_sizes(workload).tolist() == [3, 2, 2]
+    assert workload.manifest["rejected"] == {"topics": 4, "subscriptions": 2, "events": 1}
+    reasons = csv.read_csv(tmp_path / "w/rejected/topics.csv").to_pydict()
+    assert reasons["row"] == [3, 4, 5, 6]
+    assert reasons["reason"][1:3] == ["supertopic of '.music.jazz' is unknown", "topic '.art' again"]
+    assert csv.read_csv(tmp_path / "w/rejected/events.csv")["reason"].to_pylist() == [
+        "unknown topic '.music'"
+    ]

@@ -131,7 +131,7 @@ def test_groups_are_averaged_apart_and_unfinished_runs_left_out(make_run: MakeRu
     assert set(table["group"]) == {"population.size 10", "population.size 99"}
     assert set(table["runs"]) == {4}
     text = (out / "statistics.md").read_text()
-    assert "8 runs, 2 groups" in text
+    assert "8 runs of 2 groups" in text
     assert "1 runs that are not done were left out" in text
     figures = {"completeness.png", "deliveries.png", "hops.png", "load.png", "ring-lengths.png"}
     assert {path.name for path in out.glob("*.png")} == figures
