@@ -200,7 +200,8 @@ def _fit(
         if len(kept) == 1:
             size = packer.bytes_of(set(_names(kept))) / 1e6
             raise InputError(
-                f"links: one recorded cycle takes {size:.1f} MB in a page, expected {megabytes:g} MB or less"
+                f"links: one recorded cycle takes {size:.1f} MB of a page, which has room for {megabytes:g} MB "
+                "(--megabytes)"
             )
         cycles = [shot["cycle"] for shot in kept]
         inner = range(1, len(kept) - 1) if len(kept) > 2 else range(1)

@@ -32,6 +32,7 @@ Sources = Mapping[str, Source]
 """Sources by the names they go by in a page."""
 
 ROWS, COLUMNS = 60, 16  # of a table that is shown as it is
+MOST_LINKS = 50_000_000  # that are read for an overlay to play with
 SIDE_BY_SIDE = 5  # results that fit beside one another
 _SHARES = {"rings_complete", "ring_links", "hit_ratio", "deliveries_complete"}
 _CHARTED = {"rings", "delivery", "load", "traffic", "events", "peers", "links", "ring-lengths"}
@@ -96,15 +97,18 @@ def add_claims(page: Page, sources: Sources) -> None:
 
 def add_overlays(page: Page, sources: Sources, megabytes: float) -> None:
     """Overlays to play with, of the runs that recorded their links."""
-    recorded = {name: run for name, run in sources.items() if run.table("links") is not None}
+    recorded = {name: run for name, run in sources.items() if run.rows("links")}
     if not recorded:
         return
     page.heading("Place an event and watch it travel")
     for name, run in recorded.items():
-        peers, links = run.table("peers"), run.table("links")
         if len(recorded) > 1:
             page.heading(name, 3)
-        if peers is None:
+        if run.rows("links") > MOST_LINKS:
+            page.note(f"{name} recorded {run.rows('links'):,} links: too many for a page.")
+            continue
+        peers, links = run.table("peers"), run.table("links")
+        if peers is None or links is None:
             page.note(f"{name} has links, but no table peers.")
             continue
         try:
@@ -177,17 +181,14 @@ def _without_title(markdown: str) -> str:
 
 
 def _add_table(page: Page, source: Source, name: str) -> None:
-    found = source.table(name)
-    if found is None:
-        return
-    size = f"{found.num_rows:,} rows, {found.num_columns} columns"
-    if found.num_rows <= ROWS and found.num_columns <= COLUMNS:
-        page.raw(Markup("<details><summary>{}.parquet ({})</summary>").format(name, size))
+    rows = source.rows(name)
+    found = source.table(name) if 0 < rows <= ROWS else None
+    if found is not None and found.num_columns <= COLUMNS:
+        page.raw(Markup("<details><summary>{}.parquet ({} rows)</summary>").format(name, rows))
         page.table(found.to_pydict())
         page.raw("</details>")
-    else:
-        columns = ", ".join(found.column_names)
-        page.raw(Markup("<p><code>{}.parquet</code>: {} ({}).</p>").format(name, size, columns))
+    elif rows:
+        page.raw(Markup("<p><code>{}.parquet</code>: {} rows.</p>").format(name, f"{rows:,}"))
 
 
 def add_settings(page: Page, sources: Sources) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pyarrow import parquet
 
 from sims.runs.folder import RunFolder, is_run_folder
 from sub2sub.errors import InputError
@@ -70,6 +71,14 @@ class Source:
     def has_table(self, name: str) -> bool:
         """Whether there is a file of a table, readable or not."""
         return (self.path / f"{name}.parquet").exists()
+
+    def rows(self, name: str) -> int:
+        """How many rows a table has, without reading it; 0 if there is none that can be read."""
+        if not self.has_table(name):
+            return 0
+        file = self.path / f"{name}.parquet"
+        found = self._read(file.name, lambda: parquet.read_metadata(file).num_rows)
+        return int(found or 0)
 
     def columns(self, name: str, *needed: str) -> dict[str, Any] | None:
         """NumPy arrays of a table's columns; None, and a problem noted, if one that is needed is missing."""

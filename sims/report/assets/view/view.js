@@ -2,6 +2,7 @@
 (() => {
   "use strict";
   const { attach, audience, below, cycleKey, draw, inPlace, peerKey, Plane, Player, Ring, round, spread, world } = globalThis.sub2sub;
+  const TYPICAL = 60; // subscribers of the first event: enough to see something, few enough to tell apart
   const WHOLE = new Intl.NumberFormat("en");
 
   class OverlayView {
@@ -30,7 +31,8 @@
     async start() {
       this.readColours();
       await this.goTo(this.head.snapshots.length - 1);
-      this.publishRandomly();
+      this.publish(this.randomPoint(TYPICAL), false);
+      this.playWhenSeen();
       this.section.inert = false;
       this.section.dataset.ready = "true";
     }
@@ -95,21 +97,41 @@
       this.publish(this.point, true, peer);
     }
 
-    // A point within the box of a random peer, preferably one that others match as well.
+    // The first event waits to be seen, unless somebody does something before.
+    playWhenSeen() {
+      const observer = new IntersectionObserver((seen) => {
+        if (!seen.some((entry) => entry.isIntersecting)) return;
+        observer.disconnect();
+        this.run();
+      }, { threshold: 0.5 });
+      observer.observe(this.part("plane"));
+      for (const type of ["pointerdown", "keydown", "input"]) {
+        this.section.addEventListener(type, () => observer.disconnect(), { once: true, capture: true });
+      }
+    }
+
     publishRandomly() {
+      this.publish(this.randomPoint(Infinity), true);
+    }
+
+    // A point within the box of a random peer that others match as well; of several, one with about so many.
+    randomPoint(about) {
       const { world: here, d } = this;
-      let point = null;
-      for (let attempt = 0; attempt < 50; attempt++) {
+      let best = this.head.domain.map(([low, high]) => (low + high) / 2), off = Infinity;
+      for (let attempt = 0; attempt < 40; attempt++) {
         const peer = Math.floor(Math.random() * here.n);
         if (!here.alive[peer]) continue;
-        point = Array.from({ length: d }, (_, k) => {
+        const point = Array.from({ length: d }, (_, k) => {
           const [low, high] = this.head.domain[k];
           const from = Math.max(low, here.low[peer * d + k]), to = Math.min(high, here.high[peer * d + k]);
           return from + Math.random() * (to - from);
         });
-        if (audience(here, point).length > 2) break;
+        const count = audience(here, point).length;
+        if (count > 2 && about === Infinity) return point;
+        const away = Math.abs(count - about);
+        if (away < off) [best, off] = [point, away];
       }
-      this.publish(point ?? this.head.domain.map(([low, high]) => (low + high) / 2), true);
+      return best;
     }
 
     // Put an event at a point; `play` lets it run at once.
