@@ -25,7 +25,7 @@ from hierarchy.live.scamp import ScampLinks
 from hierarchy.live.supers import SuperTable
 from hierarchy.membership.scamp import ScampSettings
 
-__all__ = ["Gateways", "Member", "MemberSettings"]
+__all__ = ["Gateways", "Member", "MemberSettings", "Trace"]
 
 Gateways = Mapping[str, Sequence[m.Contact]]
 """Well-known members of communities, by topic; who they are is found out by asking, so their id is 0."""
@@ -51,6 +51,16 @@ class MemberSettings:
     memory: int = 65536
 
 
+@dataclass
+class Trace:
+    """What a member remembers of an event: the round it came in, and messages of it that came and went."""
+
+    round: int
+    arrived: int = 1
+    upward: int = 0
+    within: int = 0
+
+
 class Member:
     """The state of one member.
 
@@ -66,6 +76,8 @@ class Member:
 
     Attributes
     ----------
+    seen : dict of bytes to Trace
+        The last events.
     counts : Counter
         Messages sent `upward` and `within` the community, events `arrived`, `delivered` and `parasites`, ...
     """
@@ -82,7 +94,7 @@ class Member:
         self.gateways = gateways or {}
         self.scamp = ScampLinks(own, self.settings.scamp)
         self.supers = SuperTable(own.topic, self.settings.topic.z)
-        self.seen: OrderedDict[bytes, int] = OrderedDict()
+        self.seen: OrderedDict[bytes, Trace] = OrderedDict()
         self.counts: Counter[str] = Counter()
         self._asked: OrderedDict[int, m.Contact] = OrderedDict()
 
@@ -183,13 +195,15 @@ class Member:
     def _take(self, event: m.Event, dice: Dice) -> list[m.Send]:
         self.counts["arrived"] += 1
         if event.name in self.seen:
+            self.seen[event.name].arrived += 1
             return []
-        self.seen[event.name] = event.round
+        trace = self.seen[event.name] = Trace(event.round)
         if len(self.seen) > self.settings.memory:
             self.seen.popitem(last=False)
         self.counts["delivered"] += 1
         self.deliver(event)
         upward, within = self._targets(event.upward, dice)
+        trace.upward, trace.within = len(upward), len(within)
         self.counts["upward"] += len(upward)
         self.counts["within"] += len(within)
         onward = replace(event, round=event.round + 1)

@@ -21,9 +21,10 @@ class Wish:
 
 
 class Report(NamedTuple):
-    """What one peer tells of itself: who it is, whom it knows, what happened."""
+    """What one peer tells of itself: who it is, in which cycle, whom it knows, what happened."""
 
     id: int
+    turn: int
     low: tuple[float, ...]
     high: tuple[float, ...]
     random: tuple[int, ...]
@@ -77,13 +78,16 @@ class Subscriber:
         """Where the nodes listen."""
         return [node.address for node in self.nodes]
 
-    async def subscribe(self, contacts: Sequence[tuple[str, int] | None]) -> list[int]:
-        """Join, each with a contact (None: nobody yet), and subscribe; returns the sequence IDs."""
-        ids = []
-        for node, wish, contact in zip(self.nodes, self.wishes, contacts, strict=True):
-            node.contact = contact
-            ids.append(await self._subscribe(node, wish))
-        return ids
+    async def subscribe(self, which: int, contact: tuple[str, int] | None) -> int:
+        """Let a node join with a contact (None: nobody yet), and subscribe; returns its sequence ID."""
+
+        def note(event: Received) -> None:
+            self.heard.append((subscription.own.id, event.name, event.hops))
+
+        node, wish = self.nodes[which], self.wishes[which]
+        node.contact = contact
+        subscription = await node.subscribe(wish.low, wish.high, note)
+        return subscription.own.id
 
     async def publish(self, node: int, point: Sequence[float], data: bytes = b"") -> tuple[bytes, int | None]:
         """Publish an event; its name, and who took it first."""
@@ -99,19 +103,13 @@ class Subscriber:
         """What each peer knows, and what has happened."""
         return [_report(node) for node in self.nodes]
 
-    async def _subscribe(self, node: Node, wish: Wish) -> int:
-        def note(event: Received) -> None:
-            self.heard.append((subscription.own.id, event.name, event.hops))
-
-        subscription = await node.subscribe(wish.low, wish.high, note)
-        return subscription.own.id
-
 
 def _report(node: Node) -> Report:
     (subscription,) = node.subscriptions.values()
     core: Any = subscription.core
     return Report(
         core.own.id,
+        core.turn,
         core.own.low,
         core.own.high,
         tuple(link.peer.id for link in core.random.view),

@@ -53,9 +53,10 @@ class Delivery:
 
 
 class Watch(NamedTuple):
-    """One look at a swarm."""
+    """One look at a swarm: when, in the median peer's cycle, how many peers, how far their rings are."""
 
     seconds: float
+    cycle: float
     peers: int
     links: float
     complete: float
@@ -97,7 +98,7 @@ class Swarm:
             for low, high in zip(lows, highs, strict=True)
         ]
         groups = [wishes[k : k + per_process] for k in range(0, len(wishes), per_process)]
-        true_rings(lows[:2], highs[:2], [1, 2], lows[:1])  # compiled while there is a processor to spare
+        true_rings(lows, highs, np.arange(len(lows)), lows)  # compiled while there is a processor to spare
         self._began = time.monotonic()
         self.processes = Processes(
             [Subscriber(group, period, settings, limits, tls) for group in groups],
@@ -109,36 +110,33 @@ class Swarm:
         addresses = self.processes.call_all("addresses")
         order = [(number, k) for number, own in addresses.items() for k in range(len(own))]
         self._dice.shuffle(order)
-        contacts: dict[int, list[tuple[str, int] | None]] = {
-            number: [None] * len(own) for number, own in addresses.items()
-        }
-        for place, (number, k) in enumerate(order):
+        for place, (number, which) in enumerate(order):
+            contact = None
             if place:
                 other, at = order[self._dice.randrange(place)]
-                contacts[number][k] = addresses[other][at]
-        # One after the other: a contact has to be in before it can name anybody.
-        for number in dict.fromkeys(number for number, _ in order):
-            self.processes.call(number, "subscribe", contacts[number])
+                contact = addresses[other][at]
+            self.processes.call(number, "subscribe", which, contact)
 
     def look(self, events: NDArray[np.float64]) -> Watch:
         """Ask everybody for its links, and compare them with the true rings of some events."""
         reports = [report for own in self.processes.call_all("report").values() for report in own]
         links, complete = completeness(reports, events)
-        return Watch(time.monotonic() - self._began, len(reports), links, complete, reports)
+        cycle = float(np.median([each.turn for each in reports]))
+        return Watch(time.monotonic() - self._began, cycle, len(reports), links, complete, reports)
 
     def settle(
         self, events: NDArray[np.float64], most: float, watch: Callable[[Watch], None] | None = None
     ) -> list[Watch]:
         """Look once a cycle until all rings of some events are complete, for `most` seconds at most."""
-        seen = []
+        seen = [self.look(events)]
         deadline = time.monotonic() + most
         while True:
-            seen.append(self.look(events))
             if watch:
                 watch(seen[-1])
             if seen[-1].complete == 1.0 or time.monotonic() > deadline:
                 return seen
             time.sleep(self.period)
+            seen.append(self.look(events))
 
     def publish(self, events: NDArray[np.float64], most: float = 60.0) -> Delivery:
         """Publish events from random nodes, and wait until nothing more arrives."""
@@ -184,7 +182,7 @@ def completeness(reports: Sequence[Report], events: NDArray[np.float64]) -> tupl
 
     Examples
     --------
-    >>> both = [Report(k, (0.0,), (1.0,), (), (), (3 - k,), {}) for k in (1, 2)]
+    >>> both = [Report(k, 0, (0.0,), (1.0,), (), (), (3 - k,), {}) for k in (1, 2)]
     >>> completeness(both, np.array([[0.5]]))
     (1.0, 1.0)
     """

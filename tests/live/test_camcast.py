@@ -53,7 +53,6 @@ def test_an_event_spreads_as_in_the_simulator(p_sel: float) -> None:
         spread = disseminate(tables, parameters, 100, seed=9, event=event)
         key = cycle_key(9, EVENTS, event)
         name = event.to_bytes(16, "big")
-        before = [dict(member.counts) for member in members]
         waiting = deque([(100, m.Event(name, TOPICS[2], 101, 0, -1.0, b""))])
         first = True
         while waiting:
@@ -63,14 +62,14 @@ def test_an_event_spreads_as_in_the_simulator(p_sel: float) -> None:
             sends = member.publish(message, dice) if first else member.receive(message, 0, dice)
             first = False
             waiting.extend((send.to.id - 1, send.message) for send in sends if send.to)  # type: ignore[misc]
-        assert [member.seen.get(name, -1) for member in members] == spread.round_of.tolist()
+        traces = [member.seen.get(name) for member in members]
+        assert [trace.round if trace else -1 for trace in traces] == spread.round_of.tolist()
         for t in range(3):
-            new = [
-                member.counts["upward"] - before[i].get("upward", 0)
-                for i, member in enumerate(members)
-                if group.topic[i] == t
-            ]
-            assert sum(new) == spread.upward[t]
+            own_traces = [trace for i, trace in enumerate(traces) if trace and group.topic[i] == t]
+            assert sum(trace.upward for trace in own_traces) == spread.upward[t]
+            assert sum(trace.within for trace in own_traces) == spread.sent[t]
+            published = 1 if t == 2 else 0
+            assert sum(trace.arrived for trace in own_traces) - published == spread.arrived[t]
 
 
 def test_scamp_views_are_those_of_the_simulator() -> None:

@@ -1,0 +1,217 @@
+"""A swarm of live CAMCAST processes on loopback, and what becomes of their events (003, Section 6.2)."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hierarchy.live import MemberSettings, Process
+from sims.live.processes import Processes
+
+__all__ = ["Communities", "Fate", "Participant"]
+
+QUIET = 4  # looks in a row that show nothing new, before events are taken to have spread
+Address = tuple[str, int]
+
+
+class Fate(NamedTuple):
+    """What became of an event in one community.
+
+    `arrived` counts messages that came, duplicates included, `upward` those sent from here to the community
+    above, `last` is the round of the last first reception, -1 without one.
+    """
+
+    reached: int
+    arrived: int
+    upward: int
+    last: int
+
+
+class Participant:
+    """A program of one or several processes of the paper, each a member of one community.
+
+    Parameters
+    ----------
+    topics : sequence of str
+        Of the members.
+    seeds : sequence of int
+    period : float
+        Seconds of a cycle.
+    settings : MemberSettings
+    """
+
+    def __init__(
+        self, topics: Sequence[str], seeds: Sequence[int], period: float, settings: MemberSettings
+    ) -> None:
+        self.topics, self.seeds = list(topics), list(seeds)
+        self.period, self.settings = period, settings
+        self.processes: list[Process] = []
+
+    async def start(self) -> None:
+        """Listen."""
+        for seed in self.seeds:
+            process = Process(period=self.period, settings=self.settings, seed=seed)
+            await process.__aenter__()
+            self.processes.append(process)
+
+    async def stop(self) -> None:
+        """Leave."""
+        for process in self.processes:
+            await process.leave()
+
+    async def addresses(self) -> list[Address]:
+        """Where the processes listen."""
+        return [process.address for process in self.processes]
+
+    async def enter(self, which: int, gateways: dict[str, list[Address]]) -> None:
+        """Become a member."""
+        process = self.processes[which]
+        process.gateways.update(gateways)
+        await process.community(self.topics[which]).subscribe(lambda event: None)
+
+    async def learn(self, gateways: dict[str, list[Address]]) -> None:
+        """Take up gateways that have come since."""
+        for process in self.processes:
+            process.gateways.update(gateways)
+            for core in process.cores.values():
+                core.gateways = process.contacts_of_gateways()
+
+    async def publish(self, which: int, upward: float) -> bytes:
+        """Publish an event with a p_sel of its own; its name."""
+        return await self.processes[which].community(self.topics[which]).publish(upward=upward)
+
+    async def traces(
+        self, names: Sequence[bytes]
+    ) -> list[tuple[str, list[tuple[int, int, int, int] | None]]]:
+        """Of each member its topic and, for each event, (round, arrived, upward, within) if it has it."""
+        found = []
+        for process in self.processes:
+            for core in process.cores.values():
+                seen = [core.seen.get(name) for name in names]
+                rows = [(t.round, t.arrived, t.upward, t.within) if t else None for t in seen]
+                found.append((core.own.topic, rows))
+        return found
+
+    async def report(self) -> list[tuple[int, str, list[int], list[int], dict[str, int]]]:
+        """Of each member its number, topic, topic table, super-topic table and counts."""
+        return [
+            (
+                core.own.id,
+                core.own.topic,
+                [entry.contact.id for entry in core.scamp.view],
+                [contact.id for contact in core.supers.entries],
+                dict(process.counts),
+            )
+            for process in self.processes
+            for core in process.cores.values()
+        ]
+
+
+class Communities:
+    """Live processes in communities, one below the other.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Members of the root's community, of the one below it, and so on.
+    settings : MemberSettings
+    period : float
+        Seconds of a cycle.
+    per_process : int
+        Members that share an operating system process.
+    seed : int
+
+    Attributes
+    ----------
+    topics : list of str
+        The root first.
+    """
+
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        settings: MemberSettings,
+        period: float = 0.5,
+        per_process: int = 1,
+        seed: int = 1,
+    ) -> None:
+        self.sizes, self.period = list(sizes), period
+        self.topics = ["." + ".".join("t" * level) for level in range(len(sizes))]
+        self._dice = random.Random(seed)
+        order = [topic for topic, size in zip(self.topics, sizes, strict=True) for _ in range(size)]
+        self._dice.shuffle(order)
+        groups = [order[k : k + per_process] for k in range(0, len(order), per_process)]
+        self._where = [(number, which) for number, group in enumerate(groups) for which in range(len(group))]
+        self._topic = order
+        self.processes = Processes(
+            [
+                Participant(group, [self._dice.getrandbits(62) for _ in group], period, settings)
+                for group in groups
+            ],
+            timeout=60.0 + len(order),
+        )
+
+    def enter(self) -> None:
+        """Let everybody enter, one after the other in a random order; the first two of each are gateways."""
+        addresses = self.processes.call_all("addresses")
+        gateways: dict[str, list[Address]] = {topic: [] for topic in self.topics}
+        for topic, (number, which) in zip(self._topic, self._where, strict=True):
+            self.processes.call(number, "enter", which, gateways)
+            if len(gateways[topic]) < 2:
+                gateways[topic].append(addresses[number][which])
+        # Who came before the gateways above it learns of them now, as from a configuration file.
+        self.processes.call_all("learn", gateways)
+
+    def settle(self, most: float) -> bool:
+        """Wait until all super-topic tables have an entry, for `most` seconds at most; whether they have."""
+        deadline = time.monotonic() + most
+        while time.monotonic() < deadline:
+            reports = [each for own in self.processes.call_all("report").values() for each in own]
+            if all(supers or topic == "." for _, topic, _, supers, _ in reports):
+                return True
+            time.sleep(self.period)
+        return False
+
+    def publish(self, chances: Sequence[float], most: float = 30.0) -> list[dict[str, Fate]]:
+        """Publish an event of the lowest community for each p_sel, from random members, and follow them."""
+        lowest = [place for place, topic in enumerate(self._topic) if topic == self.topics[-1]]
+        names = []
+        for chance in chances:
+            number, which = self._where[self._dice.choice(lowest)]
+            names.append(self.processes.call(number, "publish", which, float(chance)))
+        deadline, quiet, before = time.monotonic() + most, 0, -1
+        while quiet < QUIET and time.monotonic() < deadline:
+            traces = [each for own in self.processes.call_all("traces", names).values() for each in own]
+            arrived = sum(row[1] for _, rows in traces for row in rows if row)
+            quiet = quiet + 1 if arrived == before else 0
+            before = arrived
+            time.sleep(0.05)
+        return [self._fates(traces, k) for k in range(len(names))]
+
+    def close(self) -> None:
+        """End all processes."""
+        self.processes.close()
+
+    def __enter__(self) -> Communities:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _fates(
+        self, traces: Sequence[tuple[str, list[tuple[int, int, int, int] | None]]], event: int
+    ) -> dict[str, Fate]:
+        fates = {}
+        for topic in self.topics:
+            rows = [rows[event] for own, rows in traces if own == topic]
+            seen = [row for row in rows if row]
+            published = sum(row[0] == 0 for row in seen)  # the publisher's own is no message
+            fates[topic] = Fate(
+                len(seen),
+                sum(row[1] for row in seen) - published,
+                sum(row[2] for row in seen),
+                max((row[0] for row in seen), default=-1),
+            )
+        return fates
