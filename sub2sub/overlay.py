@@ -17,8 +17,7 @@ from sub2sub.probing import Probing
 from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number
 from sub2sub.rendezvous import Rendezvous
 from sub2sub.ring import Ring, RingSettings
-from sub2sub.ringmessages import links_per_message
-from sub2sub.vicinity import LINK, MESSAGE, RANGE, Vicinity, VicinitySettings
+from sub2sub.vicinity import Vicinity, VicinitySettings
 
 __all__ = ["Overlay", "OverlaySettings"]
 
@@ -110,16 +109,8 @@ class Overlay:
             layer.join(peers, contacts, cycle)
 
     def step(self, cycle: int) -> dict[str, Mapping[str, int]]:
-        """One cycle of all layers; what each cost.
-
-        The bytes of the ring layer are those of messages as long as in `sub2sub.ringmessages`.
-        """
-        costs = {layer.name: layer.step(cycle, self.network) for layer in self.layers}
-        ring = costs[self.ring.name]
-        exchanged = ring["messages"] - ring["hellos"]
-        held = ring["messages"] + round(exchanged * links_per_message(self, cycle)) if exchanged else 0
-        size = MESSAGE * ring["messages"] + (LINK + RANGE * self.population.d) * held
-        return {**costs, self.ring.name: {**ring, "bytes": size}}
+        """One cycle of all layers; what each cost."""
+        return {layer.name: layer.step(cycle, self.network) for layer in self.layers}
 
     def referenced(self) -> NDArray[np.bool_]:
         """Which peers somebody alive holds a link to."""

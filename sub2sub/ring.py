@@ -9,8 +9,9 @@ who talks to whom.
 Read differently from the paper, or added to it (`RingSettings.paper()` turns every addition off):
 
 - The paper selects for the partner before sending, and again on arrival. The first selection cannot change
-  the outcome of the second, so a simulation need not do it. What a message holds (`offered`) is counted as
-  what the partner cannot refuse at a glance.
+  the outcome of the second, so a simulation need not do it; how long it makes messages, and so the bytes
+  they cost, is worked out in `sub2sub.ringmessages`. `offered` counts what the partner cannot refuse at a
+  glance, which is far less.
 - The paper leaves open which neighbour to exchange with. Here: the one not met for longest, new ones first.
 - *hello*: one who takes up a neighbour tells it so at the end of the cycle. Otherwise a link that one
   side has found and the other has not waits for chance.
@@ -30,9 +31,11 @@ from numpy.typing import NDArray
 from sub2sub.compilation import hot, rule
 from sub2sub.cyclon import Cyclon
 from sub2sub.labels import Labels
+from sub2sub.links import Links
 from sub2sub.network import Network, reaches
 from sub2sub.randomness import cycle_key, draw, peer_key, stream_number, unit
 from sub2sub.ringlanes import place_of
+from sub2sub.ringmessages import links_per_message
 from sub2sub.ringoffers import Feeds, Manner, collect, consider, note, renew_stamps
 from sub2sub.ringpartner import AHEAD, CHOICE, choose_partner, look_ahead
 from sub2sub.ringpool import (
@@ -54,6 +57,7 @@ from sub2sub.vicinity import LINK, MESSAGE, RANGE, Vicinity
 __all__ = ["Partner", "Ring", "RingSettings"]
 
 STREAM = stream_number("ring")
+NOBODY = np.empty(0, np.int64)
 REQUEST, REPLY, DRAWS = 1, 2, 8  # numbers of a peer's draws, and how many it has for each exchange
 MESSAGES, FAILED, OFFERED, TAKEN, HELLOS = range(5)
 
@@ -263,11 +267,10 @@ class Ring:
         asked += self._desk.counts + self._other.counts
         self._desk.counts[:], self._other.counts[:] = 0, 0
         messages, failed, offered, taken, hellos = (int(count) for count in counts)
-        link = LINK + RANGE * self.d
         return {
             "messages": messages + hellos,
             "failed": failed,
-            "bytes": MESSAGE * (messages + hellos) + link * (offered + hellos + messages),
+            "bytes": self._bytes(messages, hellos, cycle, network),
             "offered": offered,
             "taken": taken,
             "hellos": hellos,
@@ -275,6 +278,17 @@ class Ring:
             "cuts": int(asked[1]),
             "given_up": int(asked[2]),
         }
+
+    def _bytes(self, exchanged: int, hellos: int, cycle: int, network: Network) -> int:
+        """Bytes of messages: each has its sender's descriptor, those of exchanges a selection besides."""
+        near, random, pool = self.vicinity, self.cyclon, self.pool
+        links = Links(
+            self.d, self.boxes, NOBODY, near.view, near.size, random.view, random.size, pool.start, pool.size,
+            pool.peer,
+        )  # fmt: skip
+        held = links_per_message(links, self.labels.boxes, network.alive, self.seed, cycle)
+        descriptors = exchanged + hellos + round(exchanged * held)
+        return MESSAGE * (exchanged + hellos) + (LINK + RANGE * self.d) * descriptors
 
     def _make_space(self, done: int, told: int, asked: NDArray[np.int64]) -> int:
         """Enlarge whatever a kernel stopped for, with room for a while; where to go on."""

@@ -9,8 +9,6 @@ be as long on average. Averaged over cycles the error is a few percent, whatever
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,17 +17,26 @@ from sub2sub.links import Links, target
 from sub2sub.randomness import cycle_key, draws, stream_number
 from sub2sub.selection import select
 
-if TYPE_CHECKING:
-    from sub2sub.overlay import Overlay
-
 __all__ = ["links_held", "links_per_message"]
 
 STREAM = stream_number("ring messages")
 SAMPLE = 24  # exchanges looked at in a cycle, two messages each
 
 
-def links_per_message(overlay: Overlay, cycle: int) -> float:
-    """Links that a message of the ring layer holds on average, besides its sender's own descriptor.
+def links_per_message(
+    links: Links, boxes: NDArray[np.int32], alive: NDArray[np.uint8], seed: int, cycle: int
+) -> float:
+    """Links that a message of an exchange holds on average, besides its sender's own descriptor.
+
+    Parameters
+    ----------
+    links : Links
+        The views of all peers.
+    boxes : (n, 2, >= d) int32
+        Their boxes, as `sub2sub.labels.Labels` has them.
+    alive : (n,) uint8
+    seed, cycle : int
+        What the sample depends on.
 
     Examples
     --------
@@ -40,28 +47,24 @@ def links_per_message(overlay: Overlay, cycle: int) -> float:
     >>> overlay.bootstrap()
     >>> for cycle in range(1, 21):
     ...     cost = overlay.step(cycle)
-    >>> bool(5 < links_per_message(overlay, 20) < 30)
+    >>> labels, alive = overlay.ring.labels.boxes, overlay.network.alive
+    >>> bool(5 < links_per_message(Links.of(overlay), labels, alive, seed=1, cycle=20) < 30)
     True
     """
-    links, alive = Links.of(overlay), overlay.network.alive == 1
-    talking = np.flatnonzero(alive & (links.ring_size > 0))
+    talking = np.flatnonzero((alive == 1) & (links.ring_size > 0))
     if talking.size == 0:
         return 0.0
-    key, numbers = cycle_key(overlay.seed, STREAM, cycle), np.arange(SAMPLE)
+    key, numbers = cycle_key(seed, STREAM, cycle), np.arange(SAMPLE)
     sender = talking[(draws(key, numbers) % np.uint64(talking.size)).astype(np.int64)]
     place = draws(key, numbers, 1) % links.ring_size[sender].astype(np.uint64)
     partner = links.ring_peer[links.ring_start[sender] + place.astype(np.int64)].astype(np.int64)
     both = np.concatenate([np.stack([sender, partner]), np.stack([partner, sender])], axis=1)
-    return float(links_held(overlay, both).mean())
-
-
-def links_held(overlay: Overlay, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Links in a message from each of pairs[0] to each of pairs[1]."""
-    return _links_held(Links.of(overlay), overlay.ring.labels.boxes, pairs)  # type: ignore[no-any-return]
+    return float(links_held(links, boxes, both).mean())
 
 
 @kernel
-def _links_held(links, boxes, pairs):
+def links_held(links, boxes, pairs):
+    """Links in a message from each of pairs[0] to each of pairs[1]."""
     n = boxes.shape[0]
     held = np.zeros(pairs.shape[1], np.int64)
     for m in range(pairs.shape[1]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sub2sub import ringmessages
+from sub2sub.links import Links
 from sub2sub.overlay import Overlay, OverlaySettings
 from sub2sub.population import Population
 from sub2sub.ringmessages import links_held, links_per_message
@@ -43,6 +43,17 @@ def held_spelled_out(overlay: Overlay, sender: int, partner: int) -> int:
     return len(set(ring.successors.tolist()) | set(ring.predecessors.tolist()))
 
 
+def held(overlay: Overlay, pairs: np.ndarray) -> np.ndarray:
+    boxes, both = overlay.ring.labels.boxes, np.ascontiguousarray(pairs)
+    found: np.ndarray = links_held(Links.of(overlay), boxes, both)  # type: ignore[no-untyped-call]
+    return found
+
+
+def per_message(overlay: Overlay, cycle: int) -> float:
+    labels, alive = overlay.ring.labels.boxes, overlay.network.alive
+    return links_per_message(Links.of(overlay), labels, alive, overlay.seed, cycle)
+
+
 def all_exchanges(overlay: Overlay) -> np.ndarray:
     return np.stack(overlay.ring.links()[:2])
 
@@ -50,22 +61,22 @@ def all_exchanges(overlay: Overlay) -> np.ndarray:
 def test_a_message_holds_what_figure_3_selects(overlay: Overlay) -> None:
     pairs = all_exchanges(overlay)[:, ::7]
     expected = [held_spelled_out(overlay, int(sender), int(partner)) for sender, partner in pairs.T]
-    assert links_held(overlay, pairs).tolist() == expected
+    assert held(overlay, pairs).tolist() == expected
 
 
 def test_a_sample_is_right_on_average(overlay: Overlay) -> None:
     pairs = all_exchanges(overlay)
     # A peer starts one exchange a cycle, however many neighbours it has.
     weights = 1 / overlay.ring.pool.size[pairs[0]]
-    exact = np.average((links_held(overlay, pairs) + links_held(overlay, pairs[::-1])) / 2, weights=weights)
-    sampled = np.mean([links_per_message(overlay, cycle) for cycle in range(60)])
+    exact = np.average((held(overlay, pairs) + held(overlay, pairs[::-1])) / 2, weights=weights)
+    sampled = np.mean([per_message(overlay, cycle) for cycle in range(60)])
     assert sampled == pytest.approx(exact, rel=0.06)
 
 
 def test_bytes_are_those_of_headers_own_descriptors_and_links(
     overlay: Overlay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sub2sub.overlay.links_per_message", lambda *_: 2.5)
+    monkeypatch.setattr("sub2sub.ring.links_per_message", lambda *_: 2.5)
     ring = overlay.step(9)["ring"]
     exchanged = ring["messages"] - ring["hellos"]
     links = ring["messages"] + round(2.5 * exchanged)
@@ -76,4 +87,4 @@ def test_an_overlay_without_neighbours_sends_nothing() -> None:
     apart = Overlay(Population.of([[0.0], [2.0]], [[1.0], [3.0]]), OverlaySettings.paper())
     apart.bootstrap()
     assert apart.step(1)["ring"]["bytes"] == 0
-    assert ringmessages.links_per_message(apart, 1) == 0.0
+    assert per_message(apart, 1) == 0.0
