@@ -50,8 +50,8 @@ def cycle_key(seed: int, stream: int, cycle: int) -> np.uint64:
 
 @rule
 def peer_key(key, peer):
-    """Key of one peer under a cycle key."""
-    return mix(np.uint64(key) ^ (np.uint64(peer) * _M1 + GOLDEN))
+    """Key of one peer under a cycle key; numbers below 0 may stand for purposes of their own."""
+    return mix(np.uint64(key) ^ (np.uint64(np.int64(peer)) * _M1 + GOLDEN))
 
 
 @rule
