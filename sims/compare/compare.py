@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 
 from sims.compare.figures import figures
 from sims.compare.findings import findings
@@ -12,6 +13,7 @@ from sims.compare.plan import Plan
 from sims.compare.run import run_units
 from sims.compare.table import cells, gather
 from sims.runs.folder import RunWriter
+from sims.runs.toml import dumps
 
 __all__ = ["compare"]
 
@@ -21,6 +23,7 @@ def compare(
 ) -> list[str]:
     """Run what is missing of a plan, and write tables, figures and page; what was found, in sentences."""
     units = plan.units()
+    writer.write_settings(dumps({"compare": asdict(plan) | {"worlds": list(plan.worlds)}}))
     folder = writer.path / "units"
     run_units(units, folder, processes, master, progress)
     table = cells(gather(units, folder))

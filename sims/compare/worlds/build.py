@@ -27,9 +27,13 @@ def build_world(name: str, n: int, events: int, probes: int, seed: int) -> World
         return topic_world(n, events, probes, seed, paths, name)
     if kind == "ranges" and rest:
         return range_world(n, events, probes, seed, rest)
-    if kind == "between":
-        try:
-            return between_world(n, events, probes, seed, float(rest))
-        except ValueError:
-            pass
+    if kind == "between" and (t := _number(rest)) is not None:
+        return between_world(n, events, probes, seed, t)
     raise InputError(f"world = {name!r}: expected topics, topics FILE, ranges WORKLOAD or between T")
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,178 @@
+"""The table, its working points, and the sentences computed from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sims.compare import run
+from sims.compare.findings import findings
+from sims.compare.plan import Plan, Unit
+from sims.compare.run import run_units
+from sims.compare.summary import summary, working_point
+from sims.compare.table import cells, gather
+from sims.compare.unit import Row, _settled
+
+
+def values(**columns: object) -> dict[str, object]:
+    return {
+        "world": "topics", "system": "sub2sub", "knob": "", "loss": 0.0, "crashed": 0.0, "metric": "m",
+        "seed": 1, "value": 1.0, "note": "",
+    } | columns  # fmt: skip
+
+
+def test_the_interval_holds_the_true_mean_about_as_often_as_it_says() -> None:
+    dice = np.random.default_rng(1)
+    rows = [
+        values(metric=f"m{k}", seed=s, value=float(dice.normal(3.0, 2.0)))
+        for k in range(400)
+        for s in range(10)
+    ]
+    table = cells(pd.DataFrame(rows))
+    held = ((table.low <= 3.0) & (table.high >= 3.0)).mean()
+    assert 0.92 < held < 0.98
+
+
+def test_a_cell_without_a_value_says_why_and_one_with_some_says_how_many() -> None:
+    rows = [
+        values(metric="none", seed=1, value=np.nan, note="too large"),
+        values(metric="none", seed=2, value=np.nan, note="too large"),
+        values(metric="some", seed=1, value=4.0),
+        values(metric="some", seed=2, value=np.nan, note="never"),
+    ]
+    table = cells(pd.DataFrame(rows)).set_index("metric")
+    assert np.isnan(table.loc["none", "mean"])
+    assert table.loc["none", "note"] == "too large"
+    assert table.loc["some", "mean"] == 4.0
+    assert table.loc["some", "seeds"] == 1
+    assert table.loc["some", "note"] == "1 of 2 seeds: never"
+
+
+def knobs(world: str, system: str, points: dict[str, tuple[float, float]]) -> list[dict[str, object]]:
+    """Hit ratio, with and without loss, and cost of a system's knobs, nearly the same for three seeds."""
+    return [
+        values(
+            world=world, system=system, knob=knob, loss=loss, metric=metric, seed=seed, value=v + seed * 1e-6
+        )
+        for knob, (hit, cost) in points.items()
+        for loss in (0.0, 0.05)
+        for metric, v in (
+            ("hit_ratio", hit),
+            ("messages_per_event", cost),
+            ("messages_per_delivery", cost / 10),
+        )
+        for seed in range(3)
+    ]
+
+
+def test_the_working_point_is_the_cheapest_that_delivers_enough_else_the_best() -> None:
+    rows = knobs("topics", "a", {"x": (0.5, 10), "y": (0.995, 40), "z": (1.0, 30), "w": (1.0, 90)})
+    rows += knobs("topics", "b", {"x": (0.5, 10), "y": (0.9, 90), "z": (0.8, 20)})
+    table = cells(pd.DataFrame(rows))
+    assert working_point(table, "topics", "a") == "z"
+    assert working_point(table, "topics", "b") == "y"
+    assert working_point(table, "topics", "nobody") is None
+
+
+def test_the_finding_follows_the_numbers() -> None:
+    def sentence(rings: float, camcast: float) -> str:
+        rows = knobs("topics", "sub2sub", {"k": (1.0, rings)}) + knobs(
+            "topics", "camcast", {"c": (1.0, camcast)}
+        )
+        return findings(cells(pd.DataFrame(rows)))[0]
+
+    assert "sub2sub (k) needs the fewest" in sentence(20, 60)
+    assert "0.33 times as many" in sentence(20, 60)
+    assert "camcast (c) needs the fewest" in sentence(60, 20)
+    assert "3 times as many" in sentence(60, 20)
+    assert "rings over nested ranges take as many" in sentence(20, 20)
+
+
+@pytest.mark.parametrize(
+    ("costs", "words"),
+    [
+        ((30, 60, 90), "rings cost less than the exact cover in messages per delivery throughout"),
+        ((5, 6, 7), "rings cost more than the exact cover in messages per delivery throughout"),
+        (
+            (5, 20, 90),
+            "more up to t = 0 and less than the exact cover in messages per delivery from t = 1 on",
+        ),
+    ],
+)
+def test_the_crossing_is_where_the_numbers_cross(costs: tuple[float, ...], words: str) -> None:
+    rows = []
+    for t, cost in zip(("0", "0.5", "1"), costs, strict=True):
+        rows += knobs(f"between {t}", "sub2sub", {"k": (1.0, 20)}) + knobs(
+            f"between {t}", "exact cover", {"c": (1.0, cost)}
+        )
+    (found,) = findings(cells(pd.DataFrame(rows)))
+    assert words in found
+
+
+def test_the_summary_shows_a_system_that_could_not_run_with_its_reason() -> None:
+    rows = knobs("topics", "a", {"x": (1.0, 10)}) + [
+        values(system="b", metric="unable", seed=s, value=np.nan, note="not run: no room") for s in range(3)
+    ]
+    lines = {row["system"]: row for row in summary(cells(pd.DataFrame(rows)), "topics")}
+    assert lines["b"]["notes"] == "not run: no room"
+    assert lines["b"]["hit ratio"] == "—"
+    assert lines["a"]["notes"] == ""
+
+
+@pytest.mark.parametrize(
+    ("hits", "level", "cycle"),
+    [
+        ([0.0, 0.5, 1, 1, 1, 1, 1, 1], 1.0, 3.0),
+        ([1.0] * 8, 1.0, 1.0),
+        ([0.5] * 8, 1.0, float("nan")),
+        ([0.2, 0.98, 1, 1, 1, 0.98, 1, 1], 1.0, 2.0),
+    ],
+)
+def test_an_overlay_has_settled_when_a_mean_of_five_cycles_is_near_the_level(
+    hits: list[float], level: float, cycle: float
+) -> None:
+    assert _settled(np.array(hits), level) == pytest.approx(cycle, nan_ok=True)
+
+
+UNITS = Plan(("topics",), subscribers=60, events=4, probes=2, seeds=2).units()[::9]
+
+
+def quiet(done: int, total: int) -> None:
+    pass
+
+
+def test_a_comparison_taken_up_again_gives_the_same_table(tmp_path: Path) -> None:
+    run_units(UNITS, tmp_path / "whole", 1, None, quiet)
+    run_units(UNITS[:1], tmp_path / "parts", 1, None, quiet)
+    before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "parts").iterdir()}
+    run_units(UNITS, tmp_path / "parts", 1, None, quiet)
+    after = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "parts").iterdir()}
+    assert before.items() <= after.items()
+    assert len(after) == len(UNITS)
+    whole, parts = (cells(gather(UNITS, tmp_path / name)) for name in ("whole", "parts"))
+    pd.testing.assert_frame_equal(whole, parts)
+
+
+def test_all_systems_of_a_seed_saw_the_same_world_or_there_is_no_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measured(world: str, system: str, seed: int, *rest: object) -> tuple[str, list[Row]]:
+        return ("same" if system == "sub2sub" or seed == 1 else "other"), [Row("", 0.0, 0.0, "m", 1.0, "")]
+
+    monkeypatch.setattr(run, "measure", measured)
+    units = [
+        Unit("topics", system, seed, 9, 9, 9, 9.0) for system in ("sub2sub", "camcast") for seed in (1, 2)
+    ]
+    run_units(units, tmp_path, 1, None, quiet)
+    assert len(gather([unit for unit in units if unit.seed == 1], tmp_path)) == 2
+    with pytest.raises(AssertionError, match="topics, seed 2: sub2sub and camcast saw different worlds"):
+        gather(units, tmp_path)
+
+
+def test_units_of_other_sizes_are_other_units() -> None:
+    assert len({unit.key for n in (50, 60) for unit in Plan(("topics",), n, seeds=2).units()}) == 2 * len(
+        Plan(("topics",), 50, seeds=2).units()
+    )
