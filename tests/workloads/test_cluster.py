@@ -32,16 +32,21 @@ def free_port() -> int:
 
 @contextmanager
 def daemon(role: str, *arguments: object) -> Iterator[None]:
-    """A Spark master or worker in the foreground of a process of its own, stopped by its process ID."""
+    """A Spark master or worker in a process of its own, stopped by its process ID.
+
+    Started without Spark's script, which would start another Java only to print this command.
+    """
     import pyspark
 
-    command = [Path(pyspark.__file__).parent / "bin" / "spark-class", f"org.apache.spark.deploy.{role}"]
+    conf, jars = Path(session.__file__).parent / "conf", Path(pyspark.__file__).parent / "jars" / "*"
+    java = [java_home() / "bin" / "java", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+    command = [*java, "-cp", f"{conf}{os.pathsep}{jars}", f"org.apache.spark.deploy.{role}"]
     environment = os.environ | {
         "JAVA_HOME": str(java_home()),
+        "SPARK_HOME": str(Path(pyspark.__file__).parent),
         "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_CONF_DIR": str(Path(session.__file__).parent / "conf"),
-        "SPARK_DAEMON_MEMORY": "256m",
-        "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "SPARK_CONF_DIR": str(conf),
+        "SPARK_SCALA_VERSION": "2.13",
         "PYSPARK_PYTHON": sys.executable,
     }
     with subprocess.Popen(
@@ -75,16 +80,21 @@ def test_a_cluster_gives_the_same_bytes(tmp_path: Path) -> None:
     master = f"spark://127.0.0.1:{port}"
     with ExitStack() as cluster:
         cluster.enter_context(daemon("master.Master", "--port", port))
+        command = [
+            sys.executable,
+            "-m",
+            "tests.workloads.cluster_job",
+            master,
+            str(tmp_path / "there" / "out"),
+        ]
+        # It has imports and a Java of its own to start while the others do.
+        driver = cluster.enter_context(subprocess.Popen(command, cwd=ROOT))
+        cluster.callback(driver.kill)
         wait_for(port)
         for number in range(2):
             worker = ("-c", 1, "-m", "1g", "-d", tmp_path / f"worker-{number}", master)
             cluster.enter_context(daemon("worker.Worker", *worker))
-        subprocess.run(
-            [sys.executable, "-m", "tests.workloads.cluster_job", master, str(tmp_path / "there" / "out")],
-            cwd=ROOT,
-            check=True,
-            timeout=300,
-        )
+        assert driver.wait(timeout=300) == 0
     job(None, tmp_path / "here" / "out")
     here, there = tmp_path / "here" / "out", tmp_path / "there" / "out"
     assert digests(there / "w") == digests(here / "w")
