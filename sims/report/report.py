@@ -71,7 +71,7 @@ def _add_curves(page: Page, sources: Sources, heading: str) -> None:
     """One section of curves; runs that lack its table are named."""
     tables, draw = CURVES[heading]
     # Elsewhere tables of these names are the experiment's own.
-    kinds = ("run", "statistics") if "ring-lengths" in tables else ("run",)
+    kinds = ("run", "stats", "statistics") if "ring-lengths" in tables else ("run",)
     having = {
         name: source
         for name, source in sources.items()
