@@ -16,6 +16,8 @@ import pytest
 from click.testing import CliRunner
 
 from sims.cli import main
+from sims.runs.catalogue import find_file, shipped
+from sims.runs.experiment import load_experiment
 from sims.runs.folder import RunFolder
 from sims.runs.sweeping import run as run_of_sweep
 from sub2sub.errors import InputError
@@ -236,6 +238,21 @@ def test_a_sweep_s_run_gives_the_numbers_of_the_same_run_in_a_folder(file: Path,
     assert run_of_sweep({"experiment": str(file), "seed": 3}) == whole.manifest["final"]
     with pytest.raises(InputError, match="unknown key"):
         run_of_sweep({"experiment": str(file), "seed": 3, "layers.ring.exchange": 2})
+
+
+SMALL = {
+    "sub2sub": {"population.size": 100, "workload.events": 10},
+    "camcast": {"workload.chain": [3, 10, 40], "workload.events": 5},
+    "hpmcast": {"layers.sizes": [5, 5, 5], "population.size": 125, "workload.events": 5},
+}
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_experiment_of_the_package_runs_in_a_small_form(name: str):
+    system = load_experiment(find_file(name)).system
+    numbers = run_of_sweep({"experiment": name, "seed": 1, **SMALL[system]})
+    assert numbers.get("hit_ratio", 1.0) > 0.9
+    assert numbers["messages_per_peer_and_cycle"] > 0
 
 
 def test_without_an_argument_the_experiments_are_listed():
