@@ -54,7 +54,7 @@ def fig8(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
             walks = {offers: _walk(simulation, events, offers == "all links") for offers in _OFFERS}
             errors = _threshold_errors(simulation, size, seed)
     _save(out, subscribers, walks, errors)
-    _draw(out, subscribers, walks, size)
+    _draw(out, subscribers, walks, errors, size)
     return _claims(subscribers, walks, errors)
 
 
@@ -131,9 +131,11 @@ def _claims(
     return claims
 
 
-def _draw(out: Path, subscribers: Cycles, walks: dict[str, Walks], size: int) -> None:
+def _draw(
+    out: Path, subscribers: Cycles, walks: dict[str, Walks], errors: dict[str, NDArray[np.float64]], size: int
+) -> None:
     with styled():
-        fig, (left, right) = figure(1, 2, sharey=True)
+        fig, (left, right, far) = figure(1, 3, figsize=(12.6, 4.2))
         for number, (form, took) in enumerate(subscribers.items()):
             cycles = np.arange(int(took.max()) + 1)
             line(
@@ -141,7 +143,7 @@ def _draw(out: Path, subscribers: Cycles, walks: dict[str, Walks], size: int) ->
                 drawstyle="steps-post", markevery=4,
             )  # fmt: skip
         left.set(
-            xlabel="cycles", ylabel="are back, or have found somebody (%)", title="Subscribers that rejoin",
+            xlabel="cycles", ylabel="are back (%)", title="Subscribers that rejoin",
             xticks=range(0, 5 * (max(int(took.max()) for took in subscribers.values()) // 5) + 6, 5),
         )  # fmt: skip
         for number, (offers, walk) in enumerate(walks.items()):
@@ -152,8 +154,20 @@ def _draw(out: Path, subscribers: Cycles, walks: dict[str, Walks], size: int) ->
             )  # fmt: skip
         right.axvline(FIVE, color=COLOURS[-1], linewidth=0.8)
         right.annotate("paper: all by here", (FIVE, 50), (5, 0), textcoords="offset points", fontsize=9)
-        right.set(xlabel="cycles", title="Publishers that look for a match")
+        right.set(xlabel="cycles", ylabel="have found somebody (%)", title="Publishers that look for a match")
         left.legend(loc="lower right", fontsize=9)
         right.legend(title="a contacted peer offers", loc="lower right", fontsize=9)
+        with_them, without = (int(errors[f"events_{name}"][0]) for name in ("with_subscribers", "without"))
+        for number, (name, label) in enumerate(
+            (
+                ("given_up_wrongly", f"{with_them:,} with subscribers: given up"),
+                ("taken_wrongly", f"{without:,} without: taken by somebody"),
+            )
+        ):
+            line(far, number, errors["threshold"], 100 * errors[name], label, markevery=5)
+        far.set_yscale("symlog", linthresh=0.01)
+        far.set(ylim=(-0.001, 100), xlim=(0, 30), title="Publishers that give up")
+        far.set(xlabel="after so many cycles", ylabel="events decided wrongly (%)")
+        far.legend(title="events", fontsize=9)
         fig.suptitle(f"3 attributes, power law, {size:,} peers", fontsize=10)
         save_figure(out, ID, fig)

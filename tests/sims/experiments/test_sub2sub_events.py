@@ -37,6 +37,7 @@ MUST_HOLD = {
     "sub2sub-return": ["after their return", "do not match"],
     "sub2sub-loss": ["30% lost: cycles until all rings are complete", "30% lost: hit ratio", "as published"],
     "sub2sub-churn": ["hit ratio meanwhile", "cycles afterwards", "do not match"],
+    "sub2sub-traffic": ["hit ratio", "failed messages", "extended", "as published"],
     "sub2sub-partition": ["cycles after the merge", "do not match"],
     "sub2sub-change": ["until nobody receives spam", "most spam", "never forgotten"],
 }
