@@ -286,6 +286,8 @@ if config.DISABLE_JIT:
             if end < rest[k + 1]:
                 pieces[top, : 2 * d], pieces[top, k] = rest, end
                 rest[k + 1], top = end, top + 1
+        if 2 * d > ENDS:  # as the vector code leaves them where they do not fit one vector
+            pieces[at:top] = np.roll(pieces[at:top], 1, axis=0)
         return top - 1
 
     def strike_points(points: Any, row: int, first: int, count: int, boxes: Any, x: int, d: int) -> int:
