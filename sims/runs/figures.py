@@ -1,4 +1,4 @@
-"""Figures of a run, drawn from its tables: ring construction, delivery, load, traffic."""
+"""Figures of a run, drawn from its tables: ring construction or views, delivery, load, traffic."""
 
 from __future__ import annotations
 
@@ -53,6 +53,21 @@ def _rings(run: RunFolder, table: Columns) -> Figure:
     axes.set(xlabel="cycle", ylabel="%", ylim=(-3, 103), title="Ring construction")
     _mark_faults(run, axes)
     axes.legend(loc="lower right")
+    return fig
+
+
+def _views(run: RunFolder, table: Columns) -> Figure:
+    fig, axes = figure()
+    shares = [
+        ("whole", "participants with all views right"),
+        ("dead", "entries dead"),
+        ("missing", "entries missing"),
+    ]
+    for number, (column, label) in enumerate(shares):
+        line(axes, number, table["cycle"], 100 * table[column], label, **_markers(len(table["cycle"])))
+    axes.set(xlabel="cycle", ylabel="%", ylim=(-3, 103), title="Membership views")
+    _mark_faults(run, axes)
+    axes.legend(loc="center right", fontsize=9)
     return fig
 
 
@@ -112,6 +127,7 @@ def _traffic(run: RunFolder, table: Columns) -> Figure:
 
 _DRAWINGS: dict[str, Callable[[RunFolder, Columns], Figure]] = {
     "rings": _rings,
+    "views": _views,
     "delivery": _delivery,
     "load": _load,
     "traffic": _traffic,
