@@ -149,7 +149,13 @@ def _crossing(
     if cheaper and cheaper == [t for t, _, _ in known][-len(cheaper) :]:
         before = f"more up to t = {dearer[-1]:g} and " if dearer else ""
         return f"rings cost {before}less than the {other} in {what} from t = {cheaper[0]:g} on ({grows})"
-    return f"rings and the {other} stay close in {what} ({grows})"
+    told = [
+        f"{word} at t = {', '.join(f'{t:g}' for t in at)}"
+        for word, at in (("less", cheaper), ("more", dearer))
+        if at
+    ]
+    apart = f"cost {' and '.join(told)}, and elsewhere cannot be told" if told else "cannot be told"
+    return f"rings {apart} apart from the {other} in {what} ({grows})"
 
 
 def _systems(table: pd.DataFrame, world: str) -> list[str]:

@@ -32,15 +32,25 @@ def write_page(
         f"{plan.subscribers:,} subscribers, {plan.events} events, {plan.seeds} seeds",
     )
     page.heading("Finding").text("\n\n".join(sentences)).text(HOW)
+    family = [world for world in plan.worlds if world.startswith("between")]
     for world in plan.worlds:
-        page.heading(world)
-        rows = [{name: row[name] for name in COLUMNS} for row in summary(table, world)]
-        page.table(rows, "Means over seeds ± half of the 95 % confidence interval, without faults.")
-        slug = world.replace(" ", "-").replace("/", "-")
-        for file, caption in drawn:
-            if file.stem.endswith(f"-{slug}"):
-                page.figure(file, caption)
-    for file, caption in drawn:
-        if file.stem == "family":
-            page.heading("The family between").figure(file, caption)
+        if world not in family:
+            _table(page.heading(world), table, world)
+            slug = world.replace(" ", "-").replace("/", "-")
+            _figures(page, [(file, caption) for file, caption in drawn if file.stem.endswith(f"-{slug}")])
+    if family:
+        page.heading("The family between")
+        _figures(page, [(file, caption) for file, caption in drawn if file.stem == "family"])
+        for world in family:
+            _table(page.heading(f"t = {world.split()[1]}", level=3), table, world)
     page.write(path)
+
+
+def _table(page: Page, table: pd.DataFrame, world: str) -> None:
+    rows = [{name: row[name] for name in COLUMNS} for row in summary(table, world)]
+    page.table(rows, "Means over seeds ± half of the 95 % confidence interval, without faults.")
+
+
+def _figures(page: Page, drawn: Sequence[tuple[Path, str]]) -> None:
+    for file, caption in drawn:
+        page.figure(file, caption)

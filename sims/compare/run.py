@@ -7,11 +7,12 @@ earlier one found.
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 
 import pyarrow as pa
@@ -68,8 +69,9 @@ def run_units(
             _run_one(unit, folder)
             progress(done + number + 1, len(units))
         return
+    others = set(active_children())
     # Started afresh, not forked: numba's and Arrow's threads do not survive a fork.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processes, get_context("spawn"), initializer=_ignore_interrupts) as pool:
         jobs = [pool.submit(_run_one, unit, folder) for unit in todo]
         try:
             for number, job in enumerate(as_completed(jobs)):
@@ -77,7 +79,14 @@ def run_units(
                 progress(done + number + 1, len(units))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for worker in set(active_children()) - others:
+                worker.terminate()  # a unit is a whole file or none, so nothing is lost but its time
             raise
+
+
+def _ignore_interrupts() -> None:
+    """Leave it to the process that started this one to end it, without a word."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def read_unit(folder: Path, unit: Unit) -> tuple[str, pa.Table]:
