@@ -32,9 +32,10 @@ def factor(correlation: Sequence[Sequence[float]], d: int) -> Floats:
     >>> factor([[1.0, 0.6], [0.6, 1.0]], 2).round(6).tolist()
     [[1.0, 0.0], [0.6, 0.8]]
     """
+    if len(correlation) != d or any(len(row) != d for row in correlation):
+        lengths = ", ".join(str(len(row)) for row in correlation)
+        raise InputError(f"correlation: expected {d} rows of {d} numbers, got rows of {lengths}")
     matrix = np.asarray(correlation, np.float64)
-    if matrix.shape != (d, d):
-        raise InputError(f"correlation: expected {d} rows of {d} numbers, got shape {matrix.shape}")
     if not (np.allclose(matrix, matrix.T) and np.allclose(np.diag(matrix), 1.0)):
         raise InputError("correlation: expected a symmetric matrix with 1 on the diagonal")
     lower = np.zeros((d, d))

@@ -121,7 +121,7 @@ def _per_cycle(name: str, metrics: Mapping[str, str]) -> Callable[[Sequence[Axes
 
 
 def _draw_lengths(panels: Sequence[Axes], tables: Mapping[str, pa.Table]) -> None:
-    for number, group, rows in _groups(tables["ring-lengths"], panels[0]):
+    for number, group, rows in _groups(tables["lengths"], panels[0]):
         _lengths(panels[0], rows["length"].to_numpy(), rows["events"].to_numpy(), number, group)
     panels[0].legend(fontsize=9)
 
@@ -157,7 +157,7 @@ _FIGURES: dict[str, tuple[Callable[[Sequence[Axes], Mapping[str, Any]], None], i
     "deliveries": (
         _per_cycle("deliveries", {"hit_ratio": "hit ratio", "complete": "complete deliveries"}), 2,
     ),
-    "ring-lengths": (_draw_lengths, 1),
+    "lengths": (_draw_lengths, 1),
     "hops": (_draw_hops, 1),
     "load": (_draw_load, 2),
 }  # fmt: skip

@@ -5,16 +5,17 @@ A mapping says which columns hold an attribute: `{"price": ("min_price", "max_pr
 X_low and X_high and events in columns X, as `workloads.layout` writes them. An empty end of a range
 is open: it reaches to the end of the axis.
 
-A row that cannot be used (a wrong type, NaN, low > high, an empty value) is counted and kept aside with
-its row number and reason, or refused, as the caller chooses; never dropped in silence.
+A row that cannot be used (a wrong type, NaN, low > high, an empty value, a line of a CSV file with too few or
+too many values) is counted and kept aside with its row number, from 0, and reason, or refused, as the caller
+chooses; never dropped in silence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,8 @@ from workloads.tables import read_table, whole
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
+    Source: TypeAlias = Path | str | pa.Table | pd.DataFrame
 
 __all__ = ["Rejected", "read_events", "read_subscriptions", "read_topics", "read_tree"]
 
@@ -54,28 +57,35 @@ class Rejected:
 
 
 class _Rows:
-    """Collects the reason against each row; the first one counts."""
+    """A table, and the reason against each of its rows that cannot be used; the first one counts."""
 
-    def __init__(self, count: int) -> None:
-        self.reasons: dict[int, str] = {}
-        self.count = count
+    def __init__(self, source: Source) -> None:
+        ragged: dict[int, str] = {}
+        self.table = _table(source, ragged)
+        self.reasons: dict[int, str] = {}  # by place in the table
+        self._ragged = ragged
+        every = np.arange(self.table.num_rows + len(ragged))
+        self._numbers = np.delete(every, list(ragged))  # of the rows that made it into the table
 
-    def reject(self, bad: NDArray[np.bool_], reason: Any) -> None:
+    def reject(self, bad: NDArray[np.bool_], reason: Callable[[int], str]) -> None:
+        """Reject the rows where `bad` holds."""
         for row in np.flatnonzero(bad).tolist():
             self.reasons.setdefault(row, reason(row))
 
     def split(self, on_bad: OnBad, what: str) -> tuple[NDArray[np.bool_], Rejected]:
-        rows = np.array(sorted(self.reasons), np.int64)
+        """Which rows of the table are good, and the others."""
+        against = self._ragged | {int(self._numbers[row]): why for row, why in self.reasons.items()}
+        rows = np.array(sorted(against), np.int64)
         if len(rows) and on_bad == "refuse":
             more = f" ({len(rows) - 1} more rows cannot be used)" if len(rows) > 1 else ""
-            raise InputError(f"{what}, row {rows[0]}: {self.reasons[int(rows[0])]}{more}")
-        good = np.ones(self.count, bool)
-        good[rows] = False
-        return good, Rejected(rows, [self.reasons[row] for row in rows.tolist()])
+            raise InputError(f"{what}, row {rows[0]}: {against[int(rows[0])]}{more}")
+        good = np.ones(self.table.num_rows, bool)
+        good[list(self.reasons)] = False
+        return good, Rejected(rows, [against[row] for row in rows.tolist()])
 
 
 def read_subscriptions(
-    source: Path | str | pa.Table | pd.DataFrame,
+    source: Source,
     columns: Columns | None = None,
     *,
     on_bad: OnBad = "refuse",
@@ -102,9 +112,9 @@ def read_subscriptions(
     >>> lows.tolist(), highs.tolist(), rejected.rows.tolist(), rejected.reasons
     ([[1.0], [-inf]], [[2.0], [4.0]], [1], ['price: low 5.0 > high 3.0'])
     """
-    table = _table(source)
+    rows = _Rows(source)
+    table = rows.table
     columns = columns or _guess_ranges(table)
-    rows = _Rows(table.num_rows)
     lows, highs = np.empty((table.num_rows, len(columns))), np.empty((table.num_rows, len(columns)))
     for axis, (name, where) in enumerate(columns.items()):
         open_low, open_high = (axes or {}).get(name, (-np.inf, np.inf))
@@ -120,7 +130,7 @@ def read_subscriptions(
 
 
 def read_events(
-    source: Path | str | pa.Table | pd.DataFrame,
+    source: Source,
     columns: Mapping[str, str] | list[str],
     *,
     on_bad: OnBad = "refuse",
@@ -139,16 +149,16 @@ def read_events(
     >>> points.tolist(), rejected.reasons
     ([[1.5]], ["price: expected a finite number, got 'cheap'"])
     """
-    table = _table(source)
+    rows = _Rows(source)
     named = columns if isinstance(columns, Mapping) else {name: name for name in columns}
-    rows = _Rows(table.num_rows)
-    points = np.stack([_numbers(table, where, name, rows, None) for name, where in named.items()], axis=1)
+    columns_of = [_numbers(rows.table, where, name, rows, None) for name, where in named.items()]
+    points = np.stack(columns_of, axis=1)
     good, rejected = rows.split(on_bad, "events")
     return points[good], rejected
 
 
 def read_topics(
-    source: Path | str | pa.Table | pd.DataFrame,
+    source: Source,
     column: str = "topic",
     *,
     known: list[str] | None = None,
@@ -169,7 +179,8 @@ def read_topics(
     >>> topics, rejected.rows.tolist()
     (['.sport'], [1, 2])
     """
-    values, rows = _paths(source, column)
+    rows = _Rows(source)
+    values = _paths(rows, column)
     if known is not None:
         there = set(known)
         rows.reject(
@@ -180,7 +191,7 @@ def read_topics(
 
 
 def read_tree(
-    source: Path | str | pa.Table | pd.DataFrame, column: str | None = None, *, on_bad: OnBad = "refuse"
+    source: Source, column: str | None = None, *, on_bad: OnBad = "refuse"
 ) -> tuple[list[str], Rejected]:
     """The topics of a tree, a path per row, each once and under one of the others; the root may be left out.
 
@@ -197,9 +208,9 @@ def read_tree(
     >>> topics, rejected.reasons
     (['.', '.sport', '.sport.soccer'], ["supertopic of '.art.jazz' is unknown", "topic '.sport' again"])
     """
-    table = _table(source)
-    column = column or ("path" if "path" in table.column_names else "topic")
-    values, rows = _paths(table, column)
+    rows = _Rows(source)
+    column = column or ("path" if "path" in rows.table.column_names else "topic")
+    values = _paths(rows, column)
     first_place = {value: row for row, value in reversed(list(enumerate(values)))}
     again = np.array([first_place[value] != row for row, value in enumerate(values)], bool)
     rows.reject(again, lambda row: f"topic {values[row]!r} again")
@@ -214,23 +225,22 @@ def read_tree(
     return kept if "." in kept else [".", *kept], rejected
 
 
-def _paths(source: Path | str | pa.Table | pd.DataFrame, column: str) -> tuple[list[Any], _Rows]:
+def _paths(rows: _Rows, column: str) -> list[Any]:
     """A column of topics, with those that are no paths rejected."""
-    values = _column(_table(source), column).to_pylist()
-    rows = _Rows(len(values))
+    values: list[Any] = _column(rows.table, column).to_pylist()
     formed = [
         isinstance(v, str) and v.startswith(".") and (v == "." or all(v[1:].split("."))) for v in values
     ]
     bad = ~np.array(formed, bool)
     rows.reject(bad, lambda row: f"{column}: expected a path such as .a.b, got {values[row]!r}")
-    return values, rows
+    return values
 
 
-def _table(source: Path | str | pa.Table | pd.DataFrame) -> pa.Table:
+def _table(source: Source, ragged: dict[int, str]) -> pa.Table:
     import pyarrow as pa
 
     if isinstance(source, str | Path):
-        return read_table(Path(source))
+        return read_table(Path(source), ragged)
     return source if isinstance(source, pa.Table) else pa.Table.from_pandas(source, preserve_index=False)
 
 

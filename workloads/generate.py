@@ -118,26 +118,31 @@ def generate(
     def run(what: str, numbers: range, task: Task) -> Integers:
         return run_numbers(spark, numbers, partial(task, job), what, progress, partitions)
 
-    run("subscriptions", range(len(parts(out, subscribers))), _write_subscriptions)
-    accepted = _accept_candidates(job, run) if at_least else np.zeros(0, np.int64)
-    run("events", range(len(parts(out, events))), partial(_write_events, accepted=accepted))
-    shutil.rmtree(job.drafts, ignore_errors=True)
-    manifest = {
-        "spec": to_dict(spec),
-        "attributes": spec.names,
-        "seed": seed,
-        "subscribers": subscribers,
-        "events": events,
-        "at_least": at_least,
-        "candidates": len(accepted) * BLOCK if at_least else events,
-    }
-    if cycles:
-        rows = run("churn", range(len(parts(out, subscribers))), _write_churn)
-        manifest |= {"cycles": cycles, "moves": int(rows.sum())}
-    if isinstance(spec, TopicRanges):
-        write_topics(out, spec.topics.topics)
-        manifest["topics"] = len(spec.topics.topics)
-    write_manifest(out, manifest)
+    try:
+        run("subscriptions", range(len(parts(out, subscribers))), _write_subscriptions)
+        accepted = _accept_candidates(job, run) if at_least else np.zeros(0, np.int64)
+        run("events", range(len(parts(out, events))), partial(_write_events, accepted=accepted))
+        shutil.rmtree(job.drafts, ignore_errors=True)
+        manifest = {
+            "spec": to_dict(spec),
+            "attributes": spec.names,
+            "seed": seed,
+            "subscribers": subscribers,
+            "events": events,
+            "at_least": at_least,
+            "candidates": len(accepted) * BLOCK if at_least else events,
+        }
+        if cycles:
+            rows = run("churn", range(len(parts(out, subscribers))), _write_churn)
+            manifest |= {"cycles": cycles, "moves": int(rows.sum())}
+        if isinstance(spec, TopicRanges):
+            write_topics(out, spec.topics.topics)
+            manifest["topics"] = len(spec.topics.topics)
+        write_manifest(out, manifest)
+    except BaseException:  # interrupted too: half a workload is of no use, and would be in the way
+        for folder in ("subscriptions", "events", "churn", ".candidates"):
+            shutil.rmtree(out / folder, ignore_errors=True)
+        raise
     return open_workload(out)
 
 

@@ -4,7 +4,7 @@
     completeness    per cycle: ring links in place, complete rings (Figure 5 of Sub-2-Sub, 004)
     deliveries      per cycle: hit ratio, complete deliveries, hops, messages, duplicates, spam (Figure 6)
     traffic         per cycle and layer: messages, failures and bytes per peer
-    ring-lengths    events with a ring of each length (Figure 7a)
+    lengths         events with a ring of each length (Figure 7a)
     hops            against ring length (Figure 7b)
     hops-law        the line through them: hops = intercept + slope log2(length), run by run
     load            messages received and sent by the peers at each quantile (Section 5)
@@ -141,7 +141,7 @@ def _events(spark: SparkSession, runs: Sequence[Run]) -> dict[str, pa.Table]:
         complete=complete,
     )
     found = {
-        "ring-lengths": collect(lengths),
+        "lengths": collect(lengths),
         "hops": intervals(complete, ["group", "length"], ["hops"]),
         "hops-law": intervals(laws, ["group"], ["slope", "intercept", "r2"]),
     }

@@ -133,6 +133,7 @@ def test_a_copula_gives_the_correlation_and_keeps_every_column_uniform() -> None
         (lambda: Mixture((Uniform(),), (1.0, 2.0)), "one per part"),
         (lambda: factor([[1.0, 2.0], [2.0, 1.0]], 2), "positive definite"),
         (lambda: factor([[1.0, 0.5]], 2), "2 rows"),
+        (lambda: factor([[1.0, 0.5], [0.5]], 2), "got rows of 2, 1"),
     ],
 )
 def test_impossible_settings_are_refused_by_name(make: Callable[[], object], message: str) -> None:

@@ -115,3 +115,21 @@ def test_unknown_and_malformed_topics_are_told_apart() -> None:
     assert topics == [".a", ".a.b"]
     assert rejected.rows.tolist() == [1, 2, 3, 4]
     assert rejected.reasons[2] == "unknown topic '.c'"
+
+
+def test_lines_of_csv_with_too_few_or_too_many_values_keep_their_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "orders.csv"
+    path.write_text("lo,hi\n1,2\n5\n4,3\n3,4,5\nnan,9\n,9\n1,x\n")
+    columns = {"price": ("lo", "hi")}
+    with pytest.raises(InputError, match=r"row 1: expected 2 values, got 1 \(4 more rows"):
+        read_subscriptions(path, columns)
+    _, lows, highs, rejected = read_subscriptions(path, columns, on_bad="set aside")
+    assert lows.ravel().tolist() == [1.0, -np.inf]
+    assert highs.ravel().tolist() == [2.0, 9.0]
+    assert dict(zip(rejected.rows.tolist(), rejected.reasons, strict=True)) == {
+        1: "expected 2 values, got 1",
+        2: "price: low 4.0 > high 3.0",
+        3: "expected 2 values, got 3",
+        4: "price low: expected a finite number, got nan",
+        6: "price high: expected a finite number, got 'x'",
+    }

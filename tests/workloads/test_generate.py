@@ -75,6 +75,14 @@ def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "thesis.txt").read_text() == "mine"
 
 
+def test_nothing_is_left_of_a_workload_that_could_not_be_made(tmp_path: Path) -> None:
+    spec = workloads.named("uniform-8")
+    with pytest.raises(InputError, match="expected a denser workload"):
+        generate(spec, 50, 5, seed=1, out=tmp_path / "w")
+    assert not list((tmp_path / "w").iterdir())
+    generate(spec, 50, 5, seed=1, out=tmp_path / "w", at_least=0)
+
+
 def test_an_unfinished_folder_is_not_a_workload(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expected a workload folder"):
         layout.open_workload(tmp_path)

@@ -106,7 +106,7 @@ def test_runs_are_described_by_what_their_tables_say(make_run: MakeRun, spark: A
     assert cell(found["hops"], length=5) == pytest.approx(by_scipy([x for x in hops if not np.isnan(x)]))
     slopes = [stats.linregress(np.log2(table["matches"]), table["hops"]).slope for table in last]
     assert cell(found["hops-law"], metric="slope") == pytest.approx(by_scipy(slopes))
-    lengths = found["ring-lengths"]
+    lengths = found["lengths"]
     assert lengths["length"].to_pylist() == list(range(2, 9))
     assert (
         lengths["events"].to_pylist()
@@ -133,7 +133,7 @@ def test_groups_are_averaged_apart_and_unfinished_runs_left_out(make_run: MakeRu
     text = (out / "statistics.md").read_text()
     assert "8 runs of 2 groups" in text
     assert "1 runs that are not done were left out" in text
-    figures = {"completeness.png", "deliveries.png", "hops.png", "load.png", "ring-lengths.png"}
+    figures = {"completeness.png", "deliveries.png", "hops.png", "load.png", "lengths.png"}
     assert {path.name for path in out.glob("*.png")} == figures
     assert len(find_runs([root])) == 9  # statistics are no runs
     with pytest.raises(InputError, match=r"no setting 'population\.sise'"):
