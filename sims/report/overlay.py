@@ -31,7 +31,7 @@ __all__ = ["MEGABYTES", "OverlayView", "add_overlay", "encode", "scripts"]
 
 MEGABYTES = 8.0
 _VIEWS = {"near": "vicinity", "random": "cyclon", "ring": "ring"}
-_SCRIPTS = ("draws", "spread", "data", "plane", "ring", "player", "controls", "view")
+_SCRIPTS = ("draws", "spread", "data", "plane", "ring", "words", "player", "controls", "view")
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -200,7 +200,7 @@ def _fit(
         if len(kept) == 1:
             size = packer.bytes_of(set(_names(kept))) / 1e6
             raise InputError(
-                f"links: one recorded cycle takes {size:.1f} MB of a page, which has room for {megabytes:g} MB "
+                f"links: one recorded cycle takes {size:.1f} MB of a page, expected at most {megabytes:g} MB "
                 "(--megabytes)"
             )
         cycles = [shot["cycle"] for shot in kept]

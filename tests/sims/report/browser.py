@@ -52,6 +52,15 @@ class Tab:
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(file.resolve().as_uri())
 
+    def wait_for_overlay(self) -> None:
+        """Wait until the overlay view can be used; what the page complained of tells why it cannot."""
+        from playwright.sync_api import TimeoutError
+
+        try:
+            self.page.wait_for_selector("section.overlay[data-ready=true]")
+        except TimeoutError:
+            raise AssertionError(f"the overlay did not get ready: {self.complaints}") from None
+
     def role(self, name: str) -> Any:
         """A part of the overlay view."""
         return self.page.locator(f'section.overlay [data-role="{name}"]')

@@ -52,7 +52,7 @@ def chromium() -> Iterator[Any]:
 def tab(chromium: Any, page_file: Path) -> Iterator[browser.Tab]:
     """The report, opened; in the end it must not have complained, nor asked for anything but itself."""
     opened = browser.Tab(chromium, page_file, reduced_motion="reduce")  # events are at their end at once
-    opened.page.wait_for_selector("section.overlay[data-ready=true]")
+    opened.wait_for_overlay()
     opened.page.locator('[data-attribute="2"]').fill("0.5")  # the first event is a random one
     yield opened
     assert opened.complaints == []
@@ -224,7 +224,7 @@ def test_the_theme_follows_the_system_until_it_is_chosen(chromium: Any, page_fil
 def test_a_narrow_screen_needs_no_sideways_scrolling(chromium: Any, page_file: Path) -> None:
     tab = browser.Tab(chromium, page_file)
     tab.page.set_viewport_size({"width": 360, "height": 700})
-    tab.page.wait_for_selector("section.overlay[data-ready=true]")
+    tab.wait_for_overlay()
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= 360
     assert tab.complaints == []
     tab.context.close()

@@ -1,9 +1,9 @@
 // The overlay that one plays with: controls, the two pictures, and what they show of the same event.
 (() => {
   "use strict";
-  const { attach, audience, below, cycleKey, draw, inPlace, peerKey, Plane, Player, Ring, round, spread, world } = globalThis.sub2sub;
+  const { attach, audience, below, cycleKey, describe, draw, inPlace, number, peerKey, Plane, Player, Ring } = globalThis.sub2sub;
+  const { round, spread, summary, world } = globalThis.sub2sub;
   const TYPICAL = 60; // subscribers of the first event: enough to see something, few enough to tell apart
-  const WHOLE = new Intl.NumberFormat("en");
 
   class OverlayView {
     constructor(section, head) {
@@ -29,6 +29,10 @@
     }
 
     async start() {
+      if (!("DecompressionStream" in globalThis)) {
+        this.part("summary").textContent = "This needs a browser of 2023 or later.";
+        return;
+      }
       this.readColours();
       await this.goTo(this.head.snapshots.length - 1);
       this.publish(this.randomPoint(TYPICAL), false);
@@ -61,7 +65,7 @@
       if (!members.length) return;
       const place = members.indexOf(this.hovered);
       this.hover(place < 0 ? members[0] : members[(place + by + members.length) % members.length]);
-      this.part("summary").textContent = this.describe(this.hovered).replaceAll("\n", "; ");
+      this.part("summary").textContent = describe(this, this.hovered).replaceAll("\n", "; ");
     }
 
     // Show the attribute k along axis n; if the other axis has it, they swap.
@@ -176,11 +180,11 @@
       const body = this.part("hops");
       body.replaceChildren();
       let reached = 0;
-      this.hops.forEach((hop, number) => {
+      this.hops.forEach((hop, at) => {
         reached += hop.fresh.length;
         const line = body.insertRow();
-        const cells = [number, hop.fresh.length, reached, hop.messages, hop.ring, hop.near, hop.random, hop.duplicates, hop.failed];
-        for (const cell of cells) Object.assign(line.insertCell(), { className: "number", textContent: WHOLE.format(cell) });
+        const cells = [at, hop.fresh.length, reached, hop.messages, hop.ring, hop.near, hop.random, hop.duplicates, hop.failed];
+        for (const cell of cells) Object.assign(line.insertCell(), { className: "number", textContent: number(cell) });
       });
     }
 
@@ -208,11 +212,11 @@
       }
       const { found, needed } = this.place;
       const over = time >= this.player.end;
-      this.count("matches", WHOLE.format(this.members.length));
-      this.count("reached", WHOLE.format(now.reached), over && now.reached < this.members.length);
+      this.count("matches", number(this.members.length));
+      this.count("reached", number(now.reached), over && now.reached < this.members.length);
       this.count("hop", Math.max(Math.min(hop, this.trace.counts.hops), 0));
-      for (const name of ["messages", "duplicates", "failed", "spam"]) this.count(name, WHOLE.format(now[name]));
-      this.count("links", `${WHOLE.format(found)} / ${WHOLE.format(needed)}`, found < needed);
+      for (const name of ["messages", "duplicates", "failed", "spam"]) this.count(name, number(now[name]));
+      this.count("links", `${number(found)} / ${number(needed)}`, found < needed);
       this.part("hop").value = hop;
       const { playing } = this.player;
       this.part("play").classList.toggle("playing", playing);
@@ -220,7 +224,7 @@
       this.part("back").disabled = this.part("restart").disabled = time <= 0;
       this.part("step").disabled = this.part("end").disabled = over;
       this.section.dataset.over = over;
-      if (over && !this.dragging) this.part("summary").textContent = this.summary();
+      if (over && !this.dragging) this.part("summary").textContent = summary(this);
       else if (!playing) this.part("summary").textContent = "";
       this.draw();
     }
@@ -231,26 +235,6 @@
       cell.classList.toggle("short", short);
     }
 
-    summary() {
-      const { counts } = this.trace;
-      const m = this.members.length;
-      if (!m) return "Nobody subscribes to this event.";
-      const many = (count, what) => `${WHOLE.format(count)} ${what}${count === 1 ? "" : "s"}`;
-      const who = counts.reached === m ? `all ${many(m, "subscriber")}` : `${WHOLE.format(counts.reached)} of ${many(m, "subscriber")}`;
-      return `At cycle ${this.world.cycle} the event reached ${who} after ${many(counts.hops, "hop")}, with ${many(counts.messages, "message")}, ${WHOLE.format(counts.duplicates)} of them duplicates.`;
-    }
-
-    describe(peer) {
-      const { world: here, trace, d } = this;
-      const lines = [`Peer ${WHOLE.format(peer)}${here.id ? `, ID ${here.id[peer].toString(16).padStart(16, "0")}` : ""}`];
-      this.head.attributes.forEach((title, k) => lines.push(`${title}: ${round(here.low[peer * d + k])} to ${round(here.high[peer * d + k])}`));
-      const sizes = ["ring", "near", "random"].map((view) => here[view].start[peer + 1] - here[view].start[peer]);
-      lines.push(`knows ${sizes[0]} ring, ${sizes[1]} proximity, ${sizes[2]} random links`);
-      if (trace.hop.has(peer)) lines.push(`reached at hop ${trace.hop.get(peer)}; got ${trace.copies.get(peer)} copies, sent ${trace.sent.get(peer)}`);
-      else lines.push("not reached");
-      return lines.join("\n");
-    }
-
     hover(peer, event) {
       const tip = this.part("tip");
       if (peer !== this.hovered) {
@@ -259,7 +243,7 @@
       }
       tip.hidden = peer < 0 || !event;
       if (tip.hidden) return;
-      tip.textContent = this.describe(peer);
+      tip.textContent = describe(this, peer);
       const frame = this.section.getBoundingClientRect();
       const left = event.clientX - frame.left + 14, top = event.clientY - frame.top + 14;
       tip.style.left = `${Math.max(0, Math.min(left, frame.width - tip.offsetWidth - 4))}px`;
@@ -275,7 +259,7 @@
 
     shade() {
       this.plane.shade(this.world, this.axes, this.head.domain, this.point, this.heat);
-      this.part("plane-caption").textContent = `Attribute space: the bluer, the more subscribers an event there has (at most ${WHOLE.format(this.plane.most)}). Outlined are the boxes of those that match this one; filled, those it has just reached.`;
+      this.part("most").textContent = number(this.plane.most);
     }
 
     // After the cycle, the axes or the theme changed.
