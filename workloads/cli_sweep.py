@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -37,7 +38,8 @@ def sweep(file: Path, out: Path, master: str | None, use_spark: bool, quiet: boo
         table = run(plan, out, spark, progress)
     failed = [row for row in table.to_pylist() if row["error"] is not None]
     click.echo(f"{out}/results.parquet: {table.num_rows} runs, {len(failed)} failed")
-    for row in failed[:10]:
-        click.echo(f"  {row['run']}: {row['error']}", err=True)
+    reasons = Counter(row["error"].splitlines()[0] for row in failed)
+    for reason, count in reasons.most_common(5):
+        click.echo(f"  {count} {'runs' if count > 1 else 'run'}: {reason}", err=True)
     if failed:
         raise SystemExit(1)

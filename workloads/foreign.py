@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -123,10 +124,14 @@ def read_subscriptions(
             continue
         low = _numbers(table, where[0], f"{name} low", rows, open_low)
         high = _numbers(table, where[1], f"{name} high", rows, open_high)
-        rows.reject(low > high, lambda row, n=name, lo=low, hi=high: f"{n}: low {lo[row]} > high {hi[row]}")
+        rows.reject(low > high, partial(_upside_down, name, low, high))
         lows[:, axis], highs[:, axis] = low, high
     good, rejected = rows.split(on_bad, "subscriptions")
     return list(columns), lows[good], highs[good], rejected
+
+
+def _upside_down(name: str, low: Floats, high: Floats, row: int) -> str:
+    return f"{name}: low {low[row]} > high {high[row]}"
 
 
 def read_events(

@@ -207,6 +207,8 @@ def write_sweep_statistics(spark: SparkSession, folder: Path, out: Path) -> Path
     numbers = ("double", "float", "bigint", "int", "smallint", "tinyint")
     metrics = [name for name, kind in frame.dtypes if name not in fixed and kind in numbers]
     table = intervals(frame, by, metrics)
+    if not table.num_rows:
+        raise InputError(f"{folder}: expected at least one run that did not fail")
     text = f"Means over seeds of the sweep {manifest.get('name')}. Intervals are at 95 %."
     return write_folder(out, "Statistics of a sweep", text, {"sweep": table}, [folder], ["sweep"])
 
