@@ -138,8 +138,8 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
         key, value = parse_override(change)
         override(data, key, value)
         changed[key] = f"--set {change}"
-    _locate_spec(data, path.parent)
-    reader = Reader(path.parent)
+    reader = Reader(path.parent, changed)
+    _locate_spec(data, reader)
     experiment = experiment_from(data, reader)
     if experiment is None or reader.problems:
         lines = [f"{_place(problem, path, text, changed)}: {problem.text}" for problem in reader.problems]
@@ -147,11 +147,11 @@ def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
     return experiment
 
 
-def _locate_spec(data: dict[str, Any], folder: Path) -> None:
-    """A spec may be a name or a file; a file is looked for where the experiment is."""
+def _locate_spec(data: dict[str, Any], reader: Reader) -> None:
+    """A spec may be a name or a file; a file is a path like others."""
     workload = data.get("workload")
     if isinstance(workload, dict) and str(workload.get("spec", "")).endswith(".toml"):
-        workload["spec"] = str((folder / workload["spec"]).resolve())
+        workload["spec"] = str(reader.locate(workload["spec"], ("workload", "spec")))
 
 
 def _place(problem: Problem, path: Path, text: str, changed: Mapping[Key, str]) -> str:

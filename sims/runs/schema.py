@@ -14,7 +14,7 @@ import enum
 import inspect
 import re
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -96,6 +96,8 @@ class Reader:
     ----------
     folder : Path
         What relative paths are relative to.
+    typed : collection of Key
+        Places that were set from the command line: paths there are relative to where one stands.
 
     Examples
     --------
@@ -110,13 +112,18 @@ class Reader:
     cap = 'none': expected a whole number
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self.folder = folder or Path()
+    def __init__(self, folder: Path | None = None, typed: Collection[Key] = ()) -> None:
+        self.folder, self.typed = folder or Path(), typed
         self.problems: list[Problem] = []
 
     def refuse(self, key: Key, text: str) -> Any:
         """Take note that something is wrong; None, in place of a value."""
         self.problems.append(Problem(key, text))
+
+    def locate(self, path: str, key: Key) -> Path:
+        """A path given at a place, whatever it is relative to."""
+        was_typed = any(key[: len(place)] == place for place in self.typed)
+        return (Path() if was_typed else self.folder).joinpath(path).resolve()
 
     def unknown(self, key: Key, known: Iterable[str]) -> None:
         """Refuse a key, and name the nearest one that is known."""
@@ -216,7 +223,7 @@ class Reader:
 
     def _simple(self, hint: Any, data: Any, key: Key) -> Any:
         if hint is Path and isinstance(data, str):
-            return (self.folder / data).resolve()
+            return self.locate(data, key)
         fits = (int, float) if hint is float else hint
         if hint in _NUMBERS and isinstance(data, fits) and (hint is bool or not isinstance(data, bool)):
             return hint(data)

@@ -129,6 +129,23 @@ def test_changes_are_checked_like_the_file_and_named_as_what_they_are(tmp_path: 
     ]
 
 
+def test_paths_are_relative_to_the_file_or_where_they_are_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for folder in ("file", "here"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "boxes.csv").write_text("x_low,x_high\n0,1\n1,2\n")
+        (tmp_path / folder / "own.toml").write_text('[[attributes]]\nname = "x"\n')
+    monkeypatch.chdir(tmp_path / "here")
+    text = '[workload]\nspec = "own.toml"\ntable = "boxes.csv"\n'
+    written = load(tmp_path / "file", text).workload
+    assert (written.spec, written.table) == (
+        str(tmp_path / "file" / "own.toml"), tmp_path / "file" / "boxes.csv",
+    )  # fmt: skip
+    typed = load(tmp_path / "file", text, "workload.spec=own.toml", "workload.table=boxes.csv").workload
+    assert (typed.spec, typed.table) == (str(tmp_path / "here" / "own.toml"), tmp_path / "here" / "boxes.csv")
+
+
 def test_what_is_no_toml_is_refused_with_the_parser_s_own_place(tmp_path: Path):
     (line,) = complaints(tmp_path, "cycles = \n")
     assert "line 1" in line
