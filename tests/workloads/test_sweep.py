@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from sub2sub.errors import InputError
-from workloads.sweep import Sweep, load_sweep, results, sweep
+from workloads.sweep import Sweep, _key, load_sweep, results, sweep
 
 RUN = "tests.workloads.sweep_runs:product"
 
@@ -75,6 +76,11 @@ def test_a_folder_without_runs_has_no_results(tmp_path: Path) -> None:
         (f"run = '{RUN}'\n[grid]\na = [3]\n[settings]\na = 4", "not in both"),
         (f"run = '{RUN}'\n[grid]\nseed = [3]", "another name"),
         ("run = ", "Invalid value"),
+        ("experiment = 'absent.toml'", "No such file"),
+        (f"run = '{RUN}'\nexperiment = 'x'", "either experiment"),
+        ("seeds = 2", "either experiment"),
+        (f"run = '{RUN}'\nseeds = 'many'", "expected a number of seeds"),
+        (f"run = '{RUN}'\ngrid = 3", "grid = 3: expected a table"),
     ],
 )
 def test_unusable_sweep_files_are_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -90,3 +96,33 @@ def test_a_sweep_file_gives_the_plan_it_describes(tmp_path: Path) -> None:
     assert load_sweep(path).runs() == [
         {"log": "x", "a": 1, "b": b, "seed": seed} for b in (5, 6) for seed in (0, 1)
     ]
+
+
+def test_an_experiment_is_swept_by_its_keys_and_anew_when_its_text_changes(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("cycles = 3\n")
+    path = tmp_path / "sweep.toml"
+    settings = "[settings]\npopulation.size = 9\n[grid]\nlayers.ring.cap = [0, 5]\n'seeds' = [[1]]\n"
+    path.write_text(f"experiment = 'mine.toml'\nseeds = [4]\n{settings}")
+    plan = load_sweep(path)
+    assert plan.run == "sims.runs.sweeping:run"
+    common = {"experiment": str((tmp_path / "mine.toml").resolve()), "population.size": 9}
+    assert plan.runs() == [common | {"layers.ring.cap": cap, "seeds": [1], "seed": 4} for cap in (0, 5)]
+    keys = [_key(plan, run) for run in plan.runs()]
+    (tmp_path / "elsewhere").mkdir()
+    for name in ("mine.toml", "sweep.toml"):
+        (tmp_path / "elsewhere" / name).write_text((tmp_path / name).read_text())
+    moved = load_sweep(tmp_path / "elsewhere" / "sweep.toml")
+    assert [_key(moved, run) for run in moved.runs()] == keys
+    (tmp_path / "mine.toml").write_text("cycles = 4\n")
+    edited = load_sweep(path)
+    assert not {_key(edited, run) for run in edited.runs()} & set(keys)
+
+
+def test_a_sweep_says_in_its_manifest_what_was_varied(tmp_path: Path) -> None:
+    sweep(plan(tmp_path, [2]), tmp_path / "out")
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert (manifest["kind"], manifest["state"], manifest["grid"]) == (
+        "sweep",
+        "done",
+        {"a": [2], "b": [10, 20]},
+    )
