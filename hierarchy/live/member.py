@@ -111,6 +111,10 @@ class Member:
         self.cycle += 1
         return self.scamp.tick(self.cycle, dice) + self._keep_updated(dice)
 
+    def topic_table(self) -> list[m.Contact]:
+        """Whom an event goes to within the community."""
+        return [entry.contact for entry in self.scamp.view]
+
     def publish(self, event: m.Event, dice: Dice) -> list[m.Send]:
         """Begin to spread an event of this community."""
         return self._take(event, dice)
@@ -211,7 +215,7 @@ class Member:
 
     def _targets(self, p_sel: float, dice: Dice) -> tuple[list[m.Contact], list[m.Contact]]:
         """Whom an event goes to: super-processes, and the whole topic table, which SCAMP sizes for that."""
-        supers, view = self.supers.entries, [entry.contact for entry in self.scamp.view]
+        supers, view = self.supers.entries, self.topic_table()
         table = np.full((1, max(len(supers), 1)), -1, np.int32)
         table[0, : len(supers)] = np.arange(len(supers))
         upward = np.empty((table.size, 2), np.int64)
@@ -222,5 +226,5 @@ class Member:
         return [supers[i] for i in upward[:count, 0].tolist()], [view[i] for i in out[:within].tolist()]
 
     def _p_sel(self) -> float:
-        size = exp(len(self.scamp.view) / (self.settings.scamp.c + 1))
+        size = exp(len(self.topic_table()) / (self.settings.scamp.c + 1))
         return self.settings.topic.select(max(2, round(size)))

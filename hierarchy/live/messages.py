@@ -15,10 +15,18 @@ __all__ = [
     "Find",
     "Found",
     "Kept",
+    "Listed",
+    "Meet",
     "Message",
+    "Met",
+    "Placed",
+    "Post",
+    "Posting",
     "Replace",
+    "Route",
     "Send",
     "Served",
+    "Stand",
     "Subscribe",
     "Supers",
 ]
@@ -130,8 +138,86 @@ class Event:
     data: bytes
 
 
+class Stand(NamedTuple):
+    """Where a peer stands in the P-Grid, and whom it knows there."""
+
+    peer: Contact
+    path: int
+    length: int
+    references: tuple[tuple[Contact, ...], ...]
+    buddies: tuple[Contact, ...]
+
+
+class Posting(NamedTuple):
+    """An announcement: a member, and for how many cycles it holds."""
+
+    member: Contact
+    lease: int
+
+
+@dataclass(frozen=True)
+class Meet:
+    """P-Grid: the sender, as it stands, would like to meet, and shares the announcements it holds."""
+
+    exchange: int
+    stand: Stand
+    postings: tuple[Posting, ...]
+
+
+@dataclass(frozen=True)
+class Met:
+    """P-Grid: how the asker stands after the meeting, others to meet, and announcements."""
+
+    exchange: int
+    stand: Stand
+    others: tuple[Contact, ...]
+    postings: tuple[Posting, ...]
+
+
+@dataclass(frozen=True)
+class Route:
+    """P-Grid: hand this on to where the key belongs, for so many more steps.
+
+    `wish` says what is wanted there: 0 a place, 1 members of the topic, 2 to announce oneself as one,
+    3 members of the topic and, if there are none, to be the first.
+    """
+
+    exchange: int
+    asker: Contact
+    wish: int
+    key: int
+    topic: str
+    steps: int
+
+
+@dataclass(frozen=True)
+class Placed:
+    """P-Grid: become a replica of the sender, which stands like this and holds these announcements."""
+
+    exchange: int
+    stand: Stand
+    postings: tuple[Posting, ...]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """P-Grid: so many members of the topic are known here, and these are some of them."""
+
+    exchange: int
+    known: int
+    contacts: tuple[Contact, ...]
+
+
+@dataclass(frozen=True)
+class Post:
+    """P-Grid: announcements for a replica."""
+
+    postings: tuple[Posting, ...]
+
+
 Message = (
     Find | Found | Subscribe | Served | Copy | Kept | Replace | Beat | Check | Checked | Supers | Event
+    | Meet | Met | Route | Placed | Listed | Post
 )  # fmt: skip
 
 

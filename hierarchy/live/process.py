@@ -38,6 +38,7 @@ from hierarchy.live.dice import Dice
 from hierarchy.live.events import Events
 from hierarchy.live.member import Member, MemberSettings
 from hierarchy.live.messages import Contact
+from hierarchy.live.structured import GridMember
 from hierarchy.live.warmup import warm_up
 from hierarchy.live.wire import MAX_TOPIC, NAME, PROTOCOL
 from sub2sub.errors import InputError
@@ -51,6 +52,7 @@ from sub2sub.randomness import cycle_key, peer_key, stream_number
 __all__ = ["Community", "Process"]
 
 STREAM = stream_number("live camcast")
+MEMBERSHIPS = ("unstructured", "semi-structured", "structured")
 
 
 class Process(Host):
@@ -64,6 +66,9 @@ class Process(Host):
         As of `sub2sub.live.Node`.
     settings : MemberSettings
         Of all communities.
+    membership : str
+        "unstructured", "semi-structured" or "structured" (Section 5.2), the same for everybody. The last two
+        keep a P-Grid, which is entered through the gateways named "*".
     """
 
     def __init__(
@@ -76,7 +81,11 @@ class Process(Host):
         tls: Tls | None = None,
         seed: int | None = None,
         reply: float = 5.0,
+        membership: str = "unstructured",
     ) -> None:
+        if membership not in MEMBERSHIPS:
+            raise InputError(f"membership: expected one of {', '.join(MEMBERSHIPS)}, got {membership!r}")
+        self.membership = membership
         super().__init__(PROTOCOL, listen, period, limits, tls, seed, reply)
         self.gateways = {topic: list(addresses) for topic, addresses in (gateways or {}).items()}
         self.settings = settings or MemberSettings()
@@ -127,6 +136,8 @@ class Process(Host):
     def core_for(self, frame: Frame) -> Member | None:
         """The member a frame is for; a question to the gateway is for whoever can answer it."""
         core: Member | None = self.cores.get(frame.to)
+        if core is None and isinstance(frame.message, m.Route):
+            return next(iter(self.cores.values()), None)
         if core or not isinstance(frame.message, m.Find) or frame.to == self.id:
             return core
         topics = frame.message.topics
@@ -143,6 +154,11 @@ class Process(Host):
             if found:
                 return self.dice.choice(found)
         return None
+
+    def overlay_contact(self) -> Contact | None:
+        """A gateway of the P-Grid, under the topic "*"; gateways of the overlay belong to no community."""
+        known = [address for address in self.gateways.get("*", ()) if address != self.address]
+        return Contact(0, *self.dice.choice(known), ".") if known else None
 
     def contacts_of_gateways(self) -> dict[str, list[Contact]]:
         """The gateways as members know them."""
@@ -217,9 +233,14 @@ class Community:
         """Become a member, if the process is none yet."""
         process = self.process
         if self.member is None:
-            contact = await process.find_contact(self.topic)
             own = Contact(1 + process.dice.getrandbits(63), *process.address, self.topic)
-            member = Member(own, self._deliver, process.settings, process.contacts_of_gateways())
+            if process.membership == "unstructured":
+                contact = await process.find_contact(self.topic)
+                member = Member(own, self._deliver, process.settings, process.contacts_of_gateways())
+            else:
+                contact = process.overlay_contact()
+                keeps_scamp = process.membership == "semi-structured"
+                member = GridMember(own, self._deliver, process.settings, keeps_scamp)
             self.member = process.cores[own.id] = member
             process.dispatch(member, member.join(contact, process.draws()))
         return self.member

@@ -31,12 +31,15 @@ MAX_TOPIC = 256  # bytes of a topic's name
 MAX_CONTACTS = 256  # in one list
 MAX_CHAIN = 64  # topics asked for at once
 MAX_CYCLES = 1 << 20
+MAX_DEPTH = 32  # bits of a path in the P-Grid
+MAX_POSTINGS = 2048
 MAX_STEPS = 1024
 NAME = 16  # bytes of an event's name
 
 KINDS: dict[int, type[Any]] = {
     1: m.Find, 2: m.Found, 3: m.Subscribe, 4: m.Served, 5: m.Copy, 6: m.Kept, 7: m.Replace, 8: m.Beat,
-    9: m.Check, 10: m.Checked, 11: m.Supers, 12: m.Event,
+    9: m.Check, 10: m.Checked, 11: m.Supers, 12: m.Event, 13: m.Meet, 14: m.Met, 15: m.Route, 16: m.Placed,
+    17: m.Listed, 18: m.Post,
 }  # fmt: skip
 
 
@@ -80,6 +83,8 @@ def _topic_name(data: bytes, where: str) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, Contact):
         return pack(value)
+    if isinstance(value, m.Stand | m.Posting):
+        return [_plain(item) for item in value]
     if isinstance(value, str):
         return value.encode()
     if isinstance(value, tuple):
@@ -91,6 +96,26 @@ def _contact(value: Any, where: str) -> Contact:
     if type(value) is not bytes:
         raise WireError(f"{where}: expected bytes, got {shown(value)}")
     return unpack(value)
+
+
+def _contacts(value: Any, where: str) -> tuple[Contact, ...]:
+    return tuple(_contact(item, where) for item in items(value, where, MAX_CONTACTS))
+
+
+def _stand(value: Any, where: str) -> m.Stand:
+    peer, path, length, references, buddies = items(value, where, 5, 5)
+    return m.Stand(
+        _contact(peer, where),
+        number(path, where),
+        integer(length, where, MAX_DEPTH),
+        tuple(_contacts(level, where) for level in items(references, where, MAX_DEPTH)),
+        _contacts(buddies, where),
+    )
+
+
+def _postings(value: Any, where: str) -> tuple[m.Posting, ...]:
+    pairs = [items(item, where, 2, 2) for item in items(value, where, MAX_POSTINGS)]
+    return tuple(m.Posting(_contact(who, where), integer(lease, where, MAX_CYCLES)) for who, lease in pairs)
 
 
 def _topic(value: Any, where: str) -> str:
@@ -111,9 +136,14 @@ def _probability(value: Any, where: str) -> float:
 CHECKS: dict[str, Check] = {
     "exchange": number,
     "topics": lambda value, where: tuple(_topic(item, where) for item in items(value, where, MAX_CHAIN, 1)),
-    "contacts": lambda value, where: tuple(
-        _contact(item, where) for item in items(value, where, MAX_CONTACTS)
-    ),
+    "contacts": _contacts,
+    "others": _contacts,
+    "stand": _stand,
+    "postings": _postings,
+    "asker": _contact,
+    "wish": lambda value, where: integer(value, where, 3),
+    "key": number,
+    "known": lambda value, where: integer(value, where, 1 << 32),
     "heir": lambda value, where: tuple(_contact(item, where) for item in items(value, where, 1)),
     "newcomer": _contact,
     "server": _contact,

@@ -40,19 +40,28 @@ class Participant:
     period : float
         Seconds of a cycle.
     settings : MemberSettings
+    membership : str
+        As of `Process`.
     """
 
     def __init__(
-        self, topics: Sequence[str], seeds: Sequence[int], period: float, settings: MemberSettings
+        self,
+        topics: Sequence[str],
+        seeds: Sequence[int],
+        period: float,
+        settings: MemberSettings,
+        membership: str = "unstructured",
     ) -> None:
-        self.topics, self.seeds = list(topics), list(seeds)
+        self.topics, self.seeds, self.membership = list(topics), list(seeds), membership
         self.period, self.settings = period, settings
         self.processes: list[Process] = []
 
     async def start(self) -> None:
         """Listen."""
         for seed in self.seeds:
-            process = Process(period=self.period, settings=self.settings, seed=seed)
+            process = Process(
+                period=self.period, settings=self.settings, seed=seed, membership=self.membership
+            )
             await process.__aenter__()
             self.processes.append(process)
 
@@ -100,7 +109,7 @@ class Participant:
             (
                 core.own.id,
                 core.own.topic,
-                [entry.contact.id for entry in core.scamp.view],
+                [contact.id for contact in core.topic_table()],
                 [contact.id for contact in core.supers.entries],
                 dict(process.counts),
             )
@@ -122,6 +131,8 @@ class Communities:
     per_process : int
         Members that share an operating system process.
     seed : int
+    membership : str
+        As of `Process`.
 
     Attributes
     ----------
@@ -136,6 +147,7 @@ class Communities:
         period: float = 0.5,
         per_process: int = 1,
         seed: int = 1,
+        membership: str = "unstructured",
     ) -> None:
         self.sizes, self.period = list(sizes), period
         self.topics = ["." + ".".join("t" * level) for level in range(len(sizes))]
@@ -147,7 +159,7 @@ class Communities:
         self._topic = order
         self.processes = Processes(
             [
-                Participant(group, [self._dice.getrandbits(62) for _ in group], period, settings)
+                Participant(group, [self._dice.getrandbits(62) for _ in group], period, settings, membership)
                 for group in groups
             ],
             timeout=60.0 + len(order),
@@ -156,11 +168,13 @@ class Communities:
     def enter(self) -> None:
         """Let everybody enter, one after the other in a random order; the first two of each are gateways."""
         addresses = self.processes.call_all("addresses")
-        gateways: dict[str, list[Address]] = {topic: [] for topic in self.topics}
+        gateways: dict[str, list[Address]] = {topic: [] for topic in (*self.topics, "*")}
         for topic, (number, which) in zip(self._topic, self._where, strict=True):
             self.processes.call(number, "enter", which, gateways)
             if len(gateways[topic]) < 2:
                 gateways[topic].append(addresses[number][which])
+            # The P-Grid's gateways name the last peers that came.
+            gateways["*"] = [*gateways["*"], addresses[number][which]][-16:]
         # Who came before the gateways above it learns of them now, as from a configuration file.
         self.processes.call_all("learn", gateways)
 
@@ -169,7 +183,7 @@ class Communities:
         deadline = time.monotonic() + most
         while time.monotonic() < deadline:
             reports = [each for own in self.processes.call_all("report").values() for each in own]
-            if all(supers or topic == "." for _, topic, _, supers, _ in reports):
+            if all(table and (supers or topic == ".") for _, topic, table, supers, _ in reports):
                 return True
             time.sleep(self.period)
         return False

@@ -18,6 +18,7 @@ from hierarchy.live import messages as m
 from hierarchy.live.dice import Dice
 from hierarchy.live.messages import Contact
 from hierarchy.live.scamp import Entry
+from hierarchy.live.structured import GridMember
 from hierarchy.live.wire import PROTOCOL
 from hierarchy.membership.scamp import STREAM as SCAMP
 from hierarchy.membership.scamp import Scamp, ScampSettings
@@ -26,9 +27,8 @@ from sub2sub.errors import InputError
 from sub2sub.live.framing import Frame, WireError
 from sub2sub.network import Network
 from sub2sub.randomness import cycle_key, peer_key
+from tests.live.camcast_strategies import TOPICS, anything, small
 from tests.live.loopback import live, until
-
-TOPICS = (".", ".d", ".d.g")
 
 
 def contact(number: int, topic: int = 2) -> Contact:
@@ -104,34 +104,6 @@ def test_scamp_views_are_those_of_the_simulator() -> None:
         assert views == [[j for j in row if j >= 0] for row in scamp.views.partial.tolist()], f"newcomer {i}"
 
 
-names = st.sampled_from([*TOPICS, ".x", ".d.g.h"])
-contacts = st.builds(Contact, st.integers(0, 2**64 - 1), st.just("h"), st.integers(1, 65535), names)
-lists = st.lists(contacts, max_size=6).map(tuple)
-small = st.integers(0, 300)
-event_names = st.sampled_from([bytes(16), b"x" * 16])
-anything = st.one_of(
-    st.builds(m.Find, small, st.lists(names, min_size=1, max_size=4).map(tuple)),
-    *(st.builds(kind, small, lists) for kind in (m.Found, m.Checked)),
-    st.builds(m.Subscribe, contacts, small, st.integers(0, 16), small),
-    st.builds(m.Served, contacts, small),
-    st.builds(m.Copy, contacts, small, small),
-    st.builds(m.Kept, contacts),
-    st.builds(m.Replace, st.lists(contacts, max_size=1).map(tuple), small),
-    st.just(m.Beat()),
-    st.builds(m.Check, small),
-    st.builds(m.Supers, lists),
-    st.builds(
-        m.Event,
-        event_names,
-        names,
-        small,
-        small,
-        st.sampled_from([-1.0, 0.0, 0.5, 1.0]),
-        st.binary(max_size=9),
-    ),
-)
-
-
 @given(st.integers(0, 2**64 - 1), anything)
 def test_a_frame_is_read_as_it_was_written(to: int, message: m.Message) -> None:
     assert PROTOCOL.decode(PROTOCOL.encode(Frame(to, 7, message))[4:]) == Frame(to, 7, message)
@@ -152,11 +124,21 @@ def test_a_frame_with_a_byte_changed_or_cut_off_is_a_frame_or_refused(
         assert PROTOCOL.decode(PROTOCOL.encode(frame)[4:]) == frame
 
 
-@given(st.lists(st.one_of(st.none(), st.tuples(anything, small)), max_size=25))
+def member_of(kind: str, heard: list[m.Event]) -> Member:
+    own = MemberSettings(TopicSettings(z=3))
+    if kind == "unstructured":
+        return Member(contact(0, 1), heard.append, own)
+    made = GridMember(contact(0, 1), heard.append, own, keeps_scamp=kind == "semi-structured")
+    made.join(None, Dice(np.uint64(1)))
+    return made
+
+
+@pytest.mark.parametrize("kind", ["unstructured", "semi-structured", "structured"])
+@given(steps=st.lists(st.one_of(st.none(), st.tuples(anything, small)), max_size=25))
 @settings(max_examples=60)
-def test_no_messages_break_a_member(steps: list[tuple[m.Message, int] | None]) -> None:
+def test_no_messages_break_a_member(kind: str, steps: list[tuple[m.Message, int] | None]) -> None:
     heard: list[m.Event] = []
-    member = Member(contact(0, 1), heard.append, MemberSettings(TopicSettings(z=3)))
+    member = member_of(kind, heard)
     numbers = iter(range(10_000))
     for step in steps:
         dice = Dice(np.uint64(next(numbers)))
@@ -168,6 +150,7 @@ def test_no_messages_break_a_member(steps: list[tuple[m.Message, int] | None]) -
         assert all(entry.contact.topic == ".d" for entry in member.scamp.view)
         assert {each.topic for each in member.supers.entries} <= {"."}
         assert len(member.supers.entries) <= 3
+        assert {each.topic for each in member.topic_table()} <= {".d"}
     assert all(event.topic.startswith(".d") for event in heard)
     assert len({event.name for event in heard}) == len(heard)
 

@@ -23,7 +23,8 @@ from sims.experiments.registry import Progress
 
 __all__ = ["LIVE", "measure_live"]
 
-LIVE = ("unstructured",)
+LIVE = ("unstructured", "semi-structured", "structured")
+PERIOD = 2.0  # seconds
 Curves = NDArray[np.float64]
 _measured: dict[tuple[bool, int], dict[str, Curves]] = {}  # ten figures share one measurement
 
@@ -56,7 +57,7 @@ def _run(kind: str, events: int, seed: int, per_process: int) -> Curves:
     sizes = KINDS[kind][1]
     settings = MemberSettings(SETTINGS, ScampSettings(c=0))
     outcomes = np.full((events, len(P_SEL), 2, len(METRICS)), np.nan)
-    with Communities(sizes, settings, 2.0, per_process, seed) as swarm:
+    with Communities(sizes, settings, PERIOD, per_process, seed, kind) as swarm:
         swarm.enter()
         swarm.settle(most=60.0)
         for event in range(events):

@@ -1,0 +1,51 @@
+"""Any message a CAMCAST process may receive, honest or not."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from hierarchy.live import messages as m
+from hierarchy.live.messages import Contact
+
+TOPICS = (".", ".d", ".d.g")
+names = st.sampled_from([*TOPICS, ".x", ".d.g.h"])
+contacts = st.builds(Contact, st.integers(0, 2**64 - 1), st.just("h"), st.integers(1, 65535), names)
+lists = st.lists(contacts, max_size=6).map(tuple)
+small = st.integers(0, 300)
+stands = st.builds(
+    m.Stand,
+    contacts,
+    st.integers(0, 2**64 - 1),
+    st.integers(0, 32),
+    st.lists(lists, max_size=4).map(tuple),
+    lists,
+)
+postings = st.lists(st.builds(m.Posting, contacts, small), max_size=6).map(tuple)
+event_names = st.sampled_from([bytes(16), b"x" * 16])
+anything = st.one_of(
+    st.builds(m.Find, small, st.lists(names, min_size=1, max_size=4).map(tuple)),
+    *(st.builds(kind, small, lists) for kind in (m.Found, m.Checked)),
+    st.builds(m.Subscribe, contacts, small, st.integers(0, 16), small),
+    st.builds(m.Served, contacts, small),
+    st.builds(m.Copy, contacts, small, small),
+    st.builds(m.Kept, contacts),
+    st.builds(m.Replace, st.lists(contacts, max_size=1).map(tuple), small),
+    st.just(m.Beat()),
+    st.builds(m.Check, small),
+    st.builds(m.Supers, lists),
+    st.builds(m.Meet, small, stands, postings),
+    st.builds(m.Met, small, stands, lists, postings),
+    st.builds(m.Route, small, contacts, st.integers(0, 3), st.integers(0, 2**64 - 1), names, small),
+    st.builds(m.Placed, small, stands, postings),
+    st.builds(m.Listed, small, small, lists),
+    st.builds(m.Post, postings),
+    st.builds(
+        m.Event,
+        event_names,
+        names,
+        small,
+        small,
+        st.sampled_from([-1.0, 0.0, 0.5, 1.0]),
+        st.binary(max_size=9),
+    ),
+)
