@@ -11,7 +11,7 @@ from workloads.specfile import load
 from workloads.sweep import load_sweep
 
 TEXT = (Path(__file__).parent.parent.parent / "docs" / "workloads.md").read_text()
-FILES = {name: text for name, text in re.findall(r"```toml\n# (\S+)\n(.*?)```", TEXT, re.DOTALL)}
+FILES: dict[str, str] = dict(re.findall(r"```toml\n# (\S+)\n(.*?)```", TEXT, re.DOTALL))
 
 
 def test_there_are_some() -> None:
