@@ -50,7 +50,7 @@ def progress_bar(title: str, unit: str = "", per_step: float = 1.0, quiet: bool 
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=None, rate="")
+        task = bar.add_task(f"{title}: starting (a first run compiles its kernels)", total=None, rate="")
         began, first = time.monotonic(), -1
 
         def report(done: int, total: int) -> None:
@@ -59,7 +59,7 @@ def progress_bar(title: str, unit: str = "", per_step: float = 1.0, quiet: bool 
             rate = ""
             if unit and done > first:
                 rate = f"{shown((done - first) * per_step / (time.monotonic() - began))} {unit}/s"
-            bar.update(task, completed=done, total=total, rate=rate)
+            bar.update(task, description=title, completed=done, total=total, rate=rate)
 
         yield report
 
