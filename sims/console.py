@@ -51,11 +51,12 @@ def progress_bar(title: str, unit: str = "", per_step: float = 1.0, quiet: bool 
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(f"{title}: starting (a first run compiles its kernels)", total=None, rate="")
-        began, first = time.monotonic(), -1
+        began, first = 0.0, -1
 
         def report(done: int, total: int) -> None:
-            nonlocal first
-            first = done if first < 0 else first  # a resumed run begins in the middle
+            nonlocal began, first
+            if first < 0:  # counted from here: the start is slow, and a resumed run begins in the middle
+                began, first = time.monotonic(), done
             rate = ""
             if unit and done > first:
                 rate = f"{shown((done - first) * per_step / (time.monotonic() - began))} {unit}/s"
