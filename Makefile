@@ -45,6 +45,7 @@ demo: $(READY)
 	"$(BIN)/sub2sub" run demo --out out/demo --resume
 	"$(BIN)/sub2sub" compare --quick --out out/compare
 	"$(BIN)/sub2sub" workload generate --spec power-law-3 --subscribers 10000 --events 10000 --spark --out out/workload
+	"$(BIN)/sub2sub" workload match out/workload --spark
 	"$(BIN)/sub2sub" workload stats out/workload --spark --out out/statistics
 	"$(BIN)/sub2sub" report out --out out/index.html
 
