@@ -152,7 +152,7 @@ def add_faults(page: Page, sources: Sources) -> None:
 
 
 def add_other_files(page: Page, sources: Sources) -> None:
-    """Figures, texts and small tables that are not drawn as curves."""
+    """Texts, figures and small tables that are not drawn as curves; what was found comes first."""
     titled = False
     for name, source in sources.items():
         charted = _CHARTED if source.kind == "run" else {"links"}
@@ -166,10 +166,10 @@ def add_other_files(page: Page, sources: Sources) -> None:
             titled = True
         if len(sources) > 1:
             page.heading(name, 3)
-        for path in figures:
-            page.figure(path, path.stem)
         for path in texts:
             page.text(_without_title(path.read_text(encoding="utf-8", errors="replace")))
+        for path in figures:
+            page.figure(path, path.stem)
         for table in tables:
             _add_table(page, source, table)
 
