@@ -21,7 +21,7 @@ from sub2sub.audience import Audience, Census, batches, half_open
 from sub2sub.boxes import points
 from sub2sub.compilation import kernel
 from sub2sub.errors import InputError
-from sub2sub.forwarding import FORWARDED, RECEIVED, TAKEN, Desk, World, mark, new_desk, spread
+from sub2sub.forwarding import FORWARDED, TAKEN, Desk, World, mark, new_desk, spread
 from sub2sub.hosts import hosts_of
 from sub2sub.links import Links
 from sub2sub.matching import match_boxes
@@ -145,21 +145,29 @@ def disseminate(
             census.add(numbers, offsets, members)
         start = (to or census.found).entry if given is None else given
         desk = desks.get()
-        at_hop = _spread_batch(world, numbers, offsets, members, start, key, desk, counts)
-        desks.put(desk)
-        return at_hop  # type: ignore[no-any-return]
+        try:
+            return _spread_batch(  # type: ignore[no-any-return]
+                world, numbers, offsets, members, start, key, desk, counts
+            )
+        finally:
+            desks.put(desk)
 
     with ThreadPoolExecutor(threads) as pool:
-        at_hop = np.concatenate(list(pool.map(work, batches(m, n, 8 * threads if threads > 1 else 1))))
+        try:
+            parts = list(pool.map(work, batches(m, n, 8 * threads if threads > 1 else 1)))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # what is waiting need not be waited for
+            raise
     whom = to or census.found
     reached, delivered, hops, messages, local, duplicates, spam, failed = counts
     used = [desks.get() for _ in range(threads)]
-    notes = np.sum([desk.notes for desk in used], axis=0)
+    load = np.sum([desk.notes[:, TAKEN : FORWARDED + 1] for desk in used], axis=0)
+    taken, received, forwarded = load.T.copy()
     copies, sent = (np.trim_zeros(row, "b") for row in np.sum([desk.histograms for desk in used], axis=0))
     return Outcome(
         whom.matches, whom.applications, reached, delivered, hops, messages, local, duplicates, spam, failed,
-        *_by_number(order, hops, at_hop), notes[:, TAKEN], notes[:, RECEIVED], notes[:, FORWARDED],
-        copies, sent, _failures(world, used),
+        *_by_number(order, hops, np.concatenate(parts)), taken, received, forwarded, copies, sent,
+        _failures(world, used),
     )  # fmt: skip
 
 

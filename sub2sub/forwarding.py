@@ -35,7 +35,7 @@ from sub2sub.lanes import aligned, prefetch
 from sub2sub.links import Links, target
 from sub2sub.randomness import below, draw, peer_key, unit
 
-__all__ = ["FORWARDED", "HOPS", "RECEIVED", "SEEN", "TAKEN", "TARGETS", "Desk", "World", "forward", "mark",
+__all__ = ["FORWARDED", "HOPS", "SEEN", "TAKEN", "TARGETS", "Desk", "World", "forward", "mark",
            "new_desk", "spread"]  # fmt: skip
 
 SHORTCUT, LOSS = 0, 1 << 32  # where a peer's draws for each purpose begin
