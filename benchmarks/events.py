@@ -8,8 +8,8 @@ minutes, and only its links matter here, so they are written down: ring links ar
 rings of the events (all that spreading them needs), proximity links overlapping peers at random, random links
 anybody. With `--gossip` the overlay is settled by its protocols instead. Prints events and deliveries per
 second of one thread's processor time, as the machine may be busy; the same by the clock for all threads,
-where it should not be; and the ratio of one thread to the plainest way of writing it: one event at a time, one
-comparison after the other, on a sample of the events, whose outcome must be the same.
+where it should not be; and the ratio of one thread to the plainest way of writing it: one event at a time,
+one comparison after the other, on a sample of the events, whose outcome must be the same.
 """
 
 from __future__ import annotations

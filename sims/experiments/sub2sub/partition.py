@@ -1,6 +1,8 @@
 """A partition, beyond the paper: parts that cannot reach one another for 50 cycles, and then can again.
 
-Long before that each part has given up the others, and closed its rings without them.
+Long before that each part has given up the others, and closed its rings without them; as published nobody is
+given up, and all links are in place when the parts meet again. Rings and hit ratio count the subscribers of
+all parts at all times, so that meanwhile an event can reach no more than those of the part it enters.
 """
 
 from __future__ import annotations
