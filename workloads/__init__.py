@@ -2,5 +2,6 @@
 
 from workloads.catalogue import named
 from workloads.spec import Attribute, Spec
+from workloads.specfile import load
 
-__all__ = ["Attribute", "Spec", "named"]
+__all__ = ["Attribute", "Spec", "load", "named"]

@@ -1,4 +1,4 @@
-"""`sub2sub workload topics` and `sub2sub workload churn`: tables that go with a workload."""
+"""`sub2sub workload topics` and `sub2sub workload churn`: topics and traces from options alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import numpy as np
 
 from sub2sub.errors import InputError
 from workloads.tables import whole
@@ -51,32 +50,29 @@ def topics(
     seed: int,
     out: Path,
 ) -> None:
-    """Write a topic workload: topics.parquet, subscriptions.parquet and events.parquet in DIR.
+    """Write a workload of topics to DIR, as `generate` does for a spec with a table `topics`.
 
     \b
     sub2sub workload topics --fanout 10,10,5 --subscribers 10000 --events 1000 --out topics
     sub2sub workload topics --topics 1000 --depth-bias 1.5 --subscribers 10000 --out topics
     """
-    import pyarrow as pa
-
-    from workloads.topics import TopicSpec, random_tree, regular_tree
+    from workloads.generate import generate
+    from workloads.topicspec import topic_workload
 
     if (fanout is None) == (count is None):
         raise InputError("topics: expected either --fanout or --topics")
-    tree = random_tree(count, max_depth, seed) if count is not None else regular_tree(_numbers(fanout or ""))
-    spec = TopicSpec(tree, exponent, depth_bias, event_exponent)
-    _write(out / "topics.parquet", pa.table({"topic": np.arange(len(tree)), "path": pa.array(tree)}))
-    for name, column, rows in (
-        ("subscriptions", "subscriber", spec.subscriptions(subscribers, seed)),
-        ("events", "event", spec.events(events, seed)),
-    ):
-        _write(out / f"{name}.parquet", pa.table({column: np.arange(len(rows)), "topic": rows}))
-    click.echo(f"{out}: {len(tree)} topics, {subscribers} subscriptions, {events} events")
+    tree: dict[str, object] = {"count": count, "max_depth": max_depth, "tree_seed": seed}
+    if fanout is not None:
+        tree = {"fanout": _numbers(fanout)}
+    law = {"exponent": exponent, "depth_bias": depth_bias, "event_exponent": event_exponent}
+    spec = topic_workload({"name": "topics", "topics": tree | law})
+    generate(spec, subscribers, events, seed, out, at_least=0)
+    click.echo(f"{out}: {len(spec.topics.topics)} topics, {subscribers} subscriptions, {events} events")
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def _numbers(text: str) -> list[int]:
     try:
-        return tuple(int(part) for part in text.split(","))
+        return [int(part) for part in text.split(",")]
     except ValueError:
         raise InputError(f"--fanout = {text!r}: expected whole numbers with commas between them") from None
 
