@@ -7,10 +7,14 @@ are two stricter forms, for functions that allocate nothing (scratch arrays are 
   operation each, which is most of the cost of a loop over a million small rows.
 - `@apart` is a `hot` function too large to be inlined.
 - `@rule` is a `hot` function that is inlined wherever it is called: the small pure functions that kernels are
-  made of, where passing a few arrays would cost more than the work. numba's own
-cache looks only at the file a function stands in, so a kernel that calls one in another file would keep
-running the old callee after an edit. The cache folder is therefore named after the text of all kernel
-files of the package: edit one, and exactly that package's kernels are compiled anew.
+  made of, where passing a few arrays would cost more than the work.
+
+numba compiles a function once for each set of argument types, and takes a literal argument for a type of its
+own: `f(x, 1)` and `f(x, -1)` are two. Where that costs more than it gains, `np.int64` is put around it.
+
+numba's own cache looks only at the file a function stands in, so a kernel that calls one in another file
+would keep running the old callee after an edit. The cache folder is therefore named after the text of all
+kernel files of the package: edit one, and exactly that package's kernels are compiled anew.
 """
 
 from __future__ import annotations
@@ -48,8 +52,10 @@ def _cache_folder(package: Path) -> str:
 
 def _compiled(function: F, **options: Any) -> F:
     path = Path(function.__code__.co_filename)
+    # Nobody calls kernels from C.
+    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
     if not path.exists():  # a doctest or a console: nothing on disk to key a cache by
-        return numba.njit(nogil=True, error_model="numpy", **options)(function)  # type: ignore[no-any-return]
+        return numba.njit(**options)(function)  # type: ignore[no-any-return]
     # The package is the outermost folder with an __init__.py; a lone file is its own folder.
     package = path.parent
     while (package.parent / "__init__.py").exists():
@@ -57,7 +63,7 @@ def _compiled(function: F, **options: Any) -> F:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _cache_folder(package)
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
     finally:
         numba.config.CACHE_DIR = before
 

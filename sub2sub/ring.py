@@ -121,8 +121,8 @@ def _exchange(pool, boxes, d, feeds, manner, i, place, draws, turn, cycle, alive
     count = 0
     if answered:
         met = _meet(pool, i, j, cycle)
-        count = collect(pool, boxes, feeds, i, j, True, met, manner, desk, offers)
-    back = collect(pool, boxes, feeds, j, i, True, met_by_j, manner, other, answers)
+        count = collect(pool, boxes, feeds, i, j, met, manner, desk, offers)
+    back = collect(pool, boxes, feeds, j, i, met_by_j, manner, other, answers)
     back = note(pool, boxes, j, i, cycle, other.frame, answers, back)
     counts[OFFERED] += count + back + desk.known[0] + other.known[0]
     if back > 0:
@@ -160,7 +160,7 @@ def _step(pool, boxes, d, feeds, manner, cycle, key, alive, group, loss, desk, o
         frame_of(boxes, pool.shadow, i, desk.frame)
         if manner.oldest > 0:
             _expire(pool, boxes, i, manner, cycle, d, desk)
-        count = collect(pool, boxes, feeds, i, i, False, -1, manner, desk, offers)
+        count = collect(pool, boxes, feeds, i, i, np.int64(-1), manner, desk, offers)
         if count > 0:
             counts[TAKEN] = consider(
                 pool, boxes, i, offers, count, manner, cycle, d, desk, news, counts[TAKEN]
@@ -192,7 +192,7 @@ def _say_hello(
         if not reaches(alive, group, t, x) or (loss > 0.0 and unit(draw(key, k)) < loss):
             continue
         frame_of(boxes, pool.shadow, x, desk.frame)
-        if note(pool, boxes, x, t, cycle, desk.frame, offers, 0) > 0:
+        if note(pool, boxes, x, t, cycle, desk.frame, offers, np.int64(0)) > 0:
             desk.holder[:] = -1
             consider(pool, boxes, x, offers, 1, manner, cycle, d, desk, news, told)
     return told

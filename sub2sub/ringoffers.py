@@ -47,8 +47,8 @@ class Manner(NamedTuple):
 
 
 @apart
-def collect(pool, boxes, feeds, t, s, ring, met, manner, desk, offers):
-    """Note in `offers` what t may want of what s knows, with or without its ring view; how many there are.
+def collect(pool, boxes, feeds, t, s, met, manner, desk, offers):
+    """Note in `offers` what t may want of what s, or t itself, knows; how many there are.
 
     What stood in the ring view of s when the two last met was offered then, and need not be offered again as
     long as nothing was removed from t's view since.
@@ -60,7 +60,7 @@ def collect(pool, boxes, feeds, t, s, ring, met, manner, desk, offers):
     tried, slots = pool.start[t] + TRIED * np.int64(pool.room[t]), SLOTS * np.int64(pool.room[t])
     # Where links have ages, a neighbour's may be fresher than the one at hand.
     count = drop_tried(found, np.int64(0), count, pool.words, tried, slots, 1 - manner.aged, desk.known)
-    if ring:
+    if s != t:
         fed = count
         memory = met if pool.forgot[t] < met else np.int64(-1)
         start, size, room = pool.start[s], np.int64(pool.size[s]), np.int64(pool.room[s])
@@ -71,7 +71,7 @@ def collect(pool, boxes, feeds, t, s, ring, met, manner, desk, offers):
         # For neighbours of both, the stamps have been compared (`renew_stamps`).
         count = drop_tried(found, fed, count, pool.words, tried, slots, 1, desk.known)
     count = keep_overlapping(found, count, boxes, t)
-    noted = 0
+    noted = np.int64(0)
     for k in range(count):
         x, stamp = np.int64(found[0, k]), np.int64(found[1, k])
         if stamp >= manner.oldest:

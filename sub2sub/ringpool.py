@@ -137,14 +137,14 @@ def open_place(start, size, room, top, words, t, place, fields):
     """Make way for a neighbour at `place` of t's view; the pool has space."""
     if size[t] == room[t]:
         _move_house(start, size, room, top, words, t, fields)
-    _shift_view(start, size, room, words, t, place, fields, 1)
+    _shift_view(start, size, room, words, t, place, fields, np.int64(1))
     size[t] += 1
 
 
 @apart
 def close_place(start, size, room, words, t, place, fields):
     """Take the neighbour at `place` out of t's view."""
-    _shift_view(start, size, room, words, t, place + 1, fields, -1)
+    _shift_view(start, size, room, words, t, place + 1, fields, np.int64(-1))
     size[t] -= 1
 
 

@@ -122,7 +122,7 @@ def _move(desk, side, place, by):
 @rule
 def _insert(boxes, x, side, place, way, d, desk):
     """Put x on a list, with `desk.point` as its witness."""
-    _move(desk, side, place, 1)
+    _move(desk, side, place, np.int64(1))
     target = desk.lists[side]
     target[WAY, place] = way
     for a in range(d):
@@ -228,7 +228,7 @@ def drop_hidden(pool, boxes, t, side, d, max_steps, desk):
                 pool.words[at + a * room] = desk.point[a]
             k += 1
             continue
-        _move(desk, side, k + 1, -1)
+        _move(desk, side, k + 1, np.int64(-1))
         pool.words[at] = -1
         if pool.words[other] < 0:
             close_place(pool.start, pool.size, pool.room, pool.words, t, place, fields)

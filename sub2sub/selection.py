@@ -50,7 +50,7 @@ def select(boxes, d, node, order):
     for candidate in order:
         if not clip(boxes[node], boxes[candidate], d, stack[0]):
             continue
-        if ask(columns, 0, count, d, heap, stack, 0, witness, counts) > 0:
+        if ask(columns, np.int64(0), count, d, heap, stack, np.int64(0), witness, counts) > 0:
             continue
         for k in range(d):
             columns[2 * k, count], columns[2 * k + 1, count] = boxes[candidate, 0, k], boxes[candidate, 1, k]

@@ -113,7 +113,7 @@ def _step(view, gaps, worst, size, room, shuffle, tie, max_age, random_view, ran
         mask &= young(random_row, randoms, oldest_allowed)
         old = known(random_row, randoms, row)
         mine, mine_worst = keep_nearest(
-            row, row_gaps, mine, room, mine_worst, random_row, far, mask, old, tie, draws, FED
+            row, row_gaps, mine, room, mine_worst, random_row, far, mask, old, tie, draws, np.int64(FED)
         )
         place = oldest(row)
         while mine > 0 and stamp_of(row[place]) < oldest_allowed:
@@ -148,15 +148,17 @@ def _step(view, gaps, worst, size, room, shuffle, tie, max_age, random_view, ran
         my_mask = near_enough(back_gaps, coming + 1, mine_worst) & young(back, coming + 1, oldest_allowed)
         his_old, my_old = known(there, going + 1, his_row), known(back, coming + 1, row)
         size[q], worst[q] = keep_nearest(
-            his_row, his_gaps, his, room, his_worst, there, there_gaps, his_mask, his_old, tie, draws, THERE
-        )
+            his_row, his_gaps, his, room, his_worst, there, there_gaps, his_mask, his_old, tie, draws,
+            np.int64(THERE),
+        )  # fmt: skip
         messages += 1
         if loss > 0.0 and unit(draw(draws, REPLY)) < loss:
             failed += 1
             continue
         size[i], worst[i] = keep_nearest(
-            row, row_gaps, mine, room, mine_worst, back, back_gaps, my_mask, my_old, tie, draws, BACK
-        )
+            row, row_gaps, mine, room, mine_worst, back, back_gaps, my_mask, my_old, tie, draws,
+            np.int64(BACK),
+        )  # fmt: skip
     counts[0], counts[1], counts[2] = messages, failed, links
 
 

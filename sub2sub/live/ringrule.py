@@ -55,7 +55,7 @@ def _is_needed(boxes, d, own, x, members, side, columns, heap, stack, max_steps,
             count += 1
     if not clip(boxes[own], boxes[x], d, stack[0]):
         return False
-    return ask(columns, 0, count, d, heap, stack, max_steps, witness, counts) == 0
+    return ask(columns, np.int64(0), count, d, heap, stack, max_steps, witness, counts) == 0
 
 
 @kernel

@@ -107,7 +107,7 @@ def asked(boxes: NDArray[np.int32], piece: NDArray[np.int32], steps: int = 0) ->
 
 @kernel
 def _ask(columns, n, d, heap, stack, steps, witness, counts):
-    return ask(columns, 0, n, d, heap, stack, steps, witness, counts)
+    return ask(columns, np.int64(0), n, d, heap, stack, steps, witness, counts)
 
 
 @settings(max_examples=150)
@@ -213,7 +213,7 @@ def _offer(pool, boxes, t, x, cycle, manner, d, desk, offers, news):
     frame_of(boxes, pool.shadow, t, desk.frame)
     if touched_cells(boxes, x, desk.frame) == 0:
         return 0
-    noted = note(pool, boxes, t, x, cycle, desk.frame, offers, 0)
+    noted = note(pool, boxes, t, x, cycle, desk.frame, offers, np.int64(0))
     return consider(pool, boxes, t, offers, noted, manner, cycle, d, desk, news, 0)
 
 
