@@ -80,7 +80,8 @@ def tables_from_links(
     if z < 1:
         raise InputError(f"z: expected a whole number not below 1, got {z!r}")
     # As one number each, links sort many times faster than as rows.
-    pairs = np.unique((links[:, 0] * len(bounds) + links[:, 1])[links[:, 0] != links[:, 1]])
+    pairs = np.sort((links[:, 0] * len(bounds) + links[:, 1])[links[:, 0] != links[:, 1]])
+    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
     links = np.stack(np.divmod(pairs, len(bounds)), axis=1)
     start = np.searchsorted(links[:, 0], np.arange(len(bounds) + 1))
     communities, inverse = np.unique(bounds, axis=0, return_inverse=True)

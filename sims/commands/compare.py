@@ -16,7 +16,7 @@ __all__ = ["command"]
     help="Which interests: topics, ranges, or the family between.",
 )  # fmt: skip
 @click.option("--subscribers", type=int, help="In each world.  [default: 10000; 500 with --quick]")
-@click.option("--events", type=int, help="Published in each cell and seed.  [default: 50; 20 with --quick]")
+@click.option("--events", type=int, default=20, show_default=True, help="Published in each cell and seed.")
 @click.option("--seeds", type=int, default=10, show_default=True, help="Seeds each cell is a mean over.")
 @click.option(
     "--tree", type=click.Path(dir_okay=False), help="Topics: a file with a path such as .a.b a line."
@@ -37,7 +37,7 @@ __all__ = ["command"]
 def command(
     world: str,
     subscribers: int | None,
-    events: int | None,
+    events: int,
     seeds: int,
     tree: str | None,
     workloads: tuple[str, ...],
@@ -62,14 +62,8 @@ def command(
     from sims.runs.folder import RunWriter
 
     size = subscribers if subscribers is not None else 500 if quick else 10_000
-    count = events if events is not None else 20 if quick else 50
     plan = Plan(
-        tuple(worlds_of(world, tree, workloads, quick)),
-        size,
-        count,
-        10 if quick else 20,
-        seeds,
-        seconds=time_limit,
+        tuple(worlds_of(world, tree, workloads, quick)), size, events, seeds=seeds, seconds=time_limit
     )
     plan.check()
     with (

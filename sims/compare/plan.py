@@ -13,9 +13,8 @@ from sub2sub.errors import InputError
 
 __all__ = ["Plan", "Unit", "worlds_of"]
 
-WORKLOADS = ("uniform-1", "power-law-1", "power-law-3")
-QUICK_WORKLOADS, QUICK_STEPS = ("power-law-1", "power-law-3"), (0.0, 0.2, 1.0)
-FORMAT = 1  # of what a unit measures: another number, and no unit of before is taken for one of now
+WORKLOADS, QUICK_STEPS = ("power-law-1", "power-law-3"), (0.0, 0.3, 1.0)
+FORMAT = 2  # of what a unit measures: another number, and no unit of before is taken for one of now
 LEAST_SEEDS = 2  # below that there is no confidence interval
 
 
@@ -59,9 +58,7 @@ def worlds_of(kind: str, tree: str | None, workloads: tuple[str, ...], quick: bo
     if kind in ("topics", "all"):
         worlds.append(f"topics {tree}" if tree else "topics")
     if kind in ("ranges", "all"):
-        worlds += [
-            f"ranges {workload}" for workload in workloads or (QUICK_WORKLOADS if quick else WORKLOADS)
-        ]
+        worlds += [f"ranges {workload}" for workload in workloads or WORKLOADS]
     if kind in ("between", "all"):
         worlds += [f"between {t:g}" for t in (QUICK_STEPS if quick else STEPS)]
     return worlds
@@ -85,8 +82,8 @@ class Plan:
 
     worlds: tuple[str, ...]
     subscribers: int = 10_000
-    events: int = 50
-    probes: int = 20
+    events: int = 20
+    probes: int = 10
     seeds: int = 10
     seconds: float = 300.0
 

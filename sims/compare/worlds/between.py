@@ -18,7 +18,7 @@ from workloads.rows import uniforms
 
 __all__ = ["STEPS", "between_world", "nearest_cells"]
 
-STEPS = (0.0, 0.05, 0.2, 0.5, 1.0)
+STEPS = (0.0, 0.1, 0.3, 1.0)
 WORKLOAD = "power-law-1"
 
 
