@@ -61,21 +61,20 @@ def peer_sample(workload: Workload, peers: int = 100, spark: SparkSession | None
     sampled: Integers = np.unique(spaced.astype(np.int64))
     files = parts(workload.folder.resolve() / "subscriptions", workload.subscribers)
     own = _rows_of(files, workload.names, sampled)
-    ends = [f"{end}_{axis}" for end in ("low", "high") for axis in range(len(workload.names))]
-    columns = [("peer", pa.int64()), ("ring_id", pa.int64()), *((end, pa.float64()) for end in ends)]
-    task = partial(_overlapping, files, workload.names, own, pa.schema(columns))
-    found = run_tasks(spark, len(files) if own else 0, task, pa.schema(columns))
-    place = np.argsort(found["peer"].to_numpy(), kind="stable")
-    peer, ids = found["peer"].to_numpy()[place], found["ring_id"].to_numpy()[place].astype(np.uint64)
-    low, high = np.split(np.stack([found[end].to_numpy()[place] for end in ends], axis=1), 2, axis=1)
+    schema = pa.schema(
+        [("peer", pa.int64()), ("overlaps", pa.int64()),
+         ("ring_id", pa.list_(pa.int64())), ("ends", pa.list_(pa.float64()))]
+    )  # fmt: skip
+    task = partial(_candidates, files, workload.names, own, schema)
+    found = run_tasks(spark, len(files) if own else 0, task, schema).to_pandas()
     rows = []
-    for number, (own_low, own_high, own_id) in own.items():
-        near = slice(*np.searchsorted(peer, [number, number + 1]))
-        chosen = select_ring(own_low, own_high, own_id, low[near], high[near], ids[near])
-        links = np.union1d(chosen.successors, chosen.predecessors)
-        rows.append((number, near.stop - near.start, len(links)))
-    table = np.array(rows, np.int64).reshape(-1, 3).T
-    return pa.table(dict(zip(("subscriber", "overlaps", "links"), table, strict=True)))
+    for peer, pieces in found.groupby("peer"):
+        ids, ends = (np.concatenate(pieces[name].tolist()) for name in ("ring_id", "ends"))
+        lows, highs = np.split(ends.reshape(len(ids), 2 * len(workload.names)), 2, axis=1)
+        chosen = _chosen(own[int(peer)], lows, highs, ids)
+        rows.append((peer, pieces["overlaps"].sum(), len(chosen)))
+    columns = np.array(rows, np.int64).reshape(-1, 3).T
+    return pa.table(dict(zip(("subscriber", "overlaps", "links"), columns, strict=True)))
 
 
 def _rows_of(files: list[Path], names: list[str], sampled: Integers) -> dict[int, Box]:
@@ -89,19 +88,29 @@ def _rows_of(files: list[Path], names: list[str], sampled: Integers) -> dict[int
     return own
 
 
-def _overlapping(
+def _candidates(
     files: list[Path], names: list[str], own: dict[int, Box], schema: pa.Schema, number: int
 ) -> pa.Table:
-    """The subscribers in a file whose ranges meet those of each sampled peer."""
+    """How many subscribers in a file each sampled peer overlaps, and those it would choose of them.
+
+    What is chosen of everybody is what is chosen of those chosen file by file, so nobody else has to be kept.
+    """
     import pyarrow as pa
 
     subscriber, ring_id, lows, highs = read_subscriptions(files[number], names)
-    pieces = [schema.empty_table()]
-    for peer, (low, high, _) in own.items():
+    rows = []
+    for peer, (low, high, own_id) in own.items():
         near = np.flatnonzero(((lows <= high) & (highs >= low)).all(axis=1) & (subscriber != peer))
-        columns = [np.full(len(near), peer), ring_id[near], *lows[near].T, *highs[near].T]
-        pieces.append(pa.Table.from_arrays([pa.array(column) for column in columns], schema=schema))
-    return pa.concat_tables(pieces)
+        kept = near[_chosen((low, high, own_id), lows[near], highs[near], ring_id[near])]
+        ends = np.concatenate([lows[kept], highs[kept]], axis=1)
+        rows.append({"peer": peer, "overlaps": len(near), "ring_id": ring_id[kept], "ends": ends.ravel()})
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+def _chosen(own: Box, lows: NDArray[np.float64], highs: NDArray[np.float64], ids: Integers) -> Integers:
+    """Rows of the candidates that ring selection keeps."""
+    kept = select_ring(*own, lows, highs, ids.astype(np.uint64))
+    return np.union1d(kept.successors, kept.predecessors).astype(np.int64)
 
 
 def regions(workload: Workload, megabytes: int = 256) -> pa.Table:

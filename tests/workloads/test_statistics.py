@@ -100,6 +100,25 @@ def test_regions_are_those_of_the_library_or_refused_with_the_reason(tmp_path: P
     assert "Regions were not found" in text
 
 
+def test_nobody_and_somebody_alone_have_no_links(tmp_path: Path) -> None:
+    for n in (0, 1):
+        workload = generate(workloads.named("uniform-2"), n, 0, seed=6, out=tmp_path / f"{n}")
+        rows = peer_sample(workload).to_pylist()
+        assert rows == [{"subscriber": 0, "overlaps": 0, "links": 0}][:n]
+
+
+def test_links_do_not_depend_on_how_subscribers_are_spread_over_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = workloads.named("power-law-3")
+    whole = peer_sample(generate(spec, 2500, 0, seed=6, out=tmp_path / "one"), peers=12)
+    for module in ("workloads.layout", "workloads.generate", "workloads.statistics"):
+        monkeypatch.setattr(f"{module}.ROWS_PER_FILE", 600)
+    split = peer_sample(generate(spec, 2500, 0, seed=6, out=tmp_path / "five"), peers=12)
+    assert len(list((tmp_path / "five" / "subscriptions").iterdir())) == 5
+    assert split == whole
+
+
 def test_a_sample_of_peers_is_the_same_on_spark(workload: Workload, spark: Any) -> None:
     assert peer_sample(workload, 5, spark) == peer_sample(workload, 5)
 
