@@ -20,9 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from hierarchy.camcast import TopicSettings
+from hierarchy.camcast import Communities, TopicSettings, parameters, tables_from_overlay
+from hierarchy.camcast import disseminate as camcast
+from hierarchy.camcast.tables import StaticTables, thin
+from hierarchy.gossip import GossipBroadcast, GossipMulticast, HierarchicalBroadcast
 from hierarchy.hpmcast import AddressSpace, Gossip, Hierarchy
 from hierarchy.hpmcast import disseminate as hpmcast
+from hierarchy.hpmcast.analysis.chain import infected_distribution, rounds_to_everybody
 from hierarchy.hpmcast.audit import audit
 from hierarchy.membership import CommunityOverlay, SemiStructured, Structured, Unstructured
 from hierarchy.topics import NestedRanges, TopicTree
@@ -31,6 +35,7 @@ from sims.engine.faults import Churn, Crash, Leave, Loss, Partition, Recover, Re
 from sims.observers import RingCompleteness
 from sub2sub.boxes import subtract
 from sub2sub.dissemination import DisseminationSettings, disseminate
+from sub2sub.forgetting import forget
 from sub2sub.links import Links
 from sub2sub.matching import match
 from sub2sub.overlay import Overlay, OverlaySettings
@@ -113,6 +118,8 @@ def overlays(folder: Path, every: int) -> Results:
             settings=PublisherSettings(view=4, ring_offers=bool(number % 2), max_steps=6), seed=number,
         )  # fmt: skip
         yield f"{name} publishers", walks.as_table()
+        forget(overlay, np.flatnonzero(overlay.network.alive)[:2], cycle=15)
+        yield f"{name} forgetting", overlay.ring.links()
 
 
 def communities() -> Results:
@@ -125,6 +132,23 @@ def communities() -> Results:
         Simulation(overlay, FAULTS).run(16)
         for publisher in np.flatnonzero(overlay.network.alive)[:3].tolist():
             yield f"{kind.name} {publisher}", overlay.publish(publisher, event=publisher).round_of
+
+
+def gossip() -> Results:
+    """CAMCAST on static tables and on Sub-2-Sub's links, its alternatives, and pmcast's Markov chain."""
+    group = Communities.chain(4, 10, 30)
+    thinned = thin(StaticTables(group).draw(seed=1), 0.8, seed=1)
+    for kind in (GossipBroadcast(group), GossipMulticast(group), HierarchicalBroadcast(group, groups=5)):
+        spread = camcast(kind.tables(".t1", seed=1), kind.parameters(".t1"), 5, seed=1)
+        yield type(kind).__name__, spread.round_of
+        yield "thinned", camcast(thinned, parameters(group.sizes), 43, seed=1).round_of
+    lows, highs = [[0.0]] * 5 + [[10.0]] * 10, [[99.0]] * 5 + [[19.0]] * 10
+    overlay = Overlay(Population.of(lows, highs), seed=1)
+    overlay.bootstrap()
+    Simulation(overlay).run(5)
+    yield "tables of links", tables_from_overlay(overlay).tables
+    yield "chain", np.round(infected_distribution(6, 0.3, rounds=3), 12)
+    yield "chain, rounds", round(rounds_to_everybody(6, 0.3), 9)
 
 
 def hierarchies() -> Results:
@@ -150,6 +174,7 @@ def tour(short: bool) -> Results:
     with TemporaryDirectory() as folder:
         yield from overlays(Path(folder), 7 if short else 1)
     yield from communities()
+    yield from gossip()
     yield from hierarchies()
 
 
