@@ -212,6 +212,7 @@ def communities(sizes: str, upward: str, per_process: int, period: float, seed: 
         raise InputError(f"sizes, upward: expected members and probabilities, got {sizes!r}, {upward!r}")
     settings = MemberSettings(TopicSettings(c=0.0, a=2.0, z=4))
     with Communities(counts, settings, period, per_process, seed) as live:
+        live.found()
         live.enter()
         live.settle(most=60.0)
         fates = live.publish(chances)

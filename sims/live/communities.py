@@ -157,6 +157,8 @@ class Communities:
         groups = [order[k : k + per_process] for k in range(0, len(order), per_process)]
         self._where = [(number, which) for number, group in enumerate(groups) for which in range(len(group))]
         self._topic = order
+        self._addresses: dict[int, list[Address]] = {}
+        self._gateways: dict[str, list[Address]] = {topic: [] for topic in (*self.topics, "*")}
         self.processes = Processes(
             [
                 Participant(group, [self._dice.getrandbits(62) for _ in group], period, settings, membership)
@@ -165,18 +167,32 @@ class Communities:
             timeout=60.0 + len(order),
         )
 
+    def found(self) -> None:
+        """Let the first of each community enter; in a P-Grid others have to wait until it is known there.
+
+        The paper's limit: a community has to have a member before others can join it (Section 5.1).
+        """
+        self._addresses = self.processes.call_all("addresses")
+        for place in self._pioneers():
+            self._let_in(place)
+
     def enter(self) -> None:
-        """Let everybody enter, one after the other in a random order; the first two of each are gateways."""
-        addresses = self.processes.call_all("addresses")
-        gateways: dict[str, list[Address]] = {topic: [] for topic in (*self.topics, "*")}
-        for topic, (number, which) in zip(self._topic, self._where, strict=True):
-            self.processes.call(number, "enter", which, gateways)
-            if len(gateways[topic]) < 2:
-                gateways[topic].append(addresses[number][which])
-            # The P-Grid's gateways name the last peers that came.
-            gateways["*"] = [*gateways["*"], addresses[number][which]][-16:]
+        """Let everybody else enter, one after the other in a random order; the first two are gateways."""
+        for place in sorted(set(range(len(self._topic))) - set(self._pioneers())):
+            self._let_in(place)
         # Who came before the gateways above it learns of them now, as from a configuration file.
-        self.processes.call_all("learn", gateways)
+        self.processes.call_all("learn", self._gateways)
+
+    def _pioneers(self) -> list[int]:
+        return [self._topic.index(topic) for topic in self.topics]
+
+    def _let_in(self, place: int) -> None:
+        (number, which), topic, gateways = self._where[place], self._topic[place], self._gateways
+        self.processes.call(number, "enter", which, gateways)
+        address = self._addresses[number][which]
+        if len(gateways[topic]) < 2:
+            gateways[topic].append(address)
+        gateways["*"] = [*gateways["*"], address][-16:]  # those of the P-Grid name the last that came
 
     def settle(self, most: float) -> bool:
         """Wait until all super-topic tables have an entry, for `most` seconds at most; whether they have."""
