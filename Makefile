@@ -9,12 +9,13 @@ READY := $(VENV)/.ready
 PACKAGES := sub2sub hierarchy workloads sims
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo bench lint types unit format constraints clean
+.PHONY: help test demo bench coverage lint types unit format constraints clean
 
 help:
 	@echo "make test    set up, then lint, type check and test"
 	@echo "make demo    set up, then run the main job (results in out/)"
-	@echo "make bench   run the benchmarks"
+	@echo "make bench   run the benchmarks; what this machine can do goes into benchmarks/results.csv"
+	@echo "make coverage  which lines of the kernels a tour of all of them reaches, without compilation"
 	@echo "make lint | types | unit    one part of 'make test'"
 	@echo "make format  format the code in place"
 	@echo "make clean   remove the environment, caches and results"
@@ -50,7 +51,13 @@ demo: $(READY)
 	"$(BIN)/sub2sub" report out --out out/index.html
 
 bench: $(READY)
-	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; "$(BIN)/python" "$$script" || exit 1; done
+	@for name in overlay events matching ring_sizes; do echo "== $$name"; "$(BIN)/python" "benchmarks/$$name.py" || exit 1; done
+	"$(BIN)/sub2sub" bench --append benchmarks/results.csv
+
+# Kernels are not seen by coverage once they are compiled.
+coverage: $(READY)
+	NUMBA_DISABLE_JIT=1 "$(BIN)/python" -W ignore::RuntimeWarning -m coverage run --source=sub2sub,hierarchy tests/kernel_tour.py
+	"$(BIN)/python" -m coverage report --sort=cover
 
 format: $(READY)
 	"$(BIN)/ruff" check --fix-only .
