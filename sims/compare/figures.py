@@ -207,7 +207,7 @@ def _budget(table: pd.DataFrame, world: str) -> Figure:
 
 def _population(table: pd.DataFrame, world: str) -> float:
     """Subscribers, from two metrics of any system."""
-    here = table[(table.world == world) & (table.knob == "")].groupby("metric")["mean"].first()
+    here = table[(table.world == world) & (table.knob == "")].groupby("metric", observed=True)["mean"].first()
     return float(here["links.total"] / here["links.mean"])
 
 

@@ -59,21 +59,23 @@ def cells(values: pd.DataFrame) -> pd.DataFrame:
     from scipy import special
 
     grouped = values.groupby(KEYS, sort=False, dropna=False)
-    table = grouped["value"].agg(mean="mean", deviation="std", seeds="count").reset_index()
+    table = grouped["value"].agg(mean="mean", deviation="std", seeds="count", rows="size").reset_index()
     count = table["seeds"].to_numpy()
     reach = (
         special.stdtrit(np.maximum(count - 1, 1), 0.5 + CONFIDENCE / 2) * table["deviation"] / np.sqrt(count)
     )
     table["low"], table["high"] = table["mean"] - reach, table["mean"] + reach
-    notes = grouped["note"].agg(_note).reset_index(drop=True)
-    table["note"] = notes
+    noted = dict(list(values[values["note"] != ""].groupby(KEYS, sort=False)["note"]))
+    keys = table[KEYS].itertuples(index=False, name=None)
+    table["note"] = [_note(noted.get(key), rows) for key, rows in zip(keys, table["rows"], strict=True)]
+    for name in ("world", "system", "knob", "metric"):
+        table[name] = table[name].astype("category")  # looked up again and again: numbers compare faster
     return table[[*KEYS, "mean", "low", "high", "seeds", "note"]]
 
 
-def _note(notes: pd.Series) -> str:
+def _note(remarks: pd.Series | None, seeds: int) -> str:
     """What some or all seeds remarked on a cell."""
-    remarks = notes[notes != ""]
-    if remarks.empty:
+    if remarks is None:
         return ""
-    share = "" if len(remarks) == len(notes) else f"{len(remarks)} of {len(notes)} seeds: "
+    share = "" if len(remarks) == seeds else f"{len(remarks)} of {seeds} seeds: "
     return share + str(remarks.iloc[0]) + ("" if remarks.nunique() == 1 else " (and alike)")

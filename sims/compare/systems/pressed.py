@@ -50,6 +50,7 @@ class Pressed(System):
         self.host, cells = self.memberships(world)
         tree, topic = _tree(cells, point_cells(world.points, world.bits))
         self.network = Network.whole(len(topic))
+        self.alive = np.ones(world.n, np.uint8)
         self.communities = Communities(tree, topic, seed)
 
     @abstractmethod
@@ -83,9 +84,8 @@ class Pressed(System):
         """Let each event go up from its publisher's own community."""
         of_events = np.zeros(len(self.world.points), np.int64)
         of_events[events] = publishers
-        alive = getattr(self, "alive", np.ones(self.world.n, np.uint8))
         return spread_tables(
-            *self.communities.tables(knob), self.network, np.append(self.host, of_events), alive,
+            *self.communities.tables(knob), self.network, np.append(self.host, of_events), self.alive,
             self.world.matches, events, len(self.host) + events, publishers, self.seed, salt,
         )  # fmt: skip
 
