@@ -5,7 +5,8 @@ asked on the two peers' rows. Read differently from the simulator:
 
 - A meeting draws in nobody else (`recursion` is 0); those it would have are met in later cycles.
 - References are not checked for their own sake: one that cannot be reached is dropped.
-- The asker takes up how it stands after a meeting only if it stands as it did when it asked.
+- Who waits for the outcome of a meeting it asked for shares what it knows with others that ask, but stays
+  where it stands: two outcomes could not both hold.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ class Grid:
         self.held: dict[int, Held] = {}
         self.placed = False
         self._asked: dict[int, Stand] = {}
+        self._left = 0  # meetings to ask for in this cycle
 
     def ask_for_place(self, contact: Contact | None, dice: Dice) -> list[Send]:
         """Ask to become a replica of a random leaf; with no contact, be the first."""
@@ -70,24 +72,32 @@ class Grid:
         return [Send(contact, Route(int(dice.bits()), self.own, PLACE, int(dice.bits()), ".", STEPS))]
 
     def tick(self, cycle: int, dice: Dice) -> list[Send]:
-        """Drop what is over, and meet a buddy and another."""
+        """Drop what is over, and meet a buddy, then another."""
         self.held = {id: each for id, each in self.held.items() if each.expires > cycle}
         self._asked.clear()
-        sends = []
-        for known in (self.stand.buddies, self.others):
-            if self.placed and known:
+        self._left = 2 if self.placed else 0
+        return self._meet_next(cycle, dice)
+
+    def _meet_next(self, cycle: int, dice: Dice) -> list[Send]:
+        """Ask the next for a meeting."""
+        while self._left:
+            self._left -= 1
+            known = self.stand.buddies if self._left else self.others
+            if known:
                 number = int(dice.bits())
                 self._asked[number] = self.stand
                 message = Meet(number, self.stand, self._postings(cycle))
-                sends.append(Send(known[dice.below(len(known))], message))
-        return sends
+                return [Send(known[dice.below(len(known))], message)]
+        return []
 
     def meet(self, message: Meet, cycle: int, dice: Dice) -> list[Send]:
         """Meet somebody: both may extend their paths, and learn of others."""
         theirs = message.stand
         if not self.placed or theirs.peer.id == self.own.id:
             return []
-        mine, theirs = _meeting(self.stand, theirs, self.settings, dice)
+        mine = self.stand
+        if not self._asked:
+            mine, theirs = _meeting(mine, theirs, self.settings, dice)
         passed_on = [self.others[dice.below(len(self.others))]] if self.others else []
         self.stand = mine
         self._know([theirs.peer])
@@ -95,15 +105,16 @@ class Grid:
         self._hold(message.postings, cycle)
         return [Send(None, answer)]
 
-    def met(self, message: Met, cycle: int) -> None:
-        """Take up what came of a meeting."""
+    def met(self, message: Met, cycle: int, dice: Dice) -> list[Send]:
+        """Take up what came of a meeting; returns the request for the next."""
         before = self._asked.pop(message.exchange, None)
         if before is None:
-            return
+            return []
         if before == self.stand and message.stand.peer == self.own:
             self.stand = _bounded(message.stand, self.settings)
         self._know(message.others)
         self._hold(message.postings, cycle)
+        return self._meet_next(cycle, dice)
 
     def route(self, message: Route, cycle: int, wanted: int, dice: Dice) -> list[Send]:
         """Hand a request on, or serve it if its key belongs here."""

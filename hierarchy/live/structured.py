@@ -109,7 +109,7 @@ class GridMember(Member):
             case m.Meet():
                 return grid.meet(message, cycle, dice)
             case m.Met():
-                grid.met(message, cycle)
+                return grid.met(message, cycle, dice)
             case m.Route():
                 return grid.route(message, cycle, WANTED, dice) if grid.placed else []
             case m.Placed():
