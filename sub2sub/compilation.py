@@ -19,8 +19,11 @@ kernel files of the package: edit one, and exactly that package's kernels are co
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import shutil
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -29,6 +32,8 @@ from typing import Any, TypeVar
 import numba
 
 __all__ = ["apart", "hot", "kernel", "rule"]
+
+KEEP_DAYS = 14
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,7 +52,20 @@ def _digest(package: Path) -> str:
 def _cache_folder(package: Path) -> str:
     base = numba.config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     key = hashlib.sha256((_digest(Path(__file__).parent) + _digest(package)).encode()).hexdigest()[:16]
-    return str(Path(base).expanduser() / "sub2sub" / f"kernels-{key}")
+    folder = Path(base).expanduser() / "sub2sub" / f"kernels-{key}"
+    with contextlib.suppress(OSError):  # a cache that cannot be kept tidy is still a cache
+        if folder.exists():
+            os.utime(folder)
+        else:
+            _prune(folder.parent)
+    return str(folder)
+
+
+def _prune(base: Path) -> None:
+    """Forget the kernels of sources that nobody has run for long: each edit leaves a folder behind."""
+    for folder in base.glob("kernels-*"):
+        if time.time() - folder.stat().st_mtime > KEEP_DAYS * 86_400:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _compiled(function: F, **options: Any) -> F:
