@@ -3,7 +3,10 @@
 Rules and papers: `hierarchy.membership.pgrid_rules`; a meeting is the simulator's `meet`, run by whoever is
 asked on the two peers' rows. Read differently from the simulator:
 
-- A meeting draws in nobody else (`recursion` is 0); those it would have are met in later cycles.
+- A meeting draws in nobody else (`recursion` is 0); those it would have become acquaintances, to be met in
+  later cycles.
+- A newcomer knows its gateway's address only, so its first acquaintances are those who gave it its place
+  and whom they refer to.
 - References are not checked for their own sake: one that cannot be reached is dropped.
 - Who waits for the outcome of a meeting it asked for shares what it knows with others that ask, but stays
   where it stands: two outcomes could not both hold.
@@ -92,16 +95,17 @@ class Grid:
 
     def meet(self, message: Meet, cycle: int, dice: Dice) -> list[Send]:
         """Meet somebody: both may extend their paths, and learn of others."""
-        theirs = message.stand
+        theirs = _bounded(message.stand, self.settings)
         if not self.placed or theirs.peer.id == self.own.id:
             return []
         mine = self.stand
         if not self._asked:
             mine, theirs = _meeting(mine, theirs, self.settings, dice)
         passed_on = [self.others[dice.below(len(self.others))]] if self.others else []
-        self.stand = mine
-        self._know([theirs.peer])
-        answer = Met(message.exchange, theirs, (self.own, *passed_on), self._postings(cycle))
+        self._move(mine)
+        self._know([*_on_the_way(theirs, mine), theirs.peer])
+        others = (*_on_the_way(mine, theirs), *passed_on, self.own)
+        answer = Met(message.exchange, theirs, others, self._postings(cycle))
         self._hold(message.postings, cycle)
         return [Send(None, answer)]
 
@@ -111,7 +115,7 @@ class Grid:
         if before is None:
             return []
         if before == self.stand and message.stand.peer == self.own:
-            self.stand = _bounded(message.stand, self.settings)
+            self._move(_bounded(message.stand, self.settings))
         self._know(message.others)
         self._hold(message.postings, cycle)
         return self._meet_next(cycle, dice)
@@ -150,6 +154,7 @@ class Grid:
             stand = _bounded(message.stand, self.settings)
             buddies = tuple(each for each in stand.buddies if each.id != self.own.id)
             self.stand = stand._replace(peer=self.own, buddies=buddies)
+            self._know([message.stand.peer, *(each for level in stand.references for each in level)])
             self._hold(message.postings, cycle)
 
     def post(self, message: Post, cycle: int) -> None:
@@ -167,8 +172,13 @@ class Grid:
         self.stand = stand._replace(references=references, buddies=left(stand.buddies))
         self.others = list(left(self.others))
 
+    def _move(self, stand: Stand) -> None:
+        """Stand elsewhere; who was a replica stays an acquaintance, or those who part lose all the others."""
+        self._know(each for each in self.stand.buddies if each not in stand.buddies)
+        self.stand = stand
+
     def _know(self, contacts: Iterable[Contact]) -> None:
-        self.others = list(self._with(self.others, contacts))
+        self.others = list(self._with(self.others, (each for each in contacts if each.id != self.own.id)))
 
     def _with(self, known: Iterable[Contact], more: Iterable[Contact]) -> tuple[Contact, ...]:
         """Known peers and more of them, the last ones if there are too many."""
@@ -203,9 +213,15 @@ def _bounded(stand: Stand, settings: PGridSettings) -> Stand:
     )
 
 
+def _on_the_way(one: Stand, other: Stand) -> tuple[Contact, ...]:
+    """Those `one` refers to on the side of `other`: nearer to it than `one` is, perhaps its replicas."""
+    shorter = min(one.length, other.length)
+    place = int(first_difference(np.uint64(one.path), np.uint64(other.path), shorter))
+    return one.references[place] if place < shorter else ()
+
+
 def _meeting(mine: Stand, theirs: Stand, settings: PGridSettings, dice: Dice) -> tuple[Stand, Stand]:
     """How two peers stand after they have met, by the simulator's rule."""
-    theirs = _bounded(theirs, settings)
     known: dict[int, Contact] = {}
     for stand in (mine, theirs):
         for each in (stand.peer, *stand.buddies, *(one for level in stand.references for one in level)):

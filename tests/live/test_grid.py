@@ -12,8 +12,10 @@ from hierarchy.camcast import TopicSettings
 from hierarchy.live import MemberSettings
 from hierarchy.live import messages as m
 from hierarchy.live.dice import Dice
+from hierarchy.live.grid import key_of
 from hierarchy.live.messages import Contact
 from hierarchy.live.structured import GridMember
+from hierarchy.membership.pgrid_rules import first_difference
 from hierarchy.membership.scamp import ScampSettings
 
 TOPICS = (".", ".d", ".d.g")
@@ -63,13 +65,14 @@ class Overlay:
                 waiting.extend((sender, each) for each in more)
 
 
-def built(keeps_scamp: bool) -> Overlay:
+def built(keeps_scamp: bool, at_once: int = 6) -> Overlay:
+    """Sixty members, so many of them between two cycles."""
     overlay = Overlay(keeps_scamp)
     topics = [TOPICS[0]] * 6 + [TOPICS[1]] * 18 + [TOPICS[2]] * 36
     order = np.random.default_rng(1).permutation(len(topics))
     for place, i in enumerate(order.tolist()):
         overlay.enter(i + 1, topics[i])
-        if place % 6 == 0:
+        if place % at_once == 0:
             overlay.step()
     for _ in range(25):
         overlay.step()
@@ -106,3 +109,29 @@ def test_the_dead_are_forgotten_and_the_others_still_found() -> None:
             known = {each.id for each in (*member.topic_table(), *member.supers.entries)}
             assert known
             assert not known & overlay.dead
+
+
+def test_who_enters_at_once_does_not_part_for_ever() -> None:
+    """A crowd starts as replicas of the root, and parts. If those who part forgot one another, small groups
+    would know only themselves, and each would hold and find announcements of its own.
+    """
+    overlay = built(keeps_scamp=False, at_once=60)
+    for topic in TOPICS:
+        community = {each.own.id for each in overlay.members.values() if each.own.topic == topic}
+        for member in overlay.members.values():
+            stand = member.grid.stand
+            if (
+                first_difference(np.uint64(stand.path), np.uint64(key_of(topic)), stand.length)
+                == stand.length
+            ):
+                assert {
+                    id for id, held in member.grid.held.items() if held.member.topic == topic
+                } == community
+
+
+def test_everybody_has_all_the_acquaintances_it_may_but_itself() -> None:
+    overlay = built(keeps_scamp=False, at_once=60)
+    for member in overlay.members.values():
+        known = {each.id for each in member.grid.others}
+        assert member.own.id not in known
+        assert len(known) == 4 * member.grid.settings.replication
