@@ -192,12 +192,21 @@ def swarm(
 
 @command.command()
 @click.option("--sizes", default="7,27,84", show_default=True, help="Members of each community, root first.")
+@click.option(
+    "--membership",
+    type=click.Choice(["unstructured", "semi-structured", "structured"]),
+    default="unstructured",
+    show_default=True,
+    help="Where tables come from; the last two keep a P-Grid, which takes some 40 cycles more.",
+)
 @click.option("--upward", default="0.1,1", show_default=True, help="p_sel of the events to publish.")
 @click.option("--per-process", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--period", type=float, default=2.0, show_default=True, help="Seconds of a cycle.")
 @click.option("--seed", type=int, default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON, and nothing else.")
-def communities(sizes: str, upward: str, per_process: int, period: float, seed: int, as_json: bool) -> None:
+def communities(
+    sizes: str, membership: str, upward: str, per_process: int, period: float, seed: int, as_json: bool
+) -> None:
     """Run CAMCAST communities on loopback and publish events in the lowest one."""
     from hierarchy.camcast import TopicSettings
     from hierarchy.live import MemberSettings
@@ -211,7 +220,7 @@ def communities(sizes: str, upward: str, per_process: int, period: float, seed: 
     if min(counts) < 1 or not all(0 <= chance <= 1 for chance in chances):
         raise InputError(f"sizes, upward: expected members and probabilities, got {sizes!r}, {upward!r}")
     settings = MemberSettings(TopicSettings(c=0.0, a=2.0, z=4))
-    with Communities(counts, settings, period, per_process, seed) as live:
+    with Communities(counts, settings, period, per_process, seed, membership) as live:
         live.found()
         live.enter()
         live.settle(most=60.0)

@@ -12,6 +12,8 @@ from sims.live.processes import Processes
 
 __all__ = ["Communities", "Fate", "Participant"]
 
+KNOWN = 7  # cycles after which a P-Grid knows the first of each community
+REST = 25  # cycles that tables from a P-Grid get once all have an entry: two announcements and a search
 QUIET = 4  # looks in a row that show nothing new, before events are taken to have spread
 Address = tuple[str, int]
 
@@ -149,7 +151,7 @@ class Communities:
         seed: int = 1,
         membership: str = "unstructured",
     ) -> None:
-        self.sizes, self.period = list(sizes), period
+        self.sizes, self.period, self.membership = list(sizes), period, membership
         self.topics = ["." + ".".join("t" * level) for level in range(len(sizes))]
         self._dice = random.Random(seed)
         order = [topic for topic, size in zip(self.topics, sizes, strict=True) for _ in range(size)]
@@ -175,6 +177,7 @@ class Communities:
         self._addresses = self.processes.call_all("addresses")
         for place in self._pioneers():
             self._let_in(place)
+        self._wait_for_grid(KNOWN)
 
     def enter(self) -> None:
         """Let everybody else enter, one after the other in a random order; the first two are gateways."""
@@ -195,14 +198,21 @@ class Communities:
         gateways["*"] = [*gateways["*"], address][-16:]  # those of the P-Grid name the last that came
 
     def settle(self, most: float) -> bool:
-        """Wait until all super-topic tables have an entry, for `most` seconds at most; whether they have."""
-        deadline = time.monotonic() + most
-        while time.monotonic() < deadline:
-            reports = [each for own in self.processes.call_all("report").values() for each in own]
-            if all(table and (supers or topic == ".") for _, topic, table, supers, _ in reports):
-                return True
+        """Wait until all tables have an entry, for `most` seconds at most; whether they have.
+
+        Those from a P-Grid then get time to be searched for again, when everybody is announced.
+        """
+        deadline, settled = time.monotonic() + most, False
+        while not settled and time.monotonic() < deadline:
             time.sleep(self.period)
-        return False
+            reports = [each for own in self.processes.call_all("report").values() for each in own]
+            settled = all(table and (supers or topic == ".") for _, topic, table, supers, _ in reports)
+        self._wait_for_grid(REST)
+        return settled
+
+    def _wait_for_grid(self, cycles: int) -> None:
+        if self.membership != "unstructured":
+            time.sleep(cycles * self.period)
 
     def publish(self, chances: Sequence[float], most: float = 30.0) -> list[dict[str, Fate]]:
         """Publish an event of the lowest community for each p_sel, from random members, and follow them."""

@@ -14,7 +14,6 @@ Readings
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -33,8 +32,6 @@ __all__ = ["LIVE", "measure_live"]
 LIVE = ("unstructured", "semi-structured", "structured")
 QUICK = ("unstructured",)
 PERIOD = 1.5  # seconds
-REST = 25  # cycles that tables from a P-Grid get after all have one
-KNOWN = 7  # cycles after which the P-Grid knows the first of each community
 Curves = NDArray[np.float64]
 _measured: dict[tuple[bool, int], dict[str, Curves]] = {}  # ten figures share one measurement
 
@@ -65,12 +62,8 @@ def _run(kind: str, events: int, seed: int, per_process: int) -> Curves:
     sizes = KINDS[kind][1]
     with Communities(sizes, settings, PERIOD, per_process, seed, membership=kind) as swarm:
         swarm.found()
-        if kind != "unstructured":
-            time.sleep(KNOWN * PERIOD)
         swarm.enter()
         swarm.settle(most=60.0)
-        if kind != "unstructured":
-            time.sleep(REST * PERIOD)
         return _outcomes(swarm, sizes, events)
 
 
