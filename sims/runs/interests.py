@@ -76,9 +76,13 @@ class WorkloadSettings:
         if self.events < 0:
             raise InputError(f"workload.events: expected 0 or more, got {self.events}")
         try:
-            resolve(self.spec)
+            spec = resolve(self.spec)
         except InputError as error:
             raise InputError(f"spec: {error}") from None
+        if spec.churn is not None:
+            raise InputError(
+                f"spec: {self.spec} has a table churn, which a run does not follow: expected faults"
+            )
         for path in (self.table, self.event_table):
             if path is not None and not path.exists():
                 raise InputError(f"{'table' if path is self.table else 'event_table'}: {path} does not exist")

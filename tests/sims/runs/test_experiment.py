@@ -113,6 +113,13 @@ def test_each_mistake_has_a_sentence(tmp_path: Path, text: str, complaint: str):
     assert said.startswith(complaint)
 
 
+def test_a_trace_of_churn_is_refused_rather_than_left_out(tmp_path: Path):
+    spec = "[churn]\nsession = 50\nabsence = 10\n[[attributes]]\n"
+    (tmp_path / "churning.toml").write_text(spec + "name = 'a'\ninterest = 'uniform'\nwidth = 'uniform'\n")
+    (line,) = complaints(tmp_path, "[workload]\nspec = 'churning.toml'")
+    assert "churning.toml has a table churn, which a run does not follow" in line
+
+
 def test_changes_are_checked_like_the_file_and_named_as_what_they_are(tmp_path: Path):
     text = '[[faults]]\nkind = "crash"\nat = 3\n'
     changed = load(tmp_path, text, "faults.0.share=0.5", "layers.ring.partner=nearest", "seeds=[4, 5]")
