@@ -45,10 +45,10 @@ unit: $(READY)
 demo: $(READY)
 	"$(BIN)/sub2sub" run demo --out out/demo --resume
 	"$(BIN)/sub2sub" compare --quick --out out/compare
-	"$(BIN)/sub2sub" workload generate --spec power-law-3 --subscribers 10000 --events 10000 --spark --out out/workload
-	"$(BIN)/sub2sub" workload match out/workload --spark
-	"$(BIN)/sub2sub" workload stats out/workload --spark --out out/statistics
-	"$(BIN)/sub2sub" report out --out out/index.html
+	[ -e out/power-law-3/manifest.json ] || "$(BIN)/sub2sub" workload generate --spec power-law-3 --subscribers 10000 --events 10000 --spark --out out/power-law-3
+	"$(BIN)/sub2sub" workload match out/power-law-3 --spark
+	"$(BIN)/sub2sub" workload stats out/power-law-3 --spark --out out/statistics
+	"$(BIN)/sub2sub" report out --out out/index.html --title "Rings of ten thousand, what topics and ranges cost, ring statistics"
 
 bench: $(READY)
 	@for name in overlay events matching ring_sizes; do echo "== $$name"; "$(BIN)/python" "benchmarks/$$name.py" || exit 1; done

@@ -37,7 +37,7 @@ def final_numbers(tables: Mapping[str, Rows]) -> dict[str, float]:
     --------
     >>> rings = [{"cycle": c, "complete": x, "links": 1.0} for c, x in enumerate([0.0, 1.0, 0.5, 1.0, 1.0])]
     >>> traffic = [{"cycle": 4, "layer": "ring", "peers": 9, "messages": 20, "bytes": 600}]
-    >>> final_numbers({"rings": rings, "traffic": traffic})["first_complete_cycle"]
+    >>> final_numbers({"rings": rings, "traffic": traffic})["complete_since_cycle"]
     3
     """
     found: dict[str, float] = {}
@@ -46,7 +46,7 @@ def final_numbers(tables: Mapping[str, Rows]) -> dict[str, float]:
             last = tables[table][-1]
             found |= {name: last[column] for column, name in columns.items() if column in last}
     if tables.get("rings"):
-        found["first_complete_cycle"] = _first_complete(tables["rings"])
+        found["complete_since_cycle"] = _complete_since(tables["rings"])
     for table, rows in tables.items():
         if table.endswith("-degrees") and rows:
             found[f"{table.removesuffix('-degrees')}_links_per_peer"] = rows[-1]["mean"]
@@ -57,7 +57,7 @@ def final_numbers(tables: Mapping[str, Rows]) -> dict[str, float]:
     return found
 
 
-def _first_complete(rows: Rows) -> int:
+def _complete_since(rows: Rows) -> int:
     """The first observed cycle from which on all rings are complete; -1 if the last state is not."""
     first = -1
     for row in reversed(rows):
