@@ -13,28 +13,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import count
 
 import numpy as np
 
 from sub2sub.cyclon import STREAM as CYCLON
 from sub2sub.dissemination import STREAM as EVENTS
-from sub2sub.dissemination import DisseminationSettings
 from sub2sub.live import messages as m
+from sub2sub.live.coresettings import CoreSettings
 from sub2sub.live.nearlinks import NearLinks
 from sub2sub.live.peers import Descriptor, Link, Mention
 from sub2sub.live.randomlinks import RandomLinks, Shuffling
 from sub2sub.live.ringlinks import RingLinks, Told
 from sub2sub.live.spreading import Spreading, Views
 from sub2sub.live.walking import nearest_to
-from sub2sub.overlay import OverlaySettings
 from sub2sub.ring import STREAM as RING
 from sub2sub.vicinity import BACK, FED, HIS_START, THERE
 from sub2sub.vicinity import START as MY_START
 from sub2sub.vicinity import STREAM as VICINITY
 
-__all__ = ["Core", "CoreSettings", "Keys"]
+__all__ = ["Core", "Keys"]
 
 START = 1 << 20  # of clocks, so that the stamp of the oldest link one may be told of is not below 0
 
@@ -42,32 +41,6 @@ FEW = 63  # links of one message of CYCLON or VICINITY, at most, as of a view
 
 Keys = Callable[[int], np.uint64]
 """The key of a layer's draws, by the number of the layer's stream, for one tick or one message."""
-
-
-def _bounded() -> OverlaySettings:
-    """The simulator's settings, with a limit to what lies can make of a ring view, and of its cost."""
-    settings = OverlaySettings()
-    return replace(settings, ring=replace(settings.ring, cap=1024, max_steps=1000))
-
-
-@dataclass(frozen=True)
-class CoreSettings:
-    """Settings of a live peer.
-
-    Attributes
-    ----------
-    overlay, dissemination
-        As of the simulator; ring views are limited to 1024 neighbours.
-    patience : int
-        Cycles to wait for a reply.
-    offers : int
-        Peers named to a publisher that asks, and to a newcomer.
-    """
-
-    overlay: OverlaySettings = field(default_factory=_bounded)
-    dissemination: DisseminationSettings = field(default_factory=DisseminationSettings)
-    patience: int = 2
-    offers: int = 20
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 import secrets
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -36,7 +37,7 @@ class Inside:
         return True
 
 
-class Host:
+class Host(ABC):
     """Cores that share an address.
 
     Parameters
@@ -111,24 +112,25 @@ class Host:
             total.update(core.counts)
         return total
 
+    @abstractmethod
     def tick_core(self, core: Any) -> list[Any]:
         """Let a cycle pass for a core; returns what it wants sent."""
-        raise NotImplementedError
 
+    @abstractmethod
     def receive_at(self, core: Any, frame: Frame) -> list[Any]:
         """Hand a core a message; returns what it wants sent."""
-        raise NotImplementedError
 
+    @abstractmethod
     def unreachable_from(self, core: Any, to: Any, message: Any) -> list[Any]:
         """Tell a core what could not be sent; returns what it wants sent instead."""
-        raise NotImplementedError
 
     def core_for(self, frame: Frame) -> Any | None:
         """The core that takes a frame."""
         return self.cores.get(frame.to)
 
     def receive_for_nobody(self, frame: Frame, post: Callable[[bytes], bool]) -> None:
-        """Take a frame that is for no core, and for no request."""
+        """Take a frame that is for no core, and for no request; it is counted and ignored."""
+        self.connections.counts["ignored"] += 1
 
     def part_of_cycle(self) -> float:
         """How much of the current cycle is over."""

@@ -32,7 +32,8 @@ from sub2sub.errors import InputError
 from sub2sub.live import messages as m
 from sub2sub.live import wire
 from sub2sub.live.connections import Address
-from sub2sub.live.core import Core, CoreSettings, Keys
+from sub2sub.live.core import Core, Keys
+from sub2sub.live.coresettings import CoreSettings
 from sub2sub.live.framing import Frame
 from sub2sub.live.host import Host
 from sub2sub.live.limits import Limits

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from sub2sub.live import messages as m
-from sub2sub.live.core import Core, CoreSettings, Keys
+from sub2sub.live.core import Core, Keys
+from sub2sub.live.coresettings import CoreSettings
 from sub2sub.live.peers import Descriptor
 from sub2sub.overlay import Overlay, OverlaySettings
 from sub2sub.population import Population
