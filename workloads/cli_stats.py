@@ -103,7 +103,8 @@ def _describe_workload(
     from workloads.statistics import write_statistics
 
     workload = open_workload(folder)
-    has_rings = (folder / "rings").exists()
-    rows = workload.subscribers + (int(ring_sizes(workload).sum()) if has_rings else 0)
+    # Asked for before Spark is started, so that a workload without matches is refused at once.
+    matches = int(ring_sizes(workload).sum()) if workload.events else 0
+    rows = workload.subscribers + (matches if (folder / "rings").exists() else 0)
     with session(master, use_spark, rows) as spark:
         write_statistics(workload, out, spark, peers, regions_mb)
