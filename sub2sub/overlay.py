@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sub2sub.compilation import kernel
 from sub2sub.cyclon import Cyclon, CyclonSettings
-from sub2sub.errors import InputError
 from sub2sub.network import Network
 from sub2sub.population import Population
 from sub2sub.probing import Probing
-from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number
 from sub2sub.rendezvous import Rendezvous
 from sub2sub.ring import Ring, RingSettings
+from sub2sub.stack import Stack
 from sub2sub.vicinity import Vicinity, VicinitySettings
 
 __all__ = ["Overlay", "OverlaySettings"]
-
-STREAM = stream_number("bootstrap")
 
 
 @dataclass(frozen=True)
@@ -52,11 +44,12 @@ class OverlaySettings:
         return cls(CyclonSettings(), near, RingSettings.paper(), suspect_age=0, patience=0)
 
 
-class Overlay:
+class Overlay(Stack):
     """Random, proximity and ring links of a population.
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(1)
     >>> low = rng.random((200, 2)) * 0.7
     >>> overlay = Overlay(Population.of(low, low + 0.3), seed=1)
@@ -74,9 +67,8 @@ class Overlay:
         seed: int = 0,
         network: Network | None = None,
     ) -> None:
-        self.population, self.settings, self.seed = population, settings or OverlaySettings(), seed
-        self.network = network or Network.whole(len(population))
-        self.network.alive[:] &= population.present.astype(np.uint8)
+        super().__init__(population, (), seed, network)
+        self.settings = settings or OverlaySettings()
         boxes, d = population.boxes, population.d
         self.cyclon = Cyclon(len(population), self.settings.cyclon, seed)
         self.rendezvous = Rendezvous(self.cyclon, self.settings.patience, seed)
@@ -88,47 +80,3 @@ class Overlay:
     def layers(self) -> tuple[Rendezvous, Cyclon, Vicinity, Probing, Ring]:
         """The layers in the order they are stepped."""
         return self.rendezvous, self.cyclon, self.vicinity, self.probing, self.ring
-
-    def bootstrap(self, cycle: int = 0) -> None:
-        """Start everybody alive at once with one random link each, so that the links form a connected graph.
-
-        The paper's way of starting from nothing (Section 5): each peer, in random order, links to one
-        before it.
-        """
-        peers = np.flatnonzero(self.network.alive).astype(np.int64)
-        if peers.size < 2:
-            raise InputError(f"population: expected at least 2 live peers, got {peers.size}")
-        contacts = np.empty(peers.size, np.int64)
-        _tree(peers, contacts, cycle_key(self.seed, STREAM, cycle))
-        self.join(peers, contacts, cycle)
-
-    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
-        """Let peers (re)start from a contact each."""
-        self.network.alive[peers] = 1
-        for layer in self.layers:
-            layer.join(peers, contacts, cycle)
-
-    def step(self, cycle: int) -> dict[str, Mapping[str, int]]:
-        """One cycle of all layers; what each cost."""
-        return {layer.name: layer.step(cycle, self.network) for layer in self.layers}
-
-    def referenced(self) -> NDArray[np.bool_]:
-        """Which peers somebody alive holds a link to."""
-        mask = np.zeros(len(self.population), bool)
-        for layer in self.layers:
-            holders, peers, _ = layer.links()
-            mask[peers[self.network.alive[holders] == 1]] = True
-        return mask
-
-
-@kernel
-def _tree(peers, contacts, key):
-    """A random recursive tree: each peer, in a random order, gets a contact before it in that order."""
-    n = peers.shape[0]
-    order = np.arange(n)
-    for k in range(n - 1, 0, -1):
-        other = below(draw(peer_key(key, k), 0), k + 1)
-        order[k], order[other] = order[other], order[k]
-    contacts[order[0]] = peers[order[1]]
-    for k in range(1, n):
-        contacts[order[k]] = peers[order[below(draw(peer_key(key, k), 1), k)]]

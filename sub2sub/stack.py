@@ -1,4 +1,7 @@
-"""An overlay made of any layers: for protocols of one's own, see `examples/custom_layer.py`."""
+"""A population and the layers it runs: what every overlay is, and for protocols of one's own all it needs.
+
+See `examples/custom_layer.py`.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sub2sub.compilation import kernel
+from sub2sub.errors import InputError
 from sub2sub.layer import Layer
 from sub2sub.network import Network
 from sub2sub.population import Population
-from sub2sub.randomness import cycle_key, draws, stream_number
+from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number
 
 __all__ = ["Stack"]
 
-STREAM = stream_number("stack-bootstrap")
+STREAM = stream_number("bootstrap")
 
 
 class Stack:
@@ -30,12 +35,12 @@ class Stack:
 
     Examples
     --------
-    >>> from sims.engine import Simulation
     >>> from sub2sub.cyclon import Cyclon
     >>> people = Population.of(np.zeros((50, 1)), np.ones((50, 1)))
     >>> stack = Stack(people, [Cyclon(50, seed=1)], seed=1)
     >>> stack.bootstrap()
-    >>> Simulation(stack).run(10)
+    >>> for cycle in range(1, 11):
+    ...     cost = stack.step(cycle)
     >>> int(stack.referenced().sum())
     50
     """
@@ -43,16 +48,27 @@ class Stack:
     def __init__(
         self, population: Population, layers: Sequence[Layer], seed: int = 0, network: Network | None = None
     ) -> None:
-        self.population, self.layers, self.seed = population, tuple(layers), seed
+        self.population, self.seed, self._layers = population, seed, tuple(layers)
         self.network = network or Network.whole(len(population))
         self.network.alive[:] &= population.present.astype(np.uint8)
 
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The layers in the order they are stepped."""
+        return self._layers
+
     def bootstrap(self, cycle: int = 0) -> None:
-        """Start everybody alive at once, each but the first knowing a random one before it."""
+        """Start everybody alive at once with one random link each, so that the links form a connected graph.
+
+        Sub-2-Sub's way of starting from nothing (004, Section 5): each peer, in random order, links to one
+        before it.
+        """
         peers = np.flatnonzero(self.network.alive).astype(np.int64)
-        places = np.arange(peers.size)
-        chosen = draws(cycle_key(self.seed, STREAM, cycle), places) % np.maximum(places, 1).astype(np.uint64)
-        self.join(peers, np.where(places > 0, peers[chosen.astype(np.int64)], -1), cycle)
+        if peers.size < 2:
+            raise InputError(f"population: expected at least 2 live peers, got {peers.size}")
+        contacts = np.empty(peers.size, np.int64)
+        _tree(peers, contacts, cycle_key(self.seed, STREAM, cycle))
+        self.join(peers, contacts, cycle)
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Let peers (re)start from a contact each."""
@@ -72,3 +88,16 @@ class Stack:
                 holders, peers, _ = layer.links()
                 mask[peers[self.network.alive[holders] == 1]] = True
         return mask
+
+
+@kernel
+def _tree(peers, contacts, key):
+    """A random recursive tree: each peer, in a random order, gets a contact before it in that order."""
+    n = peers.shape[0]
+    order = np.arange(n)
+    for k in range(n - 1, 0, -1):
+        other = below(draw(peer_key(key, k), 0), k + 1)
+        order[k], order[other] = order[other], order[k]
+    contacts[order[0]] = peers[order[1]]
+    for k in range(1, n):
+        contacts[order[k]] = peers[order[below(draw(peer_key(key, k), 1), k)]]
