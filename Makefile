@@ -56,7 +56,7 @@ bench: $(READY)
 
 # Kernels are not seen by coverage once they are compiled.
 coverage: $(READY)
-	NUMBA_DISABLE_JIT=1 "$(BIN)/python" -W ignore::RuntimeWarning -m coverage run --source=sub2sub,hierarchy tests/kernel_tour.py
+	NUMBA_DISABLE_JIT=1 "$(BIN)/python" -W ignore::RuntimeWarning -m coverage run --source=sub2sub,hierarchy tests/sub2sub/kernels/tour.py
 	"$(BIN)/python" -m coverage report --sort=cover
 
 format: $(READY)

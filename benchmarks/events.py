@@ -22,16 +22,16 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.audience import audience, batches, half_open
-from sub2sub.compilation import kernel
-from sub2sub.dissemination import DisseminationSettings, disseminate
-from sub2sub.links import Links
-from sub2sub.matching import match_boxes
-from sub2sub.network import Network
-from sub2sub.overlay import Overlay
-from sub2sub.population import Population
-from sub2sub.randomness import below, draw, peer_key
-from sub2sub.views import empty_views
+from sub2sub.events.audience import audience, batches, half_open
+from sub2sub.events.dissemination import DisseminationSettings, disseminate
+from sub2sub.geometry.matching import match_boxes
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import below, draw, peer_key
+from sub2sub.overlay.links import Links
+from sub2sub.overlay.network import Network
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.overlay.population import Population
+from sub2sub.overlay.views import empty_views
 from workloads import named
 
 NEAR, RANDOM, TRIES = 16, 20, 2_000

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 import workloads
-from sub2sub.compilation import kernel
+from sub2sub.kernels.compilation import kernel
 from workloads import Attribute, Spec
-from workloads.distributions import Constant, PowerLaw, Zipf
-from workloads.match import count_matches
+from workloads.match.counts import count_matches
+from workloads.spec.distributions import Constant, PowerLaw, Zipf
 
 SAMPLE = 500
 LEAF = 16

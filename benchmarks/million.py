@@ -17,9 +17,9 @@ import time
 import numpy as np
 
 from sims.observers.rings import rings_in_place
-from sub2sub.matching import match
-from sub2sub.overlay import Overlay, OverlaySettings
-from sub2sub.population import Population
+from sub2sub.geometry.matching import match
+from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.population import Population
 from workloads import named
 
 EVENTS, ENOUGH = 2_000, 0.999

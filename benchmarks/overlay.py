@@ -23,9 +23,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sub2sub.layer import Layer
-from sub2sub.overlay import Overlay, OverlaySettings
-from sub2sub.population import Population
+from sub2sub.overlay.layer import Layer
+from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.population import Population
 from workloads import named
 
 # Measured once on a machine of this class, on one core: peers that PeerSim steps in a second with an
@@ -42,8 +42,8 @@ FIRST_CYCLE = """
 import time
 began = time.process_time()
 import numpy as np
-from sub2sub.overlay import Overlay, OverlaySettings
-from sub2sub.population import Population
+from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.population import Population
 imported = time.process_time()
 low = np.random.default_rng(1).random((1000, 3)) * 0.7
 overlay = Overlay(Population.of(low, low + 0.3, seed=1), OverlaySettings.paper(), seed=1)

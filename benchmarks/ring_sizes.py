@@ -1,6 +1,6 @@
 """Which reading of the paper's workload gives the paper's rings?
 
-Sub-2-Sub (004), Section 5 and Figure 7a: 10,000 subscribers, 10,000 events with at least two matches each;
+Sub-2-Sub, Section 5 and Figure 7a: 10,000 subscribers, 10,000 events with at least two matches each;
 rings of 2 to 246 subscribers with 3 attributes and power law, "2-3" with 5 attributes. Prints, for each
 reading of "power law" for interest and for width, the rings of both.
 """
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from workloads import Attribute, Spec
-from workloads.distributions import Distribution, Normal, PowerLaw, Uniform, Zipf
-from workloads.match import count_matches
-from workloads.quantiles import interpolate, tabulate
+from workloads.match.counts import count_matches
+from workloads.spec.distributions import Distribution, Normal, PowerLaw, Uniform, Zipf
+from workloads.spec.quantiles import interpolate, tabulate
 
 SEEDS = range(3)
 

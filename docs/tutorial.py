@@ -11,15 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
+from sims.config.experiment import load_experiment
 from sims.engine import Schedule, Simulation
 from sims.engine.faults import Crash
 from sims.observers import Delivery, RingCompleteness
-from sims.runs.experiment import load_experiment
 from sims.runs.folder import RunFolder
 from sims.runs.runner import run_experiment
 from sub2sub import AttributeSpace, Float, InputError, match
-from sub2sub.overlay import Overlay
-from sub2sub.population import Population
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.overlay.population import Population
 from workloads import named
 
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else "tutorial")

@@ -1,8 +1,8 @@
 """A protocol of one's own in thirty lines: gossip averaging (Jelasity et al., 2005) over CYCLON's links.
 
 Every peer holds a number. Once a cycle it meets a random peer and both take the mean of their numbers, until
-all hold the mean of all. A layer keeps its state in arrays, draws only through `sub2sub.randomness`, and
-names what a checkpoint has to keep: then faults, checkpoints and traffic tables work as for other layers.
+all hold the mean of all. A layer keeps its state in arrays, draws only through `sub2sub.kernels.randomness`,
+and names what a checkpoint has to keep: then faults, checkpoints and traffic tables work as for other layers.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 
 from sims.engine import Schedule, Simulation, Stack
 from sims.engine.faults import Crash
-from sub2sub.compilation import kernel
-from sub2sub.cyclon import Cyclon
-from sub2sub.network import Network, reaches
-from sub2sub.population import Population
-from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number
-from sub2sub.views import peer_of
+from sub2sub.cyclon.layer import Cyclon
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
+from sub2sub.overlay.network import Network, reaches
+from sub2sub.overlay.population import Population
+from sub2sub.overlay.views import peer_of
 
 
 @kernel

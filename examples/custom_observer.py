@@ -9,8 +9,8 @@ import numpy as np
 
 from sims.engine import Schedule, Simulation
 from sims.observers.degrees import live_links
-from sub2sub.overlay import Overlay
-from sub2sub.population import Population
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.overlay.population import Population
 from workloads import named
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from sims.engine import Simulation, Stack
-from sub2sub.boxes import normalise
-from sub2sub.cyclon import Cyclon
-from sub2sub.population import Population
-from sub2sub.proximity import packed_boxes
-from sub2sub.vicinity import Vicinity, VicinitySettings
+from sub2sub.cyclon.layer import Cyclon
+from sub2sub.geometry.boxes import normalise
+from sub2sub.overlay.population import Population
+from sub2sub.vicinity.layer import Vicinity, VicinitySettings
+from sub2sub.vicinity.proximity import packed_boxes
 
 PEERS, INTEREST_MATTERS = 1_000, 5.0
 

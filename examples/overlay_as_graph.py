@@ -6,8 +6,8 @@ import networkx as nx
 
 from sims.engine import Simulation
 from sims.observers import snapshot
-from sub2sub.overlay import Overlay
-from sub2sub.population import Population
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.overlay.population import Population
 from workloads import named
 
 

@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from sims.engine import Schedule, Simulation
 from sims.observers import Delivery
-from sub2sub.overlay import Overlay
-from sub2sub.population import Population
-from workloads.foreign import read_events, read_subscriptions
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.overlay.population import Population
+from workloads.folder.foreign import read_events, read_subscriptions
 
 
 def main() -> None:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.compilation import kernel
-from sub2sub.network import Network, reaches
-from sub2sub.randomness import unit
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import unit
+from sub2sub.overlay.network import Network, reaches
 
 __all__ = ["WORD", "Channel", "arrives", "channel_of"]
 

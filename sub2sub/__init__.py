@@ -9,44 +9,60 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sub2sub.attributes import Bool, Enum, Float, Int, String
-    from sub2sub.boxes import closed, contains, gap_distance, intersection, normalise, overlaps, subtract
-    from sub2sub.cyclon import CyclonSettings
-    from sub2sub.dissemination import DisseminationSettings, disseminate
+    from sub2sub.cyclon.layer import CyclonSettings
     from sub2sub.errors import InputError
-    from sub2sub.links import Links
-    from sub2sub.matching import Members, match
-    from sub2sub.network import Network
-    from sub2sub.outcomes import Outcome, gini
-    from sub2sub.overlay import Overlay, OverlaySettings
-    from sub2sub.population import Population
-    from sub2sub.publishing import PublisherSettings, Walks, find_entry
-    from sub2sub.regions import Regions, minimal_regions
-    from sub2sub.rings import Neighbours, ring_neighbours, true_rings
-    from sub2sub.ringsettings import Partner, RingSettings
-    from sub2sub.selection import RingSelection, select_ring
-    from sub2sub.space import AttributeSpace, Ranges
-    from sub2sub.vicinity import VicinitySettings
+    from sub2sub.events.dissemination import DisseminationSettings, disseminate
+    from sub2sub.events.outcome import Outcome, gini
+    from sub2sub.events.publishing import PublisherSettings, Walks, find_entry
+    from sub2sub.geometry.attributes import Bool, Enum, Float, Int, String
+    from sub2sub.geometry.boxes import (
+        closed,
+        contains,
+        gap_distance,
+        intersection,
+        normalise,
+        overlaps,
+        subtract,
+    )
+    from sub2sub.geometry.matching import Members, match
+    from sub2sub.geometry.regions import Regions, minimal_regions
+    from sub2sub.geometry.space import AttributeSpace, Ranges
+    from sub2sub.overlay.links import Links
+    from sub2sub.overlay.network import Network
+    from sub2sub.overlay.overlay import Overlay, OverlaySettings
+    from sub2sub.overlay.population import Population
+    from sub2sub.ring.settings import Partner, RingSettings
+    from sub2sub.rings.selection import RingSelection, select_ring
+    from sub2sub.rings.true_rings import Neighbours, ring_neighbours, true_rings
+    from sub2sub.vicinity.layer import VicinitySettings
 
 _NAMES = {
-    "attributes": ("Bool", "Enum", "Float", "Int", "String"),
-    "boxes": ("closed", "contains", "gap_distance", "intersection", "normalise", "overlaps", "subtract"),
-    "cyclon": ("CyclonSettings",),
-    "dissemination": ("DisseminationSettings", "disseminate"),
+    "geometry.attributes": ("Bool", "Enum", "Float", "Int", "String"),
+    "geometry.boxes": (
+        "closed",
+        "contains",
+        "gap_distance",
+        "intersection",
+        "normalise",
+        "overlaps",
+        "subtract",
+    ),
+    "cyclon.layer": ("CyclonSettings",),
+    "events.dissemination": ("DisseminationSettings", "disseminate"),
     "errors": ("InputError",),
-    "links": ("Links",),
-    "matching": ("Members", "match"),
-    "network": ("Network",),
-    "outcomes": ("Outcome", "gini"),
-    "overlay": ("Overlay", "OverlaySettings"),
-    "population": ("Population",),
-    "publishing": ("PublisherSettings", "Walks", "find_entry"),
-    "regions": ("Regions", "minimal_regions"),
-    "rings": ("Neighbours", "ring_neighbours", "true_rings"),
-    "ringsettings": ("Partner", "RingSettings"),
-    "selection": ("RingSelection", "select_ring"),
-    "space": ("AttributeSpace", "Ranges"),
-    "vicinity": ("VicinitySettings",),
+    "overlay.links": ("Links",),
+    "geometry.matching": ("Members", "match"),
+    "overlay.network": ("Network",),
+    "events.outcome": ("Outcome", "gini"),
+    "overlay.overlay": ("Overlay", "OverlaySettings"),
+    "overlay.population": ("Population",),
+    "events.publishing": ("PublisherSettings", "Walks", "find_entry"),
+    "geometry.regions": ("Regions", "minimal_regions"),
+    "rings.true_rings": ("Neighbours", "ring_neighbours", "true_rings"),
+    "ring.settings": ("Partner", "RingSettings"),
+    "rings.selection": ("RingSelection", "select_ring"),
+    "geometry.space": ("AttributeSpace", "Ranges"),
+    "vicinity.layer": ("VicinitySettings",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -17,6 +17,18 @@ MAY_IMPORT = {
     "workloads": {"workloads", "sub2sub"},
     "sims": {"sims", "hierarchy", "workloads", "sub2sub"},
 }
+PARTS = {
+    "__init__",
+    "dissemination",
+    "figures",
+    "layer",
+    "overlay",
+    "peer",
+    "rules",
+    "settings",
+    "steps",
+    "tables",
+}
 COMPILED = ("apart", "kernel", "hot", "rule", "intrinsic")  # decorators of what numba types
 MODULES = [path for package in MAY_IMPORT for path in sorted((ROOT / package).rglob("*.py"))]
 
@@ -85,5 +97,29 @@ def test_the_library_needs_numpy_and_numba_only() -> None:
     allowed = set(sys.stdlib_module_names) | {"numpy", "numba", "llvmlite", "sub2sub"}
     for path in (ROOT / "sub2sub").rglob("*.py"):
         roots = {name.split(".")[0] for name in _imports(ast.parse(path.read_text()))}
-        serialiser = {"msgpack"} if path.parent.name == "live" else set()
+        serialiser = {"msgpack"} if "live" in path.parts else set()
         assert roots <= allowed | serialiser, _name(path)
+
+
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_a_file_name_is_used_twice_only_for_the_same_part_in_sibling_rooms(package: str) -> None:
+    """`cyclon/layer.py` and `ring/layer.py` are the same part of two protocols; others have a name of their own.
+
+    A command is named after the room it opens.
+    """
+    by_name: dict[str, list[str]] = {}
+    for path in (ROOT / package).rglob("*.py"):
+        if path.stem not in PARTS and path.parent.name != "commands":
+            by_name.setdefault(path.stem, []).append(_name(path))
+    assert {name: paths for name, paths in by_name.items() if len(paths) > 1} == {}
+
+
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_every_room_says_what_it_is_for(package: str) -> None:
+    rooms = {path.parent for path in (ROOT / package).rglob("*.py")}
+    assert [_name(room) for room in sorted(rooms) if not ast.get_docstring(_init(room))] == []
+
+
+def _init(room: Path) -> ast.Module:
+    init = room / "__init__.py"
+    return ast.parse(init.read_text() if init.exists() else "")

@@ -1,7 +1,7 @@
 """Workloads: who subscribes to what, which events come, who matches them; in process and on Spark."""
 
-from workloads.catalogue import named
-from workloads.spec import Attribute, Spec
-from workloads.specfile import load
+from workloads.spec.catalogue import named
+from workloads.spec.files import load
+from workloads.spec.spec import Attribute, Spec
 
 __all__ = ["Attribute", "Spec", "load", "named"]

@@ -1,15 +1,15 @@
 """CAMCAST: community-aware multicast over a topic hierarchy."""
 
-from hierarchy.camcast.bootstrap import Flood
 from hierarchy.camcast.communities import Communities, populated_supertopics
 from hierarchy.camcast.community import Community, CommunityManager, Event, Subscriber, Transport
 from hierarchy.camcast.dissemination import Spread, disseminate
-from hierarchy.camcast.overlay import OverlayTables, tables_from_links, tables_from_overlay
 from hierarchy.camcast.settings import Parameters, Settings, TopicSettings, for_topics, parameters
-from hierarchy.camcast.slots import Slots, slots_of
+from hierarchy.camcast.shared_overlay import OverlayTables, tables_from_links, tables_from_overlay
 from hierarchy.camcast.tables import StaticTables, Tables, thin
-from hierarchy.camcast.upkeep import Finder, SuperTables
-from hierarchy.camcast.upkeep_rules import Search
+from hierarchy.super_tables.flood import Flood
+from hierarchy.super_tables.layer import Finder, SuperTables
+from hierarchy.super_tables.rules import Search
+from hierarchy.super_tables.slots import Slots, slots_of
 
 __all__ = [
     "Communities",

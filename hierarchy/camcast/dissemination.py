@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from hierarchy.camcast.communities import Communities
 from hierarchy.camcast.settings import Parameters
 from hierarchy.camcast.tables import Tables
-from sub2sub.compilation import kernel
 from sub2sub.errors import InputError
-from sub2sub.network import Network, reaches
-from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number, unit
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
+from sub2sub.overlay.network import Network, reaches
 
 __all__ = ["Spread", "choose_targets", "choose_upward", "disseminate"]
 

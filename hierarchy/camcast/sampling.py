@@ -7,8 +7,8 @@ drawn. Taking at least as many as there are needs no draw.
 
 from __future__ import annotations
 
-from sub2sub.compilation import kernel
-from sub2sub.randomness import below, draw
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import below, draw
 
 __all__ = ["draw_others", "draw_some"]
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from hierarchy.camcast.communities import Communities, populated_supertopics
 from hierarchy.camcast.sampling import draw_others, draw_some
 from hierarchy.camcast.settings import Settings, for_topics
-from sub2sub.compilation import kernel
 from sub2sub.errors import InputError
-from sub2sub.randomness import cycle_key, draw, peer_key, stream_number, unit
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number, unit
 
 __all__ = ["StaticTables", "Tables", "thin"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hierarchy.camcast.settings import Parameters
 from hierarchy.camcast.tables import fill_topic_tables
 from sub2sub.errors import InputError
-from sub2sub.randomness import cycle_key, stream_number
+from sub2sub.kernels.randomness import cycle_key, stream_number
 
 __all__ = ["fanout", "flat_parameters", "group_tables"]
 

@@ -17,9 +17,9 @@ from hierarchy.camcast.sampling import draw_others
 from hierarchy.camcast.settings import Parameters
 from hierarchy.camcast.tables import Tables
 from hierarchy.gossip.groups import STREAM, fanout, flat_parameters, group_tables
-from sub2sub.compilation import kernel
 from sub2sub.errors import InputError
-from sub2sub.randomness import below, cycle_key, draw, peer_key
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key
 
 __all__ = ["HierarchicalBroadcast"]
 

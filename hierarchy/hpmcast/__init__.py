@@ -1,11 +1,11 @@
-"""rfpbcast, pmcast and hpmcast: hierarchical probabilistic multicast (002)."""
+"""rfpbcast, pmcast and hpmcast: hierarchical probabilistic multicast (hpmcast)."""
 
 from hierarchy.hpmcast.addresses import AddressSpace
 from hierarchy.hpmcast.dissemination import disseminate
-from hierarchy.hpmcast.exact import exact_knowledge, spread_interest
-from hierarchy.hpmcast.membership import Membership
+from hierarchy.hpmcast.membership.exact import exact_knowledge, spread_interest
+from hierarchy.hpmcast.membership.layer import Membership
+from hierarchy.hpmcast.membership.overlay import Hierarchy
 from hierarchy.hpmcast.outcome import Outcome
-from hierarchy.hpmcast.overlay import Hierarchy
 from hierarchy.hpmcast.population import Population
 from hierarchy.hpmcast.settings import Condensation, Gossip, Upkeep
 from hierarchy.hpmcast.views import Knowledge, Views

@@ -1,4 +1,4 @@
-"""Addresses and the distance between them (002, Section 4.1, equations 10 and 11).
+"""Addresses and the distance between them (hpmcast, Section 4.1, equations 10 and 11).
 
 An address x(l-1). ... .x(0) has l components; x(i) is below a(i). Its branch address of level i is what
 stands left of component i - 1: x(l-1). ... .x(i), the empty one for i = l. Participants that share a branch

@@ -1,4 +1,4 @@
-"""rfpbcast, pmcast and hpmcast: one event through a system (002, Figures 1, 2 and 6).
+"""rfpbcast, pmcast and hpmcast: one event through a system (hpmcast, Figures 1, 2 and 6).
 
 Every round, each participant that has the event gossips it to F random participants of its view, those
 that the event is for. hpmcast does so level by level: first among the delegates of the highest level, after
@@ -29,10 +29,10 @@ from hierarchy.hpmcast.outcome import Outcome
 from hierarchy.hpmcast.rounds import pittel_rounds
 from hierarchy.hpmcast.settings import Gossip
 from hierarchy.hpmcast.views import Views
-from sub2sub.compilation import kernel
 from sub2sub.errors import InputError
-from sub2sub.network import Network, reaches
-from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number, unit
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
+from sub2sub.overlay.network import Network, reaches
 
 __all__ = ["disseminate"]
 

@@ -1,4 +1,4 @@
-"""How many rounds gossip needs: Pittel's asymptote with loss and crashes (002, equations 4, 5 and 9).
+"""How many rounds gossip needs: Pittel's asymptote with loss and crashes (hpmcast, equations 4, 5 and 9).
 
 Pittel: *On spreading a rumor*, SIAM J. Applied Mathematics 47(1), 1987: log n (1/F + 1/log(F + 1)) + c + O(1)
 rounds infect all of n participants, each of them gossiping to F others a round. Only F (1 - loss)(1 - crash)
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sub2sub.compilation import kernel
+from sub2sub.kernels.compilation import kernel
 
 __all__ = ["pittel_rounds"]
 

@@ -1,4 +1,4 @@
-"""Views: whom a participant may gossip to at each level, compiled from tables (002, Section 4.1.3).
+"""Views: whom a participant may gossip to at each level, compiled from tables (hpmcast, Section 4.1.3).
 
 The view of level i holds the delegates of every line of the table of level i; at level 1, all neighbours.
 Exact tables are shared by a whole group, the tables of the membership protocol are one per
@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hierarchy.hpmcast.condensation import line_matches
-from hierarchy.hpmcast.tables import Table
-from sub2sub.boxes import points
-from sub2sub.compilation import kernel
+from hierarchy.hpmcast.membership.condensation import line_matches
+from hierarchy.hpmcast.membership.tables import Table
+from sub2sub.geometry.boxes import points
+from sub2sub.kernels.compilation import kernel
 
 __all__ = ["Knowledge", "Views"]
 

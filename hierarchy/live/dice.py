@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sub2sub.compilation import kernel
-from sub2sub.randomness import below, draw, unit
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import below, draw, unit
 
 __all__ = ["Dice"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hierarchy.camcast.community import Event
-from sub2sub.live.subscriptions import Inbox
+from sub2sub.live.net.subscriptions import Inbox
 
 __all__ = ["Events"]
 

@@ -1,6 +1,6 @@
 """P-Grid for one live peer: where it stands in the trie, whom it knows there, what it holds.
 
-Rules and papers: `hierarchy.membership.pgrid_rules`; a meeting is the simulator's `meet`, run by whoever is
+Rules and papers: `hierarchy.membership.pgrid.rules`; a meeting is the simulator's `meet`, run by whoever is
 asked on the two peers' rows. Read differently from the simulator:
 
 - A meeting draws in nobody else (`recursion` is 0); those it would have become acquaintances, to be met in
@@ -22,9 +22,9 @@ import numpy as np
 
 from hierarchy.live.dice import Dice
 from hierarchy.live.messages import Contact, Listed, Meet, Met, Placed, Post, Posting, Route, Send, Stand
-from hierarchy.membership.pgrid import PGridSettings
-from hierarchy.membership.pgrid_rules import Trie, first_difference, meet
-from sub2sub.randomness import mix, stream_number
+from hierarchy.membership.pgrid.layer import PGridSettings
+from hierarchy.membership.pgrid.rules import Trie, first_difference, meet
+from sub2sub.kernels.randomness import mix, stream_number
 
 __all__ = ["ANNOUNCE", "ENTER", "PLACE", "SEARCH", "Grid", "key_of"]
 

@@ -1,7 +1,7 @@
-"""One live member of a community without clock or socket: CAMCAST (003, Sections 3 and 5).
+"""One live member of a community without clock or socket: CAMCAST (Sections 3 and 5).
 
-`tick`, `receive` and `unreachable` as in `sub2sub.live.core`. Whom an event goes to is decided by the rules
-of the simulator (`hierarchy.camcast.dissemination`), the topic table is SCAMP's view (`scamp`), the
+`tick`, `receive` and `unreachable` as in `sub2sub.live.core.core`. Whom an event goes to is decided by the
+rules of the simulator (`hierarchy.camcast.dissemination`), the topic table is SCAMP's view (`scamp`), the
 super-topic table that of `supers`.
 
 Nobody tells a process how large its community is. Where p_sel = g/N is wanted, N is taken from the size of
@@ -23,7 +23,7 @@ from hierarchy.live import messages as m
 from hierarchy.live.dice import Dice
 from hierarchy.live.scamp import ScampLinks
 from hierarchy.live.supers import SuperTable
-from hierarchy.membership.scamp import ScampSettings
+from hierarchy.membership.scamp.layer import ScampSettings
 
 __all__ = ["Gateways", "Member", "MemberSettings", "Trace"]
 
@@ -157,7 +157,7 @@ class Member:
         return self.scamp.unreachable(to, message, self.cycle, dice)
 
     def _keep_updated(self, dice: Dice) -> list[m.Send]:
-        """KEEP_TABLE_UPDATED (003, Figure 6)."""
+        """KEEP_TABLE_UPDATED (CAMCAST, Figure 6)."""
         sends = []
         table, p_sel = self.supers, self._p_sel()
         if table.fresh and table.entries:

@@ -43,7 +43,7 @@ class Contact(NamedTuple):
 
 @dataclass(frozen=True)
 class Find:
-    """REQCONTACT (003, Figure 5): who is in one of these topics, nearest first?"""
+    """REQCONTACT (CAMCAST, Figure 5): who is in one of these topics, nearest first?"""
 
     exchange: int
     topics: tuple[str, ...]
@@ -106,7 +106,7 @@ class Beat:
 
 @dataclass(frozen=True)
 class Check:
-    """CHECK (003, Figure 6): is the receiver, an entry of a super-topic table, still there?"""
+    """CHECK (CAMCAST, Figure 6): is the receiver, an entry of a super-topic table, still there?"""
 
     exchange: int
 
@@ -128,7 +128,7 @@ class Supers:
 
 @dataclass(frozen=True)
 class Event:
-    """An event (003, Section 5.3.2.1): name, topic, publisher, round, its own p_sel if 0 or more, data."""
+    """An event (CAMCAST, Section 5.3.2.1): name, topic, publisher, round, its p_sel if 0 or more, data."""
 
     name: bytes
     topic: str

@@ -1,4 +1,4 @@
-"""A live CAMCAST process and its communities: the programming interface of Section 5.1 of 003.
+"""A live CAMCAST process and its communities: the programming interface of Section 5.1 of CAMCAST.
 
 Get a community from a process, subscribe to it with a callback or iterate over its events, publish,
 unsubscribe, stop publishing. Subscribing or publishing for the first time makes the process a member; it
@@ -42,12 +42,12 @@ from hierarchy.live.structured import GridMember
 from hierarchy.live.warmup import warm_up
 from hierarchy.live.wire import MAX_TOPIC, NAME, PROTOCOL
 from sub2sub.errors import InputError
-from sub2sub.live.connections import Address
-from sub2sub.live.framing import MAX_DATA, Frame
-from sub2sub.live.host import Host
-from sub2sub.live.limits import Limits
-from sub2sub.live.tls import Tls
-from sub2sub.randomness import cycle_key, peer_key, stream_number
+from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
+from sub2sub.live.net.connections import Address
+from sub2sub.live.net.host import Host
+from sub2sub.live.net.tls import Tls
+from sub2sub.live.wire.framing import MAX_DATA, Frame
+from sub2sub.live.wire.limits import Limits
 
 __all__ = ["Community", "Process"]
 

@@ -1,6 +1,6 @@
 """SCAMP for one live member: who it gossips to, and who gossips to it.
 
-Rules and paper: `hierarchy.membership.scamp_rules`. Read differently from there:
+Rules and paper: `hierarchy.membership.scamp.rules`. Read differently from there:
 
 - Links are not weighted: a request walks its steps of indirection along links chosen evenly, and nothing is
   spent on balancing weights.
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from hierarchy.live.dice import Dice
 from hierarchy.live.messages import Beat, Contact, Copy, Kept, Replace, Send, Served, Subscribe
-from hierarchy.membership.scamp import ScampSettings
-from hierarchy.membership.scamp_rules import keeps
+from hierarchy.membership.scamp.layer import ScampSettings
+from hierarchy.membership.scamp.rules import keeps
 
 __all__ = ["Entry", "ScampLinks"]
 

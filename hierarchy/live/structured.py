@@ -1,4 +1,4 @@
-"""Members whose contacts, or tables, come from a P-Grid (003, Sections 5.2.2 and 5.2.3).
+"""Members whose contacts, or tables, come from a P-Grid (CAMCAST, Sections 5.2.2 and 5.2.3).
 
 Structured: topic and super-topic table are what searches bring back, ln N + c and z members, asked for anew
 every `refresh` cycles; N is how many the answering peer knows of. Semi-structured: only contacts are found
@@ -15,7 +15,7 @@ from hierarchy.live import messages as m
 from hierarchy.live.dice import Dice
 from hierarchy.live.grid import ANNOUNCE, ENTER, SEARCH, STEPS, Grid, key_of
 from hierarchy.live.member import Member, MemberSettings
-from hierarchy.membership.pgrid import PGridSettings
+from hierarchy.membership.pgrid.layer import PGridSettings
 
 __all__ = ["GridMember"]
 

@@ -1,6 +1,6 @@
-"""The super-topic table of one live member: found, checked, refilled, passed on (003, Sections 3.3 and 3.4).
+"""The super-topic table of one live member (CAMCAST, Sections 3.3 and 3.4): found, checked, refilled.
 
-MERGE is the simulator's (`hierarchy.camcast.upkeep_rules`). A topic here is the path it is named by, with
+MERGE is the simulator's (`hierarchy.super_tables.rules`). A topic here is the path it is named by, with
 one chain of supertopics; topics with several parents are simulated only. Read differently from the
 simulator: an entry that is checked sends others of its community along with its answer, whether or not they
 are needed, instead of being asked a second time.
@@ -12,9 +12,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from hierarchy.camcast.slots import Slots
-from hierarchy.camcast.upkeep_rules import FAR, merge, table_place
 from hierarchy.live.messages import Contact
+from hierarchy.super_tables.rules import FAR, merge, table_place
+from hierarchy.super_tables.slots import Slots
 
 __all__ = ["SuperTable", "supertopics"]
 

@@ -1,4 +1,4 @@
-"""The wire format of live CAMCAST processes: `sub2sub.live.framing` and this table. docs/live.md has both."""
+"""The wire format of live CAMCAST processes: `sub2sub.live.wire.framing` and this table; see docs/live.md."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from hierarchy.live import messages as m
 from hierarchy.live.messages import Contact
-from sub2sub.live.framing import (
+from sub2sub.live.wire.framing import (
     MAX_DATA,
     MAX_HOST,
     Check,

@@ -3,11 +3,11 @@
 from hierarchy.membership.gateways import Gateways
 from hierarchy.membership.interface import Membership
 from hierarchy.membership.overlay import CommunityOverlay
-from hierarchy.membership.pgrid import Found, PGrid, PGridSettings
-from hierarchy.membership.scamp import Scamp, ScampSettings
-from hierarchy.membership.semistructured import OverlayFinder, SemiStructured
-from hierarchy.membership.simulated import SimulatedTransport
+from hierarchy.membership.pgrid.layer import Found, PGrid, PGridSettings
+from hierarchy.membership.scamp.layer import Scamp, ScampSettings
+from hierarchy.membership.semi_structured import OverlayFinder, SemiStructured
 from hierarchy.membership.structured import Structured
+from hierarchy.membership.transport import SimulatedTransport
 from hierarchy.membership.unstructured import Unstructured
 
 __all__ = [

@@ -12,10 +12,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.camcast.upkeep_rules import Search, answer, ask, entries, merge
-from sub2sub.compilation import kernel
-from sub2sub.network import Network
-from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number
+from hierarchy.super_tables.rules import Search, answer, ask, entries, merge
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
+from sub2sub.overlay.network import Network
 
 __all__ = ["Gateways"]
 

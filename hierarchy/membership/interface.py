@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.tables import Tables
-from sub2sub.layer import Layer
+from sub2sub.overlay.layer import Layer
 
 __all__ = ["Membership"]
 

@@ -18,8 +18,8 @@ from hierarchy.camcast.settings import Settings, parameters
 from hierarchy.membership.interface import Membership
 from hierarchy.membership.unstructured import Unstructured
 from hierarchy.topics import NestedRanges, TopicTree
-from sub2sub.network import Network
-from sub2sub.population import Population
+from sub2sub.overlay.network import Network
+from sub2sub.overlay.population import Population
 
 __all__ = ["CommunityOverlay"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.compilation import kernel
+from sub2sub.kernels.compilation import kernel
 
 __all__ = ["add", "find", "named", "remove_at", "widened"]
 

@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import Settings, for_topics
-from hierarchy.camcast.slots import slots_of
 from hierarchy.camcast.tables import Tables
 from hierarchy.channel import WORD, Channel, channel_of
-from hierarchy.membership.pgrid import PGrid, PGridSettings
+from hierarchy.membership.pgrid.layer import PGrid, PGridSettings
 from hierarchy.membership.rows import named
 from hierarchy.membership.unstructured import part
+from hierarchy.super_tables.slots import slots_of
 from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
-from sub2sub.network import Network
+from sub2sub.overlay.network import Network
 
 __all__ = ["Structured"]
 

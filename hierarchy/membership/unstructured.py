@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import Settings
 from hierarchy.camcast.tables import Tables
-from hierarchy.camcast.upkeep import Finder, SuperTables
 from hierarchy.channel import WORD
 from hierarchy.membership.gateways import Gateways
 from hierarchy.membership.rows import named
-from hierarchy.membership.scamp import Scamp, ScampSettings
+from hierarchy.membership.scamp.layer import Scamp, ScampSettings
+from hierarchy.super_tables.layer import Finder, SuperTables
 from hierarchy.topics import TopicTree
-from sub2sub.network import Network
+from sub2sub.overlay.network import Network
 
 __all__ = ["Unstructured"]
 

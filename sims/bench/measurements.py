@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from sims.engine import Simulation
-from sub2sub.dissemination import disseminate
-from sub2sub.links import Links
-from sub2sub.matching import match
-from sub2sub.overlay import Overlay, OverlaySettings
-from sub2sub.population import Population
-from sub2sub.selection import select_ring
+from sub2sub.events.dissemination import disseminate
+from sub2sub.geometry.matching import match
+from sub2sub.overlay.links import Links
+from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.population import Population
+from sub2sub.rings.selection import select_ring
 from workloads import named
 
 __all__ = ["MEASUREMENTS", "Measurement", "measure"]

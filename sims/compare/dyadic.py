@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.compilation import kernel
 from sub2sub.errors import InputError
+from sub2sub.kernels.compilation import kernel
 
 __all__ = ["cell_box", "cover", "enclosing", "point_cells"]
 

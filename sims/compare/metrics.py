@@ -25,7 +25,7 @@ from sims.compare.tally import (
     SPAMMED,
     Tally,
 )
-from sub2sub.outcomes import gini
+from sub2sub.events.outcome import gini
 
 __all__ = ["of_cell", "per_peer"]
 

@@ -20,8 +20,8 @@ from pyarrow import parquet
 
 from sims.compare.plan import Unit
 from sims.compare.unit import measure
-from workloads.session import run_numbers, spark_session
-from workloads.tables import whole
+from workloads.folder.tables import whole
+from workloads.spark.session import run_numbers, spark_session
 
 __all__ = ["read_unit", "run_units"]
 

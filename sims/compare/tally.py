@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.compilation import kernel
-from sub2sub.matching import Members
+from sub2sub.geometry.matching import Members
+from sub2sub.kernels.compilation import kernel
 
 __all__ = ["Tally", "account"]
 

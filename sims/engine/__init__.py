@@ -4,6 +4,6 @@ from sims.engine.control import Control
 from sims.engine.schedule import Schedule
 from sims.engine.simulated import Simulated
 from sims.engine.simulation import Simulation
-from sub2sub.stack import Stack
+from sub2sub.overlay.stack import Stack
 
 __all__ = ["Control", "Schedule", "Simulated", "Simulation", "Stack"]

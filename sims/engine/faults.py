@@ -1,7 +1,7 @@
 """What befalls a population: crashes, recoveries, joins, departures, partitions, loss, changed subscriptions.
 
 Each is a control with a schedule. Who is hit is drawn from the simulation's seed, the control's name and
-the cycle, host by host: the peers of one host (`sub2sub.hosts`) go down and come up, and are cut off,
+the cycle, host by host: the peers of one host (`sub2sub.events.hosts`) go down and come up, and are cut off,
 together. A crashed or departed peer takes no turn and answers nobody; it tells nobody either, and what
 others know of it has to age out. A peer that recovers keeps its links as they were; one that joins starts
 from one random live contact. One that has left never comes back, nor does a subscription that was changed.
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
 from sub2sub.errors import InputError
-from sub2sub.randomness import draws
+from sub2sub.kernels.randomness import draws
 
 __all__ = [
     "Churn",

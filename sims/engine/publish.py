@@ -2,7 +2,7 @@
 
 Observers publish test events without the overlay noticing. These are events that the overlay carries: a
 holder whose message along a ring link failed probes that neighbour at once, and drops it if it is silent
-(`sub2sub.probing.unanswered`). Where events flow, dead neighbours go long before they are too old.
+(`sub2sub.ring.probing.unanswered`). Where events flow, dead neighbours go long before they are too old.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike
 from sims.engine.control import Row
 from sims.engine.faults import choose
 from sims.engine.simulation import Simulation
-from sub2sub.boxes import points
-from sub2sub.dissemination import DisseminationSettings, disseminate
 from sub2sub.errors import InputError
-from sub2sub.forgetting import drop_ring_links
-from sub2sub.links import Links
-from sub2sub.probing import unanswered
+from sub2sub.events.dissemination import DisseminationSettings, disseminate
+from sub2sub.geometry.boxes import points
+from sub2sub.overlay.forgetting import drop_ring_links
+from sub2sub.overlay.links import Links
+from sub2sub.ring.probing import unanswered
 
 __all__ = ["Publish"]
 
@@ -41,8 +41,8 @@ class Publish:
     --------
     >>> from sims.engine import Schedule
     >>> from sims.engine.faults import Crash
-    >>> from sub2sub.overlay import Overlay
-    >>> from sub2sub.population import Population
+    >>> from sub2sub.overlay.overlay import Overlay
+    >>> from sub2sub.overlay.population import Population
     >>> low = np.random.default_rng(1).random((100, 2)) * 0.7
     >>> controls = [(Schedule(at=20), Crash(0.2)), (Schedule(at=20), Publish([[0.5, 0.5], [0.3, 0.4]]))]
     >>> simulation = Simulation(Overlay(Population.of(low, low + 0.3), seed=1), controls)

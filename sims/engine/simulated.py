@@ -8,9 +8,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.layer import Layer
-from sub2sub.network import Network
-from sub2sub.population import Population
+from sub2sub.overlay.layer import Layer
+from sub2sub.overlay.network import Network
+from sub2sub.overlay.population import Population
 
 __all__ = ["Simulated"]
 
@@ -19,8 +19,8 @@ __all__ = ["Simulated"]
 class Simulated(Protocol):
     """What can be simulated: a population and the layers it runs.
 
-    `sub2sub.overlay.Overlay` is one, CAMCAST's and hpmcast's overlays are, and `sims.engine.Stack` makes one
-    of any layers.
+    `sub2sub.overlay.overlay.Overlay` is one, CAMCAST's and hpmcast's overlays are, and `sims.engine.Stack`
+    makes one of any layers.
     """
 
     @property

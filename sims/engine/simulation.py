@@ -22,7 +22,7 @@ from sims.engine.interruption import Interruption
 from sims.engine.schedule import Schedule
 from sims.engine.simulated import Simulated
 from sub2sub.errors import InputError
-from sub2sub.randomness import cycle_key, stream_number
+from sub2sub.kernels.randomness import cycle_key, stream_number
 
 __all__ = ["Simulation"]
 
@@ -49,8 +49,8 @@ class Simulation:
     Examples
     --------
     >>> from sims.observers import Degrees
-    >>> from sub2sub.overlay import Overlay
-    >>> from sub2sub.population import Population
+    >>> from sub2sub.overlay.overlay import Overlay
+    >>> from sub2sub.overlay.population import Population
     >>> low = np.random.default_rng(1).random((100, 2)) * 0.7
     >>> overlay = Overlay(Population.of(low, low + 0.3), seed=1)
     >>> simulation = Simulation(overlay, [(Schedule(every=5), Degrees("cyclon"))])

@@ -1,4 +1,4 @@
-"""A swarm of live CAMCAST processes on loopback, and what becomes of their events (003, Section 6.2)."""
+"""A swarm of live CAMCAST processes on loopback, and what becomes of their events (CAMCAST, Section 6.2)."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sims.live.processes import Processes
 from sims.live.subscriber import Report, Subscriber, Wish
 from sub2sub.live import CoreSettings, Limits, Tls
-from sub2sub.rings import true_rings
+from sub2sub.rings.true_rings import true_rings
 
 __all__ = ["Delivery", "Swarm", "Watch", "completeness"]
 
@@ -106,7 +106,7 @@ class Swarm:
         )
 
     def join(self) -> None:
-        """Let everybody join through a random one before it, in random order (004, Section 5)."""
+        """Let everybody join through a random one before it, in random order (Sub-2-Sub, Section 5)."""
         addresses = self.processes.call_all("addresses")
         order = [(number, k) for number, own in addresses.items() for k in range(len(own))]
         self._dice.shuffle(order)

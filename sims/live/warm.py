@@ -6,7 +6,7 @@ Whoever is forked after this module was imported starts in milliseconds, and sha
 from __future__ import annotations
 
 from hierarchy.live.warmup import warm_up as warm_up_members
-from sub2sub.live.warmup import warm_up
+from sub2sub.live.net.warmup import warm_up
 
 __all__ = ["Echo"]
 

@@ -6,10 +6,10 @@ from numpy.typing import ArrayLike
 
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
-from sub2sub.boxes import points
-from sub2sub.dissemination import DisseminationSettings, disseminate
-from sub2sub.links import Links
-from sub2sub.outcomes import Outcome
+from sub2sub.events.dissemination import DisseminationSettings, disseminate
+from sub2sub.events.outcome import Outcome
+from sub2sub.geometry.boxes import points
+from sub2sub.overlay.links import Links
 
 __all__ = ["Delivery", "deliver"]
 
@@ -30,7 +30,7 @@ def deliver(
 
 
 class Delivery:
-    """Hit ratio, completeness, hops, cost and load of test events, see `sub2sub.outcomes.Outcome.summary`.
+    """Hit ratio, completeness, hops, cost and load of test events: `sub2sub.events.outcome.Outcome`.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ class Delivery:
     Examples
     --------
     >>> import numpy as np
-    >>> from sub2sub.overlay import Overlay
-    >>> from sub2sub.population import Population
+    >>> from sub2sub.overlay.overlay import Overlay
+    >>> from sub2sub.overlay.population import Population
     >>> low = np.random.default_rng(1).random((100, 2)) * 0.7
     >>> simulation = Simulation(Overlay(Population.of(low, low + 0.3), seed=1))
     >>> simulation.overlay.bootstrap()

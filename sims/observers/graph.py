@@ -101,8 +101,8 @@ def snapshot(
 
     Examples
     --------
-    >>> from sub2sub.overlay import Overlay
-    >>> from sub2sub.population import Population
+    >>> from sub2sub.overlay.overlay import Overlay
+    >>> from sub2sub.overlay.population import Population
     >>> low = np.random.default_rng(1).random((30, 1)) * 0.7
     >>> simulation = Simulation(Overlay(Population.of(low, low + 0.3), seed=1))
     >>> simulation.overlay.bootstrap()

@@ -1,4 +1,4 @@
-"""How fast publishers find somebody who wants their event, from the views as they are (004, Figure 8)."""
+"""How fast publishers find a match for their event, from the views as they are (Sub-2-Sub, Figure 8)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from numpy.typing import ArrayLike
 
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
-from sub2sub.boxes import points
-from sub2sub.links import Links
-from sub2sub.publishing import PublisherSettings, find_entry
+from sub2sub.events.publishing import PublisherSettings, find_entry
+from sub2sub.geometry.boxes import points
+from sub2sub.overlay.links import Links
 
 __all__ = ["Publishers"]
 
@@ -20,13 +20,13 @@ class Publishers:
     ----------
     events : (m, d) array_like
     view, ring_offers, max_steps
-        As in `sub2sub.publishing.PublisherSettings`.
+        As in `sub2sub.events.publishing.PublisherSettings`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sub2sub.overlay import Overlay
-    >>> from sub2sub.population import Population
+    >>> from sub2sub.overlay.overlay import Overlay
+    >>> from sub2sub.overlay.population import Population
     >>> low = np.random.default_rng(1).random((100, 2)) * 0.7
     >>> simulation = Simulation(Overlay(Population.of(low, low + 0.3), seed=1))
     >>> simulation.overlay.bootstrap()

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-from workloads.tables import whole
+from workloads.folder.tables import whole
 
 __all__ = ["record_cycle"]
 

@@ -1,4 +1,4 @@
-"""How far the rings are built: ring links in place and complete rings, as in Figure 5 of Sub-2-Sub (004).
+"""How far the rings are built: ring links in place and complete rings, as in Figure 5 of Sub-2-Sub.
 
 The ring of an event is its matching live peers in the order of their IDs. A link is in place if a peer's
 ring view holds its next, or its previous, peer on that ring; a ring is complete if all of them are.
@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
-from sub2sub.boxes import points
-from sub2sub.compilation import kernel
-from sub2sub.matching import match
-from sub2sub.population import Population
+from sub2sub.geometry.boxes import points
+from sub2sub.geometry.matching import match
+from sub2sub.kernels.compilation import kernel
+from sub2sub.overlay.population import Population
 
 __all__ = ["RingCompleteness", "rings_in_place"]
 

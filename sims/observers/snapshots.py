@@ -31,8 +31,8 @@ def peers_of(simulation: Simulation) -> pa.Table:
 
     Examples
     --------
-    >>> from sub2sub.overlay import Overlay
-    >>> from sub2sub.population import Population
+    >>> from sub2sub.overlay.overlay import Overlay
+    >>> from sub2sub.overlay.population import Population
     >>> simulation = Simulation(Overlay(Population.of([[0.0], [0.5]], [[0.6], [1.0]])))
     >>> peers_of(simulation).column_names
     ['cycle', 'peer', 'id', 'low_0', 'high_0', 'alive', 'host', 'group']

@@ -24,7 +24,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from sub2sub.errors import InputError
-from workloads.tables import whole
+from workloads.folder.tables import whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

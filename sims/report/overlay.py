@@ -1,9 +1,9 @@
 """An overlay to play with: recorded views, packed into a page with the script that spreads events over them.
 
 What is packed are the views themselves, each in its order, and the numbers that draws depend on, so that an
-event in the page takes the very way it takes in `sub2sub.dissemination.disseminate`. A ring view is stored
-as the gaps between its neighbours, most of which fit a byte. Recorded cycles that would make the page too
-large are left out, those closest to another first; the first and the last stay.
+event in the page takes the very way it takes in `sub2sub.events.dissemination.disseminate`. A ring view is
+stored as the gaps between its neighbours, most of which fit a byte. Recorded cycles that would make the page
+too large are left out, those closest to another first; the first and the last stay.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from sims.report.html import Page, asset, template
 from sims.report.packing import Packer, as_json, smallest
-from sub2sub.audience import STREAM as ENTRY
-from sub2sub.dissemination import STREAM as DISSEMINATION
-from sub2sub.dissemination import DisseminationSettings
 from sub2sub.errors import InputError
-from sub2sub.hosts import hosts_of
+from sub2sub.events.audience import STREAM as ENTRY
+from sub2sub.events.dissemination import STREAM as DISSEMINATION
+from sub2sub.events.dissemination import DisseminationSettings
+from sub2sub.events.hosts import hosts_of
 
 __all__ = ["MEGABYTES", "OverlayView", "add_overlay", "encode", "scripts"]
 

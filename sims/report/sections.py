@@ -14,8 +14,8 @@ from markupsafe import Markup
 from sims.report.html import Page, plain_number, template
 from sims.report.overlay import add_overlay, encode
 from sims.report.sources import Source
-from sub2sub.dissemination import DisseminationSettings
 from sub2sub.errors import InputError
+from sub2sub.events.dissemination import DisseminationSettings
 
 __all__ = [
     "Sources",

@@ -28,7 +28,7 @@ from pyarrow import parquet
 
 from sims.runs.environment import machine, versions
 from sub2sub.errors import InputError
-from workloads.tables import whole
+from workloads.folder.tables import whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

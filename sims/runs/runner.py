@@ -9,12 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from sims.config.experiment import Experiment, load_experiment
 from sims.engine import Simulation
 from sims.observers.snapshots import peers_of
-from sims.runs.experiment import Experiment, load_experiment
 from sims.runs.figures import draw_figures
 from sims.runs.folder import CHECKPOINT, SETTINGS, RunFolder, RunWriter, is_run_folder
-from sims.runs.outcome import final_numbers
+from sims.runs.result import final_numbers
 from sims.runs.systems import system
 from sub2sub.errors import InputError
 
@@ -38,8 +38,8 @@ def simulation_of(experiment: Experiment, seed: int, folder: Path) -> Simulation
 
     Examples
     --------
-    >>> from sims.runs.experiment import experiment_from
-    >>> from sims.runs.schema import Reader
+    >>> from sims.config.experiment import experiment_from
+    >>> from sims.config.schema import Reader
     >>> experiment = experiment_from({"population": {"size": 50}, "workload": {"events": 10}}, Reader())
     >>> simulation = simulation_of(experiment, seed=1, folder=Path("unused"))
     >>> simulation.overlay.bootstrap()

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sims.config.experiment import Experiment, load_experiment
+from sims.config.shipped import find_file
+from sims.config.toml import value_as_toml
 from sims.engine import Simulation
-from sims.runs.catalogue import find_file
-from sims.runs.experiment import Experiment, load_experiment
 from sims.runs.runner import simulation_of
-from sims.runs.toml import value_as_toml
 
 __all__ = ["start"]
 

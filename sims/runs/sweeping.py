@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sims.runs.outcome import final_numbers
+from sims.runs.result import final_numbers
 from sims.runs.starting import start
 from sub2sub.errors import InputError
 

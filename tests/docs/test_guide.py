@@ -10,10 +10,10 @@ from pathlib import Path
 import click
 import pytest
 
-from sims.cli import main
-from sims.runs.catalogue import find_file
-from sims.runs.experiment import load_experiment
-from sims.runs.toml import value_as_toml
+from sims.cli.app import main
+from sims.config.experiment import load_experiment
+from sims.config.shipped import find_file
+from sims.config.toml import value_as_toml
 from sub2sub.errors import InputError
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -12,8 +12,8 @@ from sub2sub.errors import InputError
 @pytest.fixture(scope="session")
 def spark() -> Iterator[object]:
     pytest.importorskip("pyspark")
-    from workloads.java import java_home
-    from workloads.session import spark_session
+    from workloads.spark.java import java_home
+    from workloads.spark.session import spark_session
 
     try:
         java_home()

@@ -1,4 +1,4 @@
-"""The equations of 002, one function for each that defines a quantity."""
+"""The equations of hpmcast, one function for each that defines a quantity."""
 
 from hierarchy.hpmcast.analysis.chain import (
     expected_infected,
@@ -15,7 +15,7 @@ from hierarchy.hpmcast.analysis.delivery import (
     expected_delivery,
     infected_entities,
 )
-from hierarchy.hpmcast.analysis.tree import (
+from hierarchy.hpmcast.analysis.sizes import (
     interest_probability,
     known_participants,
     level_rounds,

@@ -1,4 +1,4 @@
-"""The Markov chain of infected participants (002, Sections 2.1.2 and 2.2.2, equations 1 to 9).
+"""The Markov chain of infected participants (hpmcast, Sections 2.1.2 and 2.2.2, equations 1 to 9).
 
 In a system of n participants, each infected one gossips to F others a round. With j infected, each of the
 others stays susceptible with probability q^j, independently, so the next number of infected is binomial.
@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.hpmcast.rounds import pittel_rounds
-from sub2sub.compilation import kernel
 from sub2sub.errors import InputError
+from sub2sub.kernels.compilation import kernel
 
 __all__ = [
     "binomials",

@@ -1,8 +1,8 @@
-"""The PMcast rows of CAMCAST's tables 1 and 2 (003, Section 6.1), by the equations of 002.
+"""The PMcast rows of CAMCAST's tables 1 and 2 (CAMCAST, Section 6.1), by the equations of hpmcast.
 
-003 calculates its PMcast rows "using the analytical equations" and says neither which nor with what fanout,
-redundancy or depth. The reading here: as many levels as topics, a = n^(1/l), the fanout of CAMCAST's own
-setting (c = 5), R = z = 3, reception 0.85. For 1000-100-10, 3 x 100 and 5 x 100:
+CAMCAST calculates its PMcast rows "using the analytical equations" and says neither which nor with what
+fanout, redundancy or depth. The reading here: as many levels as topics, a = n^(1/l), the fanout of CAMCAST's
+own setting (c = 5), R = z = 3, reception 0.85. For 1000-100-10, 3 x 100 and 5 x 100:
 
 - Rounds (table 1: 6.61 5.44 5.89). Everybody is interested, so the depth does not matter (equation 28). The
   chain of equation 3 gives 6.80 5.66 6.12, Pittel's asymptote with c = 0 gives 5.88 4.78 5.21, and with
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hierarchy.hpmcast.analysis.chain import expected_rounds, reach_probability, rounds_to_everybody
-from hierarchy.hpmcast.analysis.tree import interest_probability, level_rounds
+from hierarchy.hpmcast.analysis.sizes import interest_probability, level_rounds
 from hierarchy.hpmcast.analysis.upkeep import delegates_of_level
 from sub2sub.errors import InputError
 

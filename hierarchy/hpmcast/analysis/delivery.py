@@ -1,4 +1,4 @@
-"""Expected delivery of hpmcast in a regular hierarchy (002, Sections 5.2.3 and 5.2.4, equations 22 to 27).
+"""Expected delivery in a regular hierarchy (hpmcast, Sections 5.2.3 and 5.2.4, equations 22 to 27).
 
 Level by level: the chain gives the expected share of interested delegates infected by gossip at that level;
 an entity (a subsystem with its R delegates, at level 1 a participant) is infected if one of them is;
@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.hpmcast.analysis.chain import binomials, expected_infected, log_factorials, reach_probability
-from hierarchy.hpmcast.analysis.tree import interest_probability, level_rounds, level_view_size
-from sub2sub.compilation import kernel
+from hierarchy.hpmcast.analysis.sizes import interest_probability, level_rounds, level_view_size
 from sub2sub.errors import InputError
+from sub2sub.kernels.compilation import kernel
 
 __all__ = ["Regular", "entity_infection", "expected_delivery", "infected_entities"]
 

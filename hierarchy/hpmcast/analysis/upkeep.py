@@ -1,4 +1,4 @@
-"""View sizes and updates after a failure, against the depth (002, Section 6.3, equations 29 to 36).
+"""View sizes and updates after a failure, against the depth (hpmcast, Section 6.3, equations 29 to 36).
 
 Read differently from the paper: its minimum of the view size at l = log n (equations 30 and 31) is that of
 R l n^(1/l), which leaves R a - a out of equation 18. `best_depth` gives it, and also the minimum of equation

@@ -14,7 +14,7 @@ from sims.compare.systems.sampled import Sampled
 from sims.compare.systems.system import Knob, System, Traffic
 from sims.compare.tally import Tally
 from sims.compare.worlds.world import World
-from sub2sub.network import Network
+from sub2sub.overlay.network import Network
 
 __all__ = ["Broadcast"]
 

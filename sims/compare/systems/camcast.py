@@ -1,4 +1,4 @@
-"""CAMCAST on its own tables, where interests are topics (003)."""
+"""CAMCAST on its own tables, where interests are topics (CAMCAST)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sims.compare.systems.gossip import spread_tables
 from sims.compare.systems.system import Knob, System, Traffic
 from sims.compare.tally import Tally
 from sims.compare.worlds.world import World
-from sub2sub.network import Network
+from sub2sub.overlay.network import Network
 
 __all__ = ["Camcast"]
 

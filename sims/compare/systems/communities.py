@@ -1,4 +1,4 @@
-"""CAMCAST as published, for any members of any topics (003, Sections 3 and 5.2.1).
+"""CAMCAST as published, for any members of any topics (CAMCAST, Sections 3 and 5.2.1).
 
 Topic tables are SCAMP's views, super-topic tables are found through gateways, checked and passed on; all of
 it runs and is billed (`hierarchy.membership.Unstructured`). What the papers take for granted and nobody can
@@ -22,8 +22,8 @@ from hierarchy.membership import ScampSettings, Unstructured
 from hierarchy.topics import TopicTree
 from sims.compare.systems.gossip import Choices
 from sims.compare.systems.system import HEADER, Knob, Traffic
-from sub2sub.compilation import kernel
-from sub2sub.network import Network
+from sub2sub.kernels.compilation import kernel
+from sub2sub.overlay.network import Network
 
 __all__ = ["KNOBS", "Communities", "estimate_sizes"]
 

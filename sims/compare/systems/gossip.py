@@ -16,10 +16,10 @@ from hierarchy.camcast.dissemination import ARRIVED, SENT, UPWARD, spread_event
 from hierarchy.camcast.settings import Parameters
 from hierarchy.camcast.tables import Tables
 from sims.compare.tally import Tally, account
-from sub2sub.compilation import kernel
-from sub2sub.matching import Members
-from sub2sub.network import Network
-from sub2sub.randomness import cycle_key, peer_key, stream_number
+from sub2sub.geometry.matching import Members
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
+from sub2sub.overlay.network import Network
 
 __all__ = ["Choices", "spread_tables"]
 

@@ -17,8 +17,8 @@ from sims.compare.systems.sampled import VIEW, Sampled
 from sims.compare.systems.system import Knob, System, Traffic
 from sims.compare.tally import Tally
 from sims.compare.worlds.world import World
-from sub2sub.network import Network
-from sub2sub.randomness import cycle_key, draws, stream_number
+from sub2sub.kernels.randomness import cycle_key, draws, stream_number
+from sub2sub.overlay.network import Network
 
 __all__ = ["Hierarchical"]
 

@@ -1,4 +1,4 @@
-"""rfpbcast, pmcast and hpmcast: gossip round after round, through a hierarchy of addresses (002).
+"""rfpbcast, pmcast and hpmcast: gossip round after round, through a hierarchy of addresses (hpmcast).
 
 Each participant gossips an event for the expected number of rounds to F random entries of its views, those
 that the entries' known interests let pass. hpmcast keeps one table per level of a hierarchy of three levels,
@@ -35,9 +35,9 @@ from sims.compare.systems.knowledge import shared_rows
 from sims.compare.systems.system import Knob, System, Traffic
 from sims.compare.tally import Tally, enter, new_desk
 from sims.compare.worlds.world import World
-from sub2sub.boxes import normalise
-from sub2sub.network import Network
-from sub2sub.randomness import cycle_key, draws, stream_number
+from sub2sub.geometry.boxes import normalise
+from sub2sub.kernels.randomness import cycle_key, draws, stream_number
+from sub2sub.overlay.network import Network
 
 __all__ = ["Hpmcast", "Pmcast", "Rfpbcast"]
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from hierarchy.hpmcast import Knowledge
-from hierarchy.hpmcast.tables import Table
-from sub2sub.compilation import kernel
-from sub2sub.randomness import mix
+from hierarchy.hpmcast.membership.tables import Table
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import mix
 
 __all__ = ["shared_rows"]
 

@@ -24,7 +24,7 @@ from sims.compare.systems.gossip import spread_tables
 from sims.compare.systems.system import Knob, System, Traffic, Unable
 from sims.compare.tally import Tally
 from sims.compare.worlds.world import World
-from sub2sub.network import Network
+from sub2sub.overlay.network import Network
 
 __all__ = ["Cover", "Enclosing", "Pressed"]
 

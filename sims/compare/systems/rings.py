@@ -1,4 +1,4 @@
-"""Sub-2-Sub: events follow the rings of matching subscribers, and random shortcuts across them (004).
+"""Sub-2-Sub: events follow the rings of matching subscribers, and random shortcuts across them (Sub-2-Sub).
 
 Every subscriber is a peer with its box. It is billed for the exchanges of CYCLON, VICINITY and the ring layer
 and for probes. Two ways of publishing: `Rings` is the paper's, which knows no failures; `AcknowledgedRings`
@@ -28,10 +28,10 @@ from sims.compare.tally import (
     Tally,
 )
 from sims.compare.worlds.world import World
-from sub2sub.dissemination import DisseminationSettings, disseminate
-from sub2sub.links import Links
-from sub2sub.overlay import Overlay
-from sub2sub.population import Population
+from sub2sub.events.dissemination import DisseminationSettings, disseminate
+from sub2sub.overlay.links import Links
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.overlay.population import Population
 
 __all__ = ["AcknowledgedRings", "RingOverlay", "Rings"]
 

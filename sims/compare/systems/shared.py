@@ -1,8 +1,8 @@
 """CAMCAST routing on the shared Sub-2-Sub overlay: one overlay, two ways of using it.
 
 Interests are nested ranges. A peer's topic table are its links, of whatever layer, to peers with the same
-range, its super-topic table its links to the tightest enclosing range (`hierarchy.camcast.overlay`). Links
-and upkeep are those of the overlay; the tables cost nothing more.
+range, its super-topic table its links to the tightest enclosing range (`hierarchy.camcast.shared_overlay`).
+Links and upkeep are those of the overlay; the tables cost nothing more.
 
 A member knows neither the tree nor the size N of its community. It takes the distance, in ID space, to the
 next peer with the same range that it knows of: the distances of all members add up to the whole ID space, so
@@ -21,7 +21,7 @@ from sims.compare.systems.rings import RingOverlay
 from sims.compare.systems.system import Knob, Traffic
 from sims.compare.tally import Tally
 from sims.compare.worlds.world import World
-from sub2sub.compilation import kernel
+from sub2sub.kernels.compilation import kernel
 
 __all__ = ["SharedCamcast"]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sims.compare.tally import Tally
 from sims.compare.worlds.world import World
-from sub2sub.network import Network
+from sub2sub.overlay.network import Network
 
 __all__ = ["EVENT", "HEADER", "Knob", "System", "Traffic", "Unable", "event_bytes"]
 

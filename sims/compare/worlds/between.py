@@ -14,7 +14,7 @@ from sims.compare.worlds.ranges import BITS, TRIED, on_grid, wanted_points
 from sims.compare.worlds.world import Floats, World
 from sub2sub.errors import InputError
 from workloads import named
-from workloads.rows import uniforms
+from workloads.generate.rows import uniforms
 
 __all__ = ["STEPS", "between_world", "nearest_cells"]
 

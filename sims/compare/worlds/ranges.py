@@ -12,12 +12,12 @@ import numpy as np
 
 from sims.compare.worlds.world import Floats, Integers, World
 from sub2sub.errors import InputError
-from sub2sub.matching import match
-from workloads.foreign import read_subscriptions
-from workloads.layout import open_workload
-from workloads.rows import uniforms
-from workloads.spec import Spec
-from workloads.specfile import resolve
+from sub2sub.geometry.matching import match
+from workloads.folder.foreign import read_subscriptions
+from workloads.folder.layout import open_workload
+from workloads.generate.rows import uniforms
+from workloads.spec.files import resolve
+from workloads.spec.spec import Spec
 
 __all__ = ["BITS", "on_grid", "range_world"]
 

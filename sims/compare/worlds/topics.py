@@ -14,8 +14,8 @@ import numpy as np
 from hierarchy.topics import NestedRanges, TopicTree
 from sims.compare.worlds.world import Topics, World
 from sub2sub.errors import InputError
-from workloads.foreign import read_topics
-from workloads.topics import TopicSpec, regular_tree
+from workloads.folder.foreign import read_topics
+from workloads.generate.topics import TopicSpec, regular_tree
 
 __all__ = ["TREE", "read_tree", "topic_world"]
 

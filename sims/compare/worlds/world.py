@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from hierarchy.topics import NestedRanges
 from sims.compare.worlds.faults import FAULTS, HEAL_CRASHED, Fault
-from sub2sub.matching import Members, match
-from sub2sub.randomness import cycle_key, draws, stream_number
+from sub2sub.geometry.matching import Members, match
+from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 
 __all__ = ["Topics", "World"]
 

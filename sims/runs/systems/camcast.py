@@ -1,4 +1,4 @@
-"""CAMCAST (003) as a system to run: communities of topics, events gossiped within them and upward.
+"""CAMCAST as a system to run: communities of topics, events gossiped within them and upward.
 
 An event of a topic is published by a random live member of its community.
 """
@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from hierarchy.camcast.settings import TopicSettings
 from hierarchy.membership import CommunityOverlay, SemiStructured, Structured, Unstructured
 from hierarchy.topics import NestedRanges, TopicTree
+from sims.config.interests import USUAL_SIZE
 from sims.engine import Simulation
 from sims.engine.control import Row
-from sims.runs.interests import USUAL_SIZE
 from sims.runs.systems.interface import Prepared, System
 from sims.runs.trials import Trial, record_trials
 from sub2sub.errors import InputError
-from sub2sub.randomness import draws
-from workloads.topics import TopicSpec, regular_tree
+from sub2sub.kernels.randomness import draws
+from workloads.generate.topics import TopicSpec, regular_tree
 
 if TYPE_CHECKING:
-    from sims.runs.experiment import Experiment
+    from sims.config.experiment import Experiment
 
 __all__ = ["SYSTEM", "CommunitySettings", "TopicWorkload"]
 

@@ -1,4 +1,4 @@
-"""hpmcast (002) as a system to run: a hierarchy kept by gossip, events filtered and gossiped through it.
+"""hpmcast as a system to run: a hierarchy kept by gossip, events filtered and gossiped through it.
 
 An event is published by a random live participant, interested or not, as in the paper's simulations.
 """
@@ -13,20 +13,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.hpmcast import AddressSpace, Condensation, Gossip, Hierarchy, Upkeep, disseminate
-from hierarchy.hpmcast.audit import audit
+from hierarchy.hpmcast.membership.audit import audit
+from sims.config.interests import Interests, WorkloadSettings
 from sims.engine import Simulation
 from sims.engine.control import Row
 from sims.observers import Connectivity, Degrees, LinkAges
-from sims.runs.interests import Interests, WorkloadSettings
 from sims.runs.systems.interface import Prepared, System
 from sims.runs.trials import Trial, record_trials
-from sub2sub.boxes import points
 from sub2sub.errors import InputError
-from sub2sub.population import DORMANT, Population
-from sub2sub.randomness import draws
+from sub2sub.geometry.boxes import points
+from sub2sub.kernels.randomness import draws
+from sub2sub.overlay.population import DORMANT, Population
 
 if TYPE_CHECKING:
-    from sims.runs.experiment import Experiment
+    from sims.config.experiment import Experiment
 
 __all__ = ["SYSTEM", "HierarchySettings"]
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sims.config.entries import Kinds
 from sims.engine import Simulated
-from sims.runs.entries import Kinds
 
 if TYPE_CHECKING:
-    from sims.runs.experiment import Experiment
+    from sims.config.experiment import Experiment
 
 __all__ = ["Prepared", "System"]
 

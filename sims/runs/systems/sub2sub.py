@@ -1,21 +1,21 @@
-"""Sub-2-Sub (004) as a system to run: random, proximity and ring links, and events along them."""
+"""Sub-2-Sub as a system to run: random, proximity and ring links, and events along them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sims.config.interests import WorkloadSettings
 from sims.observers import Clustering, Connectivity, Degrees, LinkAges, PathLengths, RingCompleteness
+from sims.observers.deliveries import Delivery
 from sims.observers.publishers import Publishers
 from sims.observers.snapshots import KINDS, Snapshots
-from sims.runs.interests import WorkloadSettings
-from sims.runs.recorders import Delivery
 from sims.runs.systems.interface import Prepared, System
-from sub2sub.dissemination import DisseminationSettings
-from sub2sub.overlay import Overlay, OverlaySettings
-from sub2sub.population import Population
+from sub2sub.events.dissemination import DisseminationSettings
+from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.population import Population
 
 if TYPE_CHECKING:
-    from sims.runs.experiment import Experiment
+    from sims.config.experiment import Experiment
 
 __all__ = ["SYSTEM"]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hierarchy.analysis import latency, memory, messages, reliability, tuning
+from hierarchy.analysis import latency, memory, reliability, traffic, tuning
 from hierarchy.camcast import Communities, StaticTables, TopicSettings, disseminate, parameters
 from sub2sub.errors import InputError
 
@@ -53,14 +53,14 @@ def test_tuned_to_hierarchical_broadcast_the_reliability_is_the_same(x, pit, sha
 
 
 def test_with_one_topic_camcast_is_plain_gossip() -> None:
-    assert messages.camcast([500], 5, 0.1, 0.3, 3) == messages.broadcast(500, 5)
+    assert traffic.camcast([500], 5, 0.1, 0.3, 3) == traffic.broadcast(500, 5)
     assert reliability.camcast(5, []) == reliability.broadcast(5)
     assert memory.camcast(500, 5) == memory.broadcast(500, 5)
 
 
 def test_the_bound_is_above_the_sum() -> None:
-    total = messages.camcast([1000, 100, 10], 5, 1.0, 1.0, 3)
-    assert total < messages.camcast_bound(3, 1000, 5, 3)
+    total = traffic.camcast([1000, 100, 10], 5, 1.0, 1.0, 3)
+    assert total < traffic.camcast_bound(3, 1000, 5, 3)
 
 
 def test_latencies_are_ordered() -> None:
@@ -92,15 +92,15 @@ def test_the_simulated_messages_and_reliability_are_those_of_the_formulas() -> N
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: messages.within(0, 5), "n: expected a number of processes not below 1, got 0"),
-        (lambda: messages.within(float("nan"), 5), "n: expected a number of processes"),
-        (lambda: messages.upward(10, 2.0, 0.5, 3), "p_sel: expected a probability, got 2.0"),
+        (lambda: traffic.within(0, 5), "n: expected a number of processes not below 1, got 0"),
+        (lambda: traffic.within(float("nan"), 5), "n: expected a number of processes"),
+        (lambda: traffic.upward(10, 2.0, 0.5, 3), "p_sel: expected a probability, got 2.0"),
         (
-            lambda: messages.camcast([10, 10], [5], 0.1, 0.1, 3),
+            lambda: traffic.camcast([10, 10], [5], 0.1, 0.1, 3),
             "c: expected one value or one for each of the 2",
         ),
-        (lambda: messages.within(10, -3), r"ln n \+ c: expected a number not below 0"),
-        (lambda: messages.camcast([9, 9], [5, 1e999], 0.1, 0.1, 3), r"c\[1\]: expected a finite number"),
+        (lambda: traffic.within(10, -3), r"ln n \+ c: expected a number not below 0"),
+        (lambda: traffic.camcast([9, 9], [5, 1e999], 0.1, 0.1, 3), r"c\[1\]: expected a finite number"),
         (lambda: latency.rounds(2), "n: expected more than e"),
         (lambda: latency.best([]), "sizes: expected at least one community"),
         (lambda: reliability.gossip(float("inf")), "c: expected a finite number"),

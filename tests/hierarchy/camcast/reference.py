@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sub2sub.randomness import below, draw, peer_key, unit
+from sub2sub.kernels.randomness import below, draw, peer_key, unit
 
 
 class Dice:

@@ -1,4 +1,4 @@
-"""hpmcast as Figure 6 of 002 states it: one object per participant, views by the definition of delegates."""
+"""hpmcast's Figure 6: one object per participant, views by the definition of delegates."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from hierarchy.hpmcast import AddressSpace, Gossip
 from hierarchy.hpmcast.dissemination import STREAM
-from sub2sub.network import Network
-from sub2sub.randomness import below, cycle_key, draw, peer_key, unit
+from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, unit
+from sub2sub.overlay.network import Network
 
 
 def delegates(members: Sequence[int], redundancy: int) -> list[int]:

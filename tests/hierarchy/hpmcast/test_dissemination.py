@@ -18,9 +18,9 @@ from hierarchy.hpmcast import (
 )
 from hierarchy.hpmcast.analysis import expected_rounds
 from hierarchy.topics import ROOT, NestedRanges, TopicTree
-from sub2sub.boxes import normalise
 from sub2sub.errors import InputError
-from sub2sub.network import Network
+from sub2sub.geometry.boxes import normalise
+from sub2sub.overlay.network import Network
 from tests.hierarchy.hpmcast.reference import System
 
 REGULAR = Population.regular(a=22, levels=3)

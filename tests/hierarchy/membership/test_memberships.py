@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hierarchy.camcast import Communities, TopicSettings, disseminate, parameters
-from hierarchy.camcast.bootstrap import Flood
 from hierarchy.membership import Membership, SemiStructured, Structured, Unstructured
+from hierarchy.super_tables.flood import Flood
 from hierarchy.topics import TopicTree
-from sub2sub.layer import Layer
-from sub2sub.network import Network
+from sub2sub.overlay.layer import Layer
+from sub2sub.overlay.network import Network
 from tests.hierarchy.camcast.populations import trees
 
 GENEROUS = TopicSettings(c=4.0, g=1000.0, a=3.0, z=3)

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from sims.bench import MEASUREMENTS
-from sims.cli import main
+from sims.cli.app import main
 
 
 def invoke(*arguments: str):

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from sims.cli import main
+from sims.cli.app import main
 
 TINY = ["--subscribers", "80", "--events", "6", "--seeds", "2", "--processes", "1"]
 

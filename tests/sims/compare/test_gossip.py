@@ -22,9 +22,9 @@ from sims.compare.tally import (
     account,
 )
 from sims.compare.worlds import Fault
-from sub2sub.matching import Members
-from sub2sub.network import Network
-from sub2sub.randomness import cycle_key, peer_key
+from sub2sub.geometry.matching import Members
+from sub2sub.kernels.randomness import cycle_key, peer_key
+from sub2sub.overlay.network import Network
 from tests.sims.compare.worlds import small
 
 

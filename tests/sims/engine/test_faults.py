@@ -10,8 +10,8 @@ import pytest
 from sims.engine import Control, Schedule, Simulation
 from sims.engine.faults import Churn, Crash, Join, Leave, Partition, Recover, Resubscribe
 from sub2sub.errors import InputError
-from sub2sub.overlay import Overlay
-from sub2sub.population import Population
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.overlay.population import Population
 
 HOSTS, EACH = 60, 3
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from hierarchy.hpmcast import AddressSpace, Hierarchy
-from hierarchy.hpmcast.audit import audit
+from hierarchy.hpmcast.membership.audit import audit
 from sims.engine import Schedule, Simulation
 from sims.engine.faults import Churn, Crash, Loss, Partition, Recover, Resubscribe
 from sims.observers import Degrees
 from sub2sub.errors import InputError
-from sub2sub.population import Population
+from sub2sub.overlay.population import Population
 
 SPACE = AddressSpace((6, 6, 6))
 

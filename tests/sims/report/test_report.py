@@ -14,14 +14,14 @@ import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
 
-from sims.cli import main
-from sims.experiments.claims import Claim, save_table, write_claims
+from sims.cli.app import main
 from sims.observers.snapshots import Snapshots
 from sims.report.charts import UPLOT
 from sims.report.html import asset
 from sims.report.overlay import encode
 from sims.report.report import report
 from sims.report.sources import find_sources
+from sims.reproduce.claims import Claim, save_table, write_claims
 from sims.runs.folder import RunWriter
 from sub2sub.errors import InputError
 from tests.sims.report.overlays import simulation

@@ -13,8 +13,8 @@ import pytest
 
 from sims.report.html import asset
 from sims.report.overlay import OverlayView
-from sub2sub.dissemination import DisseminationSettings
-from sub2sub.randomness import below, cycle_key, draw, peer_key, stream_number, unit
+from sub2sub.events.dissemination import DisseminationSettings
+from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
 from tests.sims.report.overlays import python_counts, recorded, simulation
 
 NODE = shutil.which("node")

@@ -15,9 +15,9 @@ from shutil import rmtree
 import pytest
 from click.testing import CliRunner
 
-from sims.cli import main
-from sims.runs.catalogue import find_file, shipped
-from sims.runs.experiment import load_experiment
+from sims.cli.app import main
+from sims.config.experiment import load_experiment
+from sims.config.shipped import find_file, shipped
 from sims.runs.folder import RunFolder
 from sims.runs.sweeping import run as run_of_sweep
 from sub2sub.errors import InputError
@@ -117,7 +117,7 @@ def test_a_run_writes_tables_figures_settings_and_manifest(whole: RunFolder):
 
 def begin(file: Path, out: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "sims.cli", "run", str(file), "--out", str(out), "--quiet"],
+        [sys.executable, "-m", "sims.cli.app", "run", str(file), "--out", str(out), "--quiet"],
         stderr=subprocess.PIPE,
     )
 
@@ -161,7 +161,7 @@ def test_a_full_disk_fails_the_run_and_leaves_one_that_can_go_on(
         resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
 
     process = subprocess.run(
-        [sys.executable, "-m", "sims.cli", "run", str(file), "--out", str(out), "--quiet"],
+        [sys.executable, "-m", "sims.cli.app", "run", str(file), "--out", str(out), "--quiet"],
         stderr=subprocess.PIPE, text=True, preexec_fn=small_files_only,
     )  # fmt: skip
     assert process.returncode == 1

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from hierarchy.hpmcast import AddressSpace
-from sims.runs.experiment import Experiment, load_experiment
+from sims.config.experiment import Experiment, load_experiment
+from sims.config.interests import WorkloadSettings
 from sims.runs.folder import CHECKPOINT, RunFolder
-from sims.runs.interests import WorkloadSettings
 from sims.runs.runner import run_experiment, simulation_of
 from sims.runs.systems.camcast import Subscriptions, TopicWorkload
 from sims.runs.systems.hpmcast import addressed

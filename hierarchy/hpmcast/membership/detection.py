@@ -1,0 +1,81 @@
+"""Heartbeats, failure detection, renewal of one's own lines (hpmcast, Sections 4.2.1, 4.2.2, 6.1.3).
+
+At the start of a cycle a participant renews its line of level 1, gives up what has been silent for too
+long, and condenses each of its tables into its own branch's line of the next level. A neighbour of level 1
+that is silent may be asked first; higher lines, which many keep renewing, are given up without.
+
+Read differently from the paper: the last contact of a neighbour is the time its line speaks of, whether it
+made the contact here or with a neighbour who passed the line on; direct contacts alone are too rare to
+tell the dead from the silent in less than hundreds of cycles. Clocks agree to within a cycle.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hierarchy.hpmcast.membership.tables import condense
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import draw, peer_key, unit
+from sub2sub.overlay.network import reaches
+
+__all__ = ["give_up", "heartbeat", "renew"]
+
+
+@kernel
+def heartbeat(table, slot, own, cycle, alive, dirty):
+    """Everybody renews its own line in its table of level 1."""
+    for x in range(slot.shape[0]):
+        if alive[x] == 0:
+            continue
+        s = slot[x]
+        changed = table.members[x, s] != 1
+        for end in range(2):
+            for k in range(own.shape[2]):
+                changed |= table.boxes[x, s, 0, end, k] != own[x, end, k]
+                table.boxes[x, s, 0, end, k] = own[x, end, k]
+        table.stamp[x, s], table.members[x, s], table.used[x, s] = cycle, 1, 1
+        for k in range(table.delegates.shape[2]):
+            table.delegates[x, s, k] = x if k == 0 else -1
+        dirty[x] |= changed
+
+
+@kernel
+def give_up(table, slot, cycle, timeout, ping, first, key, alive, group, loss, dirty, costs):
+    """Turn lines that nobody has renewed for more than `timeout` cycles into gravestones.
+
+    With `ping`, the delegate of a line is asked first; draws first + 2 s and the next for slot s.
+    """
+    for x in range(slot.shape[0]):
+        if alive[x] == 0:
+            continue
+        draws = peer_key(key, x)
+        for s in range(table.members.shape[1]):
+            if table.members[x, s] == 0 or s == slot[x] or cycle - table.stamp[x, s] <= timeout:
+                continue
+            if ping:
+                costs.messages[0] += 1
+                there = loss == 0 or unit(draw(draws, first + 2 * s)) >= loss
+                if there and reaches(alive, group, x, table.delegates[x, s, 0]):
+                    costs.messages[0] += 1
+                    if loss == 0 or unit(draw(draws, first + 2 * s + 1)) >= loss:
+                        table.stamp[x, s] = cycle
+                        continue
+                costs.failed[0] += 1
+            table.members[x, s], table.stamp[x, s] = 0, cycle
+            dirty[x] = 1
+
+
+@kernel
+def renew(table, compared, target, target_slot, compared_there, voters, cycle, alive, dirty, dirty_there):
+    """Everybody condenses its table into its own branch's line one level up, where anything has changed."""
+    for x in range(target_slot.shape[0]):
+        if alive[x] == 0:
+            continue
+        there = np.int64(target_slot[x])
+        if dirty[x]:
+            first, slots = np.int64(0), table.members.shape[1]
+            dirty_there[x] |= condense(
+                table, x, first, slots, compared, target, x, there, compared_there, voters
+            )
+            dirty[x] = 0
+        target.stamp[x, there] = cycle

@@ -1,0 +1,298 @@
+"""P-Grid as a layer: an index from communities to their members, found by routing.
+
+Rules and references: `hierarchy.membership.pgrid.rules`. Every cycle each peer meets one it knows of, so the
+trie grows and repairs itself, and replicas copy each other's announcements. Every member announces its
+community again and again, by a request routed to the key of the topic; the peer found there tells its
+buddies. A search is routed in the same way and brings back random members from what the peer it ends at
+holds.
+
+CAMCAST Section 5.2.2: a newcomer joins the overlay through gateways that have no part in any community.
+Here they hand it a random one of the last peers that came. Peers keep a few acquaintances, from whom they
+choose the next one to meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import floor, log2
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hierarchy.channel import WORD, Channel, channel_of
+from hierarchy.membership.pgrid.postings import Postings
+from hierarchy.membership.pgrid.rules import Trie
+from hierarchy.membership.pgrid.steps import introduce, matches, meet_all, route_all, sample, tell
+from hierarchy.membership.rows import named
+from hierarchy.topics import TopicTree
+from sub2sub.errors import InputError
+from sub2sub.kernels.randomness import below, cycle_key, draw, mix, peer_key, stream_number
+from sub2sub.overlay.network import Network
+
+__all__ = ["Found", "PGrid", "PGridSettings"]
+
+STREAM = stream_number("pgrid")
+MEET, ANNOUNCE, GATEWAY = range(-3, 0)
+
+
+@dataclass(frozen=True)
+class PGridSettings:
+    """Settings of P-Grid.
+
+    Attributes
+    ----------
+    replication : int
+        Peers wanted at each leaf, at least: one with twice as many parts. The trie is then log2(n /
+        replication) deep, no more.
+    references : int
+        Peers kept across each bit; more stand more failures.
+    recursion : int
+        How deep a meeting draws in the references of those who meet.
+    lease : int
+        Cycles an announcement lasts; renewed when half of them are over.
+    attempts : int
+        How often a search that got stuck is tried.
+    """
+
+    replication: int = 5
+    references: int = 4
+    recursion: int = 1
+    lease: int = 20
+    attempts: int = 3
+
+    def __post_init__(self) -> None:
+        lowest = {"replication": 1, "references": 1, "recursion": 0, "lease": 2, "attempts": 1}
+        for field, low in lowest.items():
+            value = getattr(self, field)
+            if not isinstance(value, int) or value < low:
+                raise InputError(f"{field}: expected a whole number not below {low}, got {value!r}")
+
+
+class Found(NamedTuple):
+    """Answers to searches.
+
+    Attributes
+    ----------
+    members : (searches, wanted) int32
+        Members found, padded with -1.
+    reached : (searches,) bool
+        Whether a request got where its key belongs.
+    known : (searches,) int64
+        How many members of the community the answering peer knew of; 0 where the search failed.
+    hops, messages : (searches,) int64
+        Steps of each request, and messages it took, those to dead references included.
+    """
+
+    members: NDArray[np.int32]
+    reached: NDArray[np.bool_]
+    known: NDArray[np.int64]
+    hops: NDArray[np.int64]
+    messages: NDArray[np.int64]
+
+
+class PGrid:
+    """A P-Grid of all members, indexing them by community.
+
+    Parameters
+    ----------
+    tree : TopicTree
+        Topics; the key of one is a hash of its name.
+    topic : (n,) array
+        Community of each member.
+    seed : int
+        Of all draws.
+    settings : PGridSettings, optional
+        See there.
+
+    Examples
+    --------
+    >>> from hierarchy.camcast import Communities
+    >>> group = Communities.chain(10, 90)
+    >>> grid, network = PGrid(group.tree, group.topic, seed=1), Network.whole(100)
+    >>> grid.join(np.arange(100), np.full(100, -1), cycle=0)
+    >>> for cycle in range(30):
+    ...     cost = grid.step(cycle, network)
+    >>> found = grid.search([5, 50], [1, 0], wanted=4, cycle=30, channel=channel_of(network))
+    >>> group.topic[found.members].tolist(), found.known.tolist()
+    ([[1, 1, 1, 1], [0, 0, 0, 0]], [90, 10])
+    """
+
+    name = "pgrid"
+
+    def __init__(
+        self, tree: TopicTree, topic: ArrayLike, seed: int, settings: PGridSettings | None = None
+    ) -> None:
+        self.tree = tree
+        self.topic = np.asarray(topic, np.int32)
+        self.seed = seed
+        self.settings = s = settings or PGridSettings()
+        n = len(self.topic)
+        depth = max(1, floor(log2(max(2.0, n / s.replication))))
+        self.trie = Trie(
+            np.zeros(n, np.uint64),
+            np.zeros(n, np.int32),
+            np.full((n, depth, s.references), -1, np.int32),
+            np.full((n, 4 * s.replication), -1, np.int32),
+            np.full((n, 4 * s.replication), -1, np.int32),
+        )
+        self.contact = np.full(n, -1, np.int64)
+        self.announce_in = np.full(n, -1, np.int64)  # cycle of the next announcement; -1 for none
+        self.recent = np.empty(0, np.int64)  # the last peers that came, as the gateways know them
+        self.joining = np.empty(0, np.int64)
+        self.postings = Postings()
+
+    def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
+        """Start `peers` afresh with one contact each (-1: whom the gateways name)."""
+        peers, contacts = np.asarray(peers, np.int64), np.asarray(contacts, np.int64)
+        self._forget(peers)
+        self.contact[peers] = contacts
+        self.announce_in[peers] = cycle
+        self.joining = np.concatenate([self.joining[~np.isin(self.joining, peers)], peers])
+
+    def leave(self, peers: ArrayLike, cycle: int) -> None:
+        """Take `peers` out; they withdraw their announcements."""
+        peers = np.asarray(peers, np.int64)
+        self.postings.withdraw(peers)
+        self._forget(peers)
+        self.joining = self.joining[~np.isin(self.joining, peers)]
+
+    def step(self, cycle: int, network: Network) -> dict[str, int]:
+        """Introduce newcomers, meet, hand over data, announce."""
+        key = cycle_key(self.seed, STREAM, cycle)
+        channel = channel_of(network)
+        pairs = np.empty((16 * len(self.topic), 2), np.int64)
+        introductions, count = self._introduce(channel, np.uint64(peer_key(key, GATEWAY)), pairs)
+        meetings, count = meet_all(
+            self.trie,
+            self.settings.replication,
+            self.settings.recursion,
+            channel,
+            np.uint64(peer_key(key, MEET)),
+            pairs,
+            count,
+        )
+        self.postings.expire(cycle)
+        self.postings.copy_between(pairs[:count])
+        self.postings.keep_where(self._in_place())
+        due = (self.announce_in >= 0) & (self.announce_in <= cycle) & (network.alive == 1)
+        announcements = self.announce(np.flatnonzero(due), cycle, channel)
+        knowledge = self.trie.reference[0].size + self.trie.buddy.shape[1]
+        return {
+            "messages": introductions + meetings + announcements,
+            "failed": int(channel.failed[0]),
+            "bytes": WORD * ((introductions + meetings) * knowledge + 3 * announcements),
+            "meetings": meetings,
+            "announcements": announcements,
+        }
+
+    def search(
+        self, starts: ArrayLike, topics: ArrayLike, wanted: int, cycle: int, channel: Channel, salt: int = 0
+    ) -> Found:
+        """Route one request from each start to the key of each topic, for `wanted` random members.
+
+        Requests with another `salt` draw independently in the same cycle. Nobody finds itself.
+        """
+        starts, topics = np.asarray(starts, np.int64), np.asarray(topics, np.int64)
+        key = np.uint64(peer_key(cycle_key(self.seed, stream_number("pgrid search"), cycle), salt))
+        at, hops, messages = self._route(starts, topics, channel, key)
+        low, high = self.postings.span(at, topics)
+        members = np.full((len(starts), wanted), -1, np.int32)
+        sample(
+            np.ascontiguousarray(self.postings.rows[:, 2]), low, high, starts, np.uint64(mix(key)), members
+        )
+        return Found(members, at >= 0, high - low, hops, messages)
+
+    def announce(self, members: NDArray[np.int64], cycle: int, channel: Channel) -> int:
+        """Route the announcements of `members` to where they belong, and to the buddies; returns messages."""
+        key = np.uint64(peer_key(cycle_key(self.seed, STREAM, cycle), ANNOUNCE))
+        at, _, messages = self._route(members, self.topic[members].astype(np.int64), channel, key)
+        self.announce_in[members] = np.where(at >= 0, cycle + self.settings.lease // 2, cycle + 1)
+        members, at = members[at >= 0], at[at >= 0]
+        buddies = self.trie.buddy[at]
+        told = buddies >= 0
+        tell(at, buddies, channel, np.uint64(mix(key)), told)
+        holder = np.concatenate([at, buddies[told]])
+        member = np.concatenate([members, np.repeat(members, told.sum(axis=1))])
+        self.postings.post(
+            holder, self.topic[member], member, np.full(len(member), cycle + self.settings.lease)
+        )
+        return int(messages.sum() + (buddies >= 0).sum())
+
+    def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Which members somebody alive refers to, has announced, or would be introduced to."""
+        t, live = self.trie, alive == 1
+        rows = self.postings.rows
+        return named(
+            len(alive),
+            t.reference[live],
+            t.buddy[live],
+            t.acquaintance[live],
+            rows[live[rows[:, 0]], 2],
+            self.recent,
+            self.contact[live],
+        )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything a checkpoint has to keep."""
+        return {
+            **self.trie._asdict(),
+            "contact": self.contact,
+            "announce_in": self.announce_in,
+            "recent": self.recent,
+            "joining": self.joining,
+            "postings": self.postings.rows,
+        }
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take up the state that `arrays` gave."""
+        self.trie = Trie(*(arrays[name].copy() for name in Trie._fields))
+        for name in ("contact", "announce_in", "recent", "joining"):
+            setattr(self, name, arrays[name].copy())
+        self.postings.rows = arrays["postings"].copy()
+
+    def _forget(self, peers: NDArray[np.int64]) -> None:
+        t = self.trie
+        t.path[peers], t.length[peers] = 0, 0
+        t.reference[peers], t.buddy[peers], t.acquaintance[peers] = -1, -1, -1
+        self.contact[peers] = -1
+        self.announce_in[peers] = -1
+        self.postings.keep_where(~np.isin(self.postings.rows[:, 0], peers))
+
+    def _keys(self, topics: NDArray[np.int64]) -> NDArray[np.uint64]:
+        different, place = np.unique(topics, return_inverse=True)
+        keys = [mix(np.uint64(stream_number(self.tree.name(int(t))))) for t in different]
+        return np.array(keys, np.uint64)[place]
+
+    def _in_place(self) -> NDArray[np.bool_]:
+        """Which postings are where they belong."""
+        rows = self.postings.rows
+        right: NDArray[np.bool_] = matches(
+            self.trie, np.ascontiguousarray(rows[:, 0]), self._keys(rows[:, 1])
+        )
+        return right
+
+    def _introduce(self, channel: Channel, key: Any, pairs: NDArray[np.int64]) -> tuple[int, int]:
+        """Bring newcomers to their leaves; returns messages, and how many pairs have data to share."""
+        messages, count = 0, 0
+        for peer in self.joining[channel.alive[self.joining] == 1]:
+            own = np.uint64(peer_key(key, peer))
+            contact = self.contact[peer]
+            known = self.recent[(channel.alive[self.recent] == 1) & (self.recent != peer)]
+            if contact < 0 and len(known):
+                contact = known[below(np.uint64(draw(own, 1 << 20)), len(known))]
+                messages += 2
+            if contact >= 0:
+                messages += introduce(self.trie, peer, contact, channel, own, pairs, count)
+                count += 1
+            self.recent = np.append(self.recent[self.recent != peer], peer)[-16:]
+        self.joining = self.joining[channel.alive[self.joining] == 0]
+        return messages, count
+
+    def _route(
+        self, starts: NDArray[np.int64], topics: NDArray[np.int64], channel: Channel, key: Any
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        result = np.zeros((3, len(starts)), np.int64)
+        route_all(self.trie, starts, self._keys(topics), self.settings.attempts, channel, key, result)
+        return result[0], result[1], result[2]

@@ -1,0 +1,222 @@
+"""P-Grid's exchange and routing rules over arrays.
+
+Aberer: *P-Grid: A Self-Organizing Access Structure for P2P Information Systems*, CoopIS 2001; Aberer et al.:
+*P-Grid: A Self-Organizing Structured P2P System*, SIGMOD Record 32(3), 2003.
+
+A virtual binary trie over keys. Every peer stands at a leaf, its path; for each bit of the path it refers
+to some peers on the other side of that bit. A key is found by handing the request to a reference on the
+other side of the first bit that differs. Paths come from meetings: two replicas of a leaf with peers enough
+part, one to either side; a peer left behind goes to the side that the other is not on; peers that are apart
+meet each other's references. A newcomer becomes a replica of a random leaf.
+
+Read differently from the papers: in the first one newcomers start at the root of the trie, and two peers
+at the same place always part. A peer short of its final place would then answer for keys whose data it
+never saw, so the later way is taken: replicas first, and parting only where `enough` peers are left on both
+sides. A request that finds all references of a level dead fails, and its sender may try again.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.channel import arrives
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import below, draw
+
+__all__ = ["Trie", "first_difference", "meet", "route"]
+
+ONE, TOP = np.uint64(1), np.uint64(63)
+
+
+class Trie(NamedTuple):
+    """What every peer knows of the trie.
+
+    Attributes
+    ----------
+    path : (n,) uint64
+        Bits of the path, the first one highest.
+    length : (n,) int32
+        How many bits count.
+    reference : (n, depth, most) int32
+        Peers across each bit; -1 where unknown.
+    buddy : (n, buddies) int32
+        Peers at the same leaf; -1 where unknown.
+    acquaintance : (n, ...) int32
+        Peers to meet, wherever they are; -1 where unknown.
+    """
+
+    path: NDArray[np.uint64]
+    length: NDArray[np.int32]
+    reference: NDArray[np.int32]
+    buddy: NDArray[np.int32]
+    acquaintance: NDArray[np.int32]
+
+
+@kernel
+def bit(word, place):
+    """Bit `place` of a word, counted from the highest."""
+    return (word >> (TOP - np.uint64(place))) & ONE
+
+
+@kernel
+def first_difference(a, b, length):
+    """The first place below `length` at which two words differ; `length` if there is none."""
+    for place in range(length):
+        if bit(a, place) != bit(b, place):
+            return place
+    return length
+
+
+@kernel
+def is_across(trie, peer, other, place):
+    """Whether `other` stands on the other side of bit `place` of `peer`'s path."""
+    if trie.length[other] <= place:
+        return False
+    return first_difference(trie.path[peer], trie.path[other], place + 1) == place
+
+
+@kernel
+def put(row, peer, own, k):
+    """Put a peer into a row: in a free place, else in a random one; nothing if it is there."""
+    for i in range(len(row)):
+        if row[i] == peer:
+            return k
+        if row[i] < 0:
+            row[i] = peer
+            return k
+    row[below(draw(own, k), len(row))] = peer
+    return k + 1
+
+
+@kernel
+def take_over(row, other, self_number, own, k):
+    """Add what another peer knows at the same place."""
+    for i in range(len(other)):
+        if other[i] >= 0 and other[i] != self_number:
+            k = put(row, other[i], own, k)
+    return k
+
+
+@kernel
+def extend(trie, peer, value, across, own, k):
+    """Append one bit to a path, with a first reference across it."""
+    place = trie.length[peer]
+    trie.path[peer] |= np.uint64(value) << (TOP - np.uint64(place))
+    trie.length[peer] = place + 1
+    for i in range(trie.buddy.shape[1]):  # who is still a replica is seen when they meet again
+        if trie.buddy[peer, i] >= 0:
+            k = put(trie.acquaintance[peer], trie.buddy[peer, i], own, k)
+            trie.buddy[peer, i] = -1
+    return put(trie.reference[peer, place], across, own, k)
+
+
+@kernel
+def replicas(trie, peer):
+    """How many peers at its leaf a peer knows of, itself included."""
+    count = 1
+    for i in range(trie.buddy.shape[1]):
+        if trie.buddy[peer, i] >= 0:
+            count += 1
+    return count
+
+
+@kernel
+def meet(trie, a, b, enough, deepest, own, k, pairs, count):
+    """Let two peers exchange, and each other's references with them down to `deepest` levels of recursion.
+
+    Returns (messages, next draw, count). Those with data to hand over, replicas that met and peers that
+    parted, are noted in `pairs` from `count` on.
+    """
+    depth = trie.reference.shape[1]
+    waiting = np.empty((64, 3), np.int64)
+    waiting[0, 0], waiting[0, 1], waiting[0, 2] = a, b, 0
+    left, messages = 1, 0
+    while left > 0:
+        left -= 1
+        a, b, recursion = waiting[left, 0], waiting[left, 1], waiting[left, 2]
+        messages += 2
+        shorter = min(trie.length[a], trie.length[b])
+        common = first_difference(trie.path[a], trie.path[b], shorter)
+        for place in range(common):
+            k = take_over(trie.reference[a, place], trie.reference[b, place], a, own, k)
+            k = take_over(trie.reference[b, place], trie.reference[a, place], b, own, k)
+        more_a, more_b = trie.length[a] - common, trie.length[b] - common
+        if (more_a == 0 or more_b == 0) and count < len(pairs):
+            pairs[count, 0], pairs[count, 1] = a, b
+            count += 1
+        crowded = max(replicas(trie, a), replicas(trie, b)) >= 2 * enough
+        if more_a == 0 and more_b == 0 and common < depth and crowded:
+            k = extend(trie, a, 0, b, own, k)
+            k = extend(trie, b, 1, a, own, k)
+        elif more_a == 0 and more_b == 0:
+            k = take_over(trie.buddy[a], trie.buddy[b], a, own, k)
+            k = take_over(trie.buddy[b], trie.buddy[a], b, own, k)
+            k = put(trie.buddy[a], b, own, k)
+            k = put(trie.buddy[b], a, own, k)
+        elif more_a == 0:
+            k = extend(trie, a, ONE - bit(trie.path[b], common), b, own, k)
+            k = put(trie.reference[b, common], a, own, k)
+        elif more_b == 0:
+            k = extend(trie, b, ONE - bit(trie.path[a], common), a, own, k)
+            k = put(trie.reference[a, common], b, own, k)
+        else:
+            k = put(trie.reference[a, common], b, own, k)
+            k = put(trie.reference[b, common], a, own, k)
+            if recursion < deepest:
+                for i in range(trie.reference.shape[2]):
+                    via_a, via_b = trie.reference[a, common, i], trie.reference[b, common, i]
+                    if via_a >= 0 and via_a != b and left < len(waiting):
+                        waiting[left, 0], waiting[left, 1], waiting[left, 2] = b, via_a, recursion + 1
+                        left += 1
+                    if via_b >= 0 and via_b != a and left < len(waiting):
+                        waiting[left, 0], waiting[left, 1], waiting[left, 2] = a, via_b, recursion + 1
+                        left += 1
+    return messages, k, count
+
+
+@kernel
+def route(trie, start, key, channel, own, k):
+    """Hand a request on until it is where `key` belongs.
+
+    Returns (peer, hops, messages, next draw); the peer is -1 if the request got stuck. Messages to dead
+    references count, hops are only those that got through.
+    """
+    at, hops, messages = start, 0, 0
+    tried = np.empty(trie.reference.shape[2], np.bool_)
+    while True:
+        place = first_difference(trie.path[at], key, trie.length[at])
+        if place == trie.length[at]:
+            return at, hops, messages, k
+        row = trie.reference[at, place]
+        tried[:] = False
+        left = 0
+        for i in range(len(row)):
+            if row[i] < 0:
+                tried[i] = True
+            else:
+                left += 1
+        following = -1
+        while left > 0 and following < 0:
+            skip = below(draw(own, k), left)
+            through = draw(own, k + 1)
+            k += 2
+            i = 0
+            while tried[i] or skip > 0:
+                skip -= not tried[i]
+                i += 1
+            tried[i] = True
+            left -= 1
+            messages += 1
+            if arrives(channel, at, row[i], through):
+                following = row[i]
+        if following < 0:
+            return -1, hops, messages, k
+        at = following
+        hops += 1
+        if (
+            hops > 2 * trie.reference.shape[1]
+        ):  # references to peers that came back elsewhere can go in circles
+            return -1, hops, messages, k

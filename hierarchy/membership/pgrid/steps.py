@@ -1,0 +1,142 @@
+"""P-Grid's phases of a cycle, each for all peers one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hierarchy.camcast.sampling import draw_others, draw_some
+from hierarchy.channel import arrives
+from hierarchy.membership.pgrid.rules import first_difference, is_across, meet, put, route
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import below, draw, peer_key
+
+__all__ = ["introduce", "matches", "meet_all", "route_all", "sample", "tell"]
+
+
+@kernel
+def introduce(trie, peer, contact, channel, own, pairs, count):
+    """Make a newcomer a replica of a random leaf, found by routing from its contact; returns messages."""
+    at, _, messages, k = route(trie, contact, draw(own, 0), channel, own, np.int64(1))
+    if at < 0:
+        at = contact
+    trie.path[peer] = trie.path[at]
+    trie.length[peer] = trie.length[at]
+    trie.reference[peer] = trie.reference[at]
+    trie.buddy[peer] = trie.buddy[at]
+    k = put(trie.buddy[peer], at, own, k)
+    k = put(trie.buddy[at], peer, own, k)
+    put(trie.acquaintance[peer], contact, own, k)
+    pairs[count, 0], pairs[count, 1] = at, peer
+    return messages + 2
+
+
+@kernel
+def random_entry(row, bits):
+    """Place of a random entry of a row with gaps; -1 if it has none."""
+    start = below(bits, len(row))
+    for i in range(len(row)):
+        place = (start + i) % len(row)
+        if row[place] >= 0:
+            return place
+    return -1
+
+
+@kernel
+def meet_all(trie, enough, deepest, channel, key, pairs, count):
+    """Let every live peer check a reference, meet a buddy and meet an acquaintance.
+
+    Returns (messages, how many pairs are noted).
+    """
+    messages = 0
+    for peer in range(len(trie.length)):
+        if not channel.alive[peer]:
+            continue
+        own = peer_key(key, peer)
+        place = below(draw(own, 0), trie.reference.shape[1])
+        slot = below(draw(own, 1), trie.reference.shape[2])
+        checked = trie.reference[peer, place, slot]
+        if checked >= 0:
+            messages += 1
+            if not channel.alive[checked] or not is_across(trie, peer, checked, place):
+                trie.reference[peer, place, slot] = -1
+        k = np.int64(4)
+        for row, bits in ((trie.buddy[peer], draw(own, 2)), (trie.acquaintance[peer], draw(own, 3))):
+            slot = random_entry(row, bits)
+            if slot < 0 or row[slot] == peer:
+                continue
+            other = row[slot]
+            through = arrives(channel, peer, other, draw(own, k))
+            k += 1
+            if not through:
+                messages += 1
+                if not channel.alive[other]:
+                    row[slot] = -1
+                continue
+            passed_on = trie.acquaintance[other, below(draw(own, k), trie.acquaintance.shape[1])]
+            k = put(trie.acquaintance[other], peer, own, k + 1)
+            if passed_on >= 0 and passed_on != peer:
+                k = put(trie.acquaintance[peer], passed_on, own, k)
+            sent, k, count = meet(
+                trie, np.int64(peer), np.int64(other), enough, deepest, own, k, pairs, count
+            )
+            messages += sent
+    return messages, count
+
+
+@kernel
+def route_all(trie, starts, keys, attempts, channel, key, result):
+    """Route one request from each start; rows of `result` become where it ended (-1), hops, messages."""
+    for i in range(len(starts)):
+        own = peer_key(key, starts[i])
+        k = np.int64(0)
+        result[0, i] = -1
+        for _ in range(attempts):
+            at, hops, messages, k = route(trie, starts[i], keys[i], channel, own, k)
+            result[0, i] = at
+            result[1, i] += hops
+            result[2, i] += messages
+            if at >= 0:
+                break
+
+
+@kernel
+def tell(senders, receivers, channel, key, told):
+    """Leave in `told` those of the receivers marked there whom a message from the sender reaches."""
+    for i in range(len(senders)):
+        own = peer_key(key, i)
+        for j in range(receivers.shape[1]):
+            if told[i, j]:
+                told[i, j] = arrives(channel, senders[i], receivers[i, j], draw(own, j))
+
+
+@kernel
+def sample(member, low, high, starts, key, out):
+    """Draw members for each search, from the sorted ones between `low` and `high`, never the searcher.
+
+    They come in random order, so the first few of them are a fair sample too.
+    """
+    for i in range(len(starts)):
+        pool = member[low[i] : high[i]]
+        place = np.searchsorted(pool, starts[i])
+        own = peer_key(key, starts[i])
+        if place < len(pool) and pool[place] == starts[i]:
+            k = draw_others(pool, place, own, np.int64(0), out[i])
+        else:
+            k = draw_some(pool, own, np.int64(0), out[i])
+        last = len(out[i]) - 1
+        while last >= 0 and out[i, last] < 0:
+            last -= 1
+        for j in range(last, 0, -1):
+            other = below(draw(own, k), j + 1)
+            k += 1
+            out[i, j], out[i, other] = out[i, other], out[i, j]
+
+
+@kernel
+def matches(trie, holders, keys):
+    """Whether each key belongs where each holder stands."""
+    right = np.empty(len(holders), np.bool_)
+    for i in range(len(holders)):
+        length = trie.length[holders[i]]
+        right[i] = first_difference(trie.path[holders[i]], keys[i], length) == length
+    return right

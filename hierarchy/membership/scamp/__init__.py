@@ -1,0 +1,1 @@
+"""SCAMP: partial views whose size adapts to the community (Ganesh, Kermarrec, Massoulié)."""

@@ -1,0 +1,199 @@
+"""SCAMP as a layer: joins, leases, heartbeats and balancing, a cycle at a time.
+
+Rules and reference: `hierarchy.membership.scamp.rules`. Every subscription ends with its lease: then the
+entries made by it go from all views, and its owner subscribes again through a random member of its own
+view, which it keeps. A member that has heard no heartbeat for a while takes itself for isolated and does
+the same; so does one whose view is empty. Both turn to somebody that has them in its view, or to the
+contact they had at first, where their own view is of no help.
+
+Read differently from the paper: a renewed subscription spreads without the c extra copies. With them views
+would grow by c entries each lease, without end (the paper's equilibrium counts only first subscriptions).
+Messages take no time within a cycle; who joins or leaves is served at the start of the next step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hierarchy.channel import WORD, Channel, channel_of
+from hierarchy.membership.rows import named, widened
+from hierarchy.membership.scamp.rules import Views
+from hierarchy.membership.scamp.steps import balance, beat, clear_all, expire, join_all, leave_all, renew_all
+from sub2sub.errors import InputError
+from sub2sub.kernels.randomness import cycle_key, stream_number
+from sub2sub.overlay.network import Network
+
+__all__ = ["Scamp", "ScampSettings"]
+
+STREAM = stream_number("scamp")
+
+
+@dataclass(frozen=True)
+class ScampSettings:
+    """Settings of SCAMP.
+
+    Attributes
+    ----------
+    c : int
+        Extra copies of a new subscription. Views settle at (c + 1) ln n. Without failures 0 will do; with 1 a
+        group still holds together when a third of it crashes.
+    lease : int
+        Cycles a subscription lasts, up to half as many more by chance so that not all end at once.
+    indirection : int
+        Steps a request walks before it is served. More make views more even when many join by few contacts.
+    isolation : int
+        Cycles without a heartbeat after which a member subscribes again.
+    hop_limit : int
+        Steps after which a copy of a subscription is given up.
+    contact_first : bool
+        Renew through the contact, not through the own view. If contacts are found anew elsewhere, groups
+        that have fallen apart grow together again.
+    """
+
+    c: int = 1
+    lease: int = 100
+    indirection: int = 10
+    isolation: int = 10
+    hop_limit: int = 200
+    contact_first: bool = False
+
+    def __post_init__(self) -> None:
+        lowest = {"c": 0, "lease": 2, "indirection": 0, "isolation": 1, "hop_limit": 1}
+        for field, low in lowest.items():
+            value = getattr(self, field)
+            if not isinstance(value, int) or value < low:
+                raise InputError(f"{field}: expected a whole number not below {low}, got {value!r}")
+
+
+class Scamp:
+    """Partial views of a population, kept by SCAMP.
+
+    Parameters
+    ----------
+    n : int
+        Members, present or to come.
+    seed : int
+        Of all draws.
+    settings : ScampSettings, optional
+        See there.
+
+    Examples
+    --------
+    >>> network = Network.whole(300)
+    >>> scamp = Scamp(300, seed=1)
+    >>> scamp.join(np.arange(300), np.r_[-1, np.arange(299)], cycle=0)
+    >>> cost = scamp.step(0, network)
+    >>> bool(6 < scamp.views.size.mean() < 15)  # ln 300 is 5.7
+    True
+    """
+
+    name = "scamp"
+
+    def __init__(self, n: int, seed: int, settings: ScampSettings | None = None) -> None:
+        self.seed = seed
+        self.settings = settings or ScampSettings()
+        capacity = 16
+        self.views = Views(
+            np.full((n, capacity), -1, np.int32),
+            np.zeros(n, np.int32),
+            np.zeros((n, capacity), np.int32),
+            np.zeros((n, capacity)),
+            np.full((n, 4 * capacity), -1, np.int32),
+            np.zeros(n, np.int32),
+            np.zeros(n, np.int32),
+            np.zeros(2, np.int32),
+        )
+        self.contact = np.full(n, -1, np.int64)  # the one given at the join, for when the view is empty
+        self.heard = np.zeros(n, np.int32)  # cycle of the last heartbeat
+        self.joining = np.empty(0, np.int64)
+        self.leaving = np.empty(0, np.int64)
+
+    def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
+        """Start `peers` afresh with one contact each (-1: found a community), in this order."""
+        peers, contacts = np.asarray(peers, np.int64), np.asarray(contacts, np.int64)
+        self.contact[peers] = contacts
+        self.joining = np.concatenate([self.joining[~np.isin(self.joining, peers)], peers])
+        self.leaving = self.leaving[~np.isin(self.leaving, peers)]
+        clear_all(self.views, peers)
+
+    def leave(self, peers: ArrayLike, cycle: int) -> None:
+        """Let `peers` unsubscribe; they may be gone from the network by then."""
+        peers = np.asarray(peers, np.int64)
+        self.joining = self.joining[~np.isin(self.joining, peers)]
+        self.leaving = np.concatenate([self.leaving, peers])
+
+    def step(self, cycle: int, network: Network) -> dict[str, int]:
+        """Serve leaves and joins, renew leases, send heartbeats."""
+        key = cycle_key(self.seed, STREAM, cycle)
+        channel = channel_of(network)
+        s = self.settings
+        subscriptions = self._serve(leave_all, self.leaving, cycle, key, channel)
+        self.joining, joining = self.joining[:0], self.joining
+        self.leaving = self.leaving[:0]
+        subscriptions += self._serve(join_all, joining, cycle, key, channel)
+        due = (self.views.lease_end <= cycle) | (self.heard < cycle - s.isolation) | (self.views.size == 0)
+        due &= (network.alive == 1) & (self.views.lease_end > 0)
+        subscriptions += self._serve(renew_all, np.flatnonzero(due), cycle, key, channel)
+        expire(self.views, network.alive, cycle)
+        beats = beat(self.views, self.heard, cycle, channel, key)
+        balancing = balance(self.views, channel, key) if s.indirection else 0
+        return {
+            "messages": subscriptions + beats + balancing,
+            "failed": int(channel.failed[0]),
+            "bytes": WORD * (subscriptions + beats + 2 * balancing),
+            "subscriptions": subscriptions,
+            "heartbeats": beats,
+        }
+
+    def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Which members somebody alive has in its view, or knows to be in the other's, or had as contact."""
+        live = alive == 1
+        return named(len(alive), self.views.partial[live], self.views.inward[live], self.contact[live])
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything a checkpoint has to keep."""
+        return {
+            **self.views._asdict(),
+            "contact": self.contact,
+            "heard": self.heard,
+            "joining": self.joining,
+            "leaving": self.leaving,
+        }
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take up the state that `arrays` gave."""
+        self.views = Views(*(arrays[name].copy() for name in Views._fields))
+        self.contact, self.heard = arrays["contact"].copy(), arrays["heard"].copy()
+        self.joining, self.leaving = arrays["joining"].copy(), arrays["leaving"].copy()
+
+    def _serve(self, serve: Any, members: NDArray[np.int64], cycle: int, key: Any, channel: Channel) -> int:
+        """Serve members one after the other, widening the rows whenever the next might not fit."""
+        s = self.settings
+        rules = (s.c, s.lease, s.indirection, s.hop_limit, s.contact_first)
+        done, messages = 0, 0
+        while done < len(members):
+            start = done
+            done, sent = serve(
+                self.views, members, done, self.contact, self.heard, rules, np.int64(cycle), channel, key
+            )
+            messages += sent
+            if done < len(members) or done == start:
+                self._widen()
+        return messages
+
+    def _widen(self) -> None:
+        v = self.views
+        capacity, inward = 2 * v.partial.shape[1], 2 * v.inward.shape[1]
+        weight = np.zeros((len(v.partial), capacity))
+        weight[:, : v.weight.shape[1]] = v.weight
+        self.views = v._replace(
+            partial=widened(v.partial, capacity),
+            expires=widened(v.expires, capacity),
+            weight=weight,
+            inward=widened(v.inward, inward),
+        )

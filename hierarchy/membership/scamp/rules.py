@@ -1,0 +1,222 @@
+"""SCAMP's exchange rules over arrays. Ganesh, Kermarrec, Massoulié: *Peer-to-Peer Membership Management for
+Gossip-Based Protocols*, IEEE Transactions on Computers 52(2), 2003.
+
+- Subscription: the contact sends a copy of the newcomer's name to everybody in its view and `extra` more to
+  random ones; who receives a copy keeps it with probability 1/(1 + size of its view) unless it has it, or
+  passes it on to a random member of its view. Views then have about (c + 1) ln n members, n unknown to all.
+- Unsubscription: those that know the leaver put members of its view in its place, all but c + 1 of them.
+- Indirection: a request walks some steps along weighted links before a contact serves it; weights are
+  kept balanced so that the walk ends anywhere with the same probability.
+
+Read differently from the paper: a copy is given up after `hop_limit` steps, whoever it met (the paper counts
+the meetings with each node). Subscriptions travel over connections, as in CAMCAST's implementation: a
+sender notices that a message did not get through, and tries another member of its view. If copies were lost
+on the way, each renewal of a lease would come back with fewer links, and a crash of a third of the members
+would leave views of two.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.channel import arrives
+from hierarchy.membership.rows import add, find, remove_at
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import below, draw, unit
+
+__all__ = ["Views", "indirect", "keeps", "reach_somebody", "subscribe", "unsubscribe"]
+
+
+class Views(NamedTuple):
+    """Views of all members; row i is what member i knows, packed to the left.
+
+    Attributes
+    ----------
+    partial, size : (n, capacity) int32, (n,) int32
+        PartialView: whom a member gossips to.
+    expires : (n, capacity) int32
+        Cycle in which each entry's lease ends.
+    weight : (n, capacity) float64
+        Weight of each link in walks.
+    inward, in_size : (n, more) int32, (n,) int32
+        InView: who has this member in its view, as far as it was told.
+    lease_end : (n,) int32
+        Cycle in which a member's own subscription ends.
+    peak : (2,) int32
+        Most entries any view and any InView has had; `Scamp` widens the rows in time.
+    """
+
+    partial: NDArray[np.int32]
+    size: NDArray[np.int32]
+    expires: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    inward: NDArray[np.int32]
+    in_size: NDArray[np.int32]
+    lease_end: NDArray[np.int32]
+    peak: NDArray[np.int32]
+
+
+@kernel
+def keep(views, holder, peer):
+    """Let `holder` have `peer` in its view, and tell `peer`."""
+    place = views.size[holder]
+    add(views.partial, views.size, holder, peer)
+    views.expires[holder, place] = views.lease_end[peer]
+    # A new link weighs as much as the others; with the 1 of a fresh row it would draw all walks.
+    views.weight[holder, place] = views.weight[holder, :place].mean() if place > 0 else 1.0
+    add(views.inward, views.in_size, peer, holder)
+    views.peak[0] = max(views.peak[0], views.size[holder])
+    views.peak[1] = max(views.peak[1], views.in_size[peer])
+
+
+@kernel
+def drop(views, holder, place):
+    """Remove an entry of a view, without telling anybody."""
+    last = views.size[holder] - 1
+    views.expires[holder, place] = views.expires[holder, last]
+    views.weight[holder, place] = views.weight[holder, last]
+    remove_at(views.partial, views.size, holder, place)
+
+
+@kernel
+def keeps(bits, size):
+    """Whether one with a view of that size keeps a subscription, given a draw."""
+    return unit(bits) * (1 + size) < 1.0
+
+
+@kernel
+def forward_copy(views, member, holder, arrived, hop_limit, channel, own, k):
+    """Follow one copy of `member`'s subscription from `holder` on; returns (messages, next draw).
+
+    `arrived` is false if the holder has decided already to pass it on.
+    """
+    messages = 0
+    for _ in range(hop_limit):
+        size = views.size[holder]
+        if arrived and holder != member and find(views.partial[holder], size, member) < 0:
+            kept = keeps(draw(own, k), size)
+            k += 1
+            if kept:
+                keep(views, holder, member)
+                return messages, k
+        if size == 0:
+            return messages, k
+        target = np.int64(views.partial[holder, below(draw(own, k), size)])
+        messages += 1
+        arrived = arrives(channel, holder, target, draw(own, k + 1))
+        k += 2
+        if arrived:
+            holder = target
+    return messages, k
+
+
+@kernel
+def subscribe(views, member, server, extra, hop_limit, channel, own, k):
+    """Have `server` spread `member`'s subscription; returns (messages, next draw)."""
+    messages = 0
+    size = views.size[server]
+    if size == 0 and server != member:
+        keep(views, server, member)  # the founder of a community has nobody to pass it on to
+        return messages, k
+    for copy in range(size + extra):
+        if copy < size:  # entries added meanwhile stand behind these
+            target = np.int64(views.partial[server, copy])
+        else:
+            target = np.int64(views.partial[server, below(draw(own, k), size)])
+            k += 1
+        messages += 1
+        through = arrives(channel, server, target, draw(own, k))
+        k += 1
+        holder = target if through else np.int64(server)
+        more, k = forward_copy(views, member, holder, through, hop_limit, channel, own, k)
+        messages += more
+    return messages, k
+
+
+@kernel
+def reach_somebody(views, member, contact, contact_first, channel, own, k):
+    """Find one of the view, of those that have `member` in theirs, or at last the contact, who answers.
+
+    Returns (who, or -1; messages; next draw). With `contact_first` the contact is asked before the others.
+    """
+    messages = 0
+    for turn in range(2):
+        if contact >= 0 and turn == (0 if contact_first else 1):
+            messages += 1
+            through = arrives(channel, member, contact, draw(own, k))
+            k += 1
+            if through:
+                return contact, messages, k
+        if turn == 1:
+            break
+        for row, size in ((views.partial, views.size), (views.inward, views.in_size)):
+            for _ in range(min(3, size[member])):
+                target = np.int64(row[member, below(draw(own, k), size[member])])
+                messages += 1
+                through = arrives(channel, member, target, draw(own, k + 1))
+                k += 2
+                if through:
+                    return target, messages, k
+    return np.int64(-1), messages, k
+
+
+@kernel
+def indirect(views, start, steps, channel, own, k):
+    """Walk along weighted links from `start`; returns (where it ends, messages, next draw)."""
+    at, messages = start, 0
+    for _ in range(steps):
+        size = views.size[at]
+        if size == 0:
+            break
+        left = unit(draw(own, k)) * views.weight[at, :size].sum()
+        place = 0
+        while place < size - 1 and left >= views.weight[at, place]:
+            left -= views.weight[at, place]
+            place += 1
+        target = np.int64(views.partial[at, place])
+        messages += 1
+        through = arrives(channel, at, target, draw(own, k + 1))
+        k += 2
+        if through:  # otherwise the sender hears nothing back and tries again
+            at = target
+    return at, messages, k
+
+
+@kernel
+def unsubscribe(views, member, c, channel, own, k):
+    """Have those that know `member` replace it, all but c + 1; returns (messages, next draw)."""
+    size, known_by = views.size[member], views.in_size[member]
+    messages = 0
+    for i in range(known_by):
+        holder = np.int64(views.inward[member, i])
+        messages += 1
+        through = arrives(channel, member, holder, draw(own, k))
+        k += 1
+        place = find(views.partial[holder], views.size[holder], member)
+        if not through or place < 0:
+            continue
+        drop(views, holder, place)
+        if i < known_by - c - 1 and size > 0:
+            heir = np.int64(views.partial[member, i % size])
+            if heir != holder and find(views.partial[holder], views.size[holder], heir) < 0:
+                keep(views, holder, heir)
+    for i in range(size):
+        heir = np.int64(views.partial[member, i])
+        place = find(views.inward[heir], views.in_size[heir], member)
+        if place >= 0:
+            remove_at(views.inward, views.in_size, heir, place)
+    clear(views, member)
+    return messages, k
+
+
+@kernel
+def clear(views, member):
+    """Forget everything `member` knows."""
+    views.partial[member, :] = -1
+    views.inward[member, :] = -1
+    views.size[member] = 0
+    views.in_size[member] = 0
+    views.lease_end[member] = 0

@@ -1,0 +1,135 @@
+"""A simulated network for the community programming interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hierarchy.camcast.community import Event, Subscriber
+from hierarchy.camcast.dissemination import disseminate
+from hierarchy.camcast.settings import Settings, TopicSettings, parameters
+from hierarchy.membership.interface import Membership
+from hierarchy.membership.unstructured import Unstructured
+from hierarchy.topics import TopicTree
+from sub2sub.errors import InputError
+from sub2sub.overlay.network import Network
+
+__all__ = ["SimulatedTransport"]
+
+SENDING_TO_ALL = TopicSettings(a=3, z=3)  # with p_a below 1, a small community often reaches nobody above
+
+
+class SimulatedTransport:
+    """Processes on one machine that are members of communities and gossip events.
+
+    A join returns when the process is in, some cycles later; an event spreads at once. Members that left
+    are never reused for another topic, so what is left of them in other tables leads nowhere.
+
+    Parameters
+    ----------
+    tree : TopicTree
+        Topics; more may be added to it later.
+    seed : int
+        Of all draws.
+    settings : Settings, optional
+        Of CAMCAST; by default links send to all entries of their super-topic tables.
+    capacity : int
+        How many memberships there can be, those that ended included.
+    membership : callable, optional
+        Makes the membership from (tree, topics, seed, settings); `Unstructured` by default.
+
+    Examples
+    --------
+    >>> network = SimulatedTransport(TopicTree.from_paths([".a"]), seed=1)
+    >>> heard = []
+    >>> network.join(7, ".", heard.append)
+    >>> network.join(8, ".a", heard.append)
+    >>> _ = network.publish(8, ".a", "hello")
+    >>> [(event.topic, event.data, event.publisher) for event in heard]
+    [('.a', 'hello', 8), ('.a', 'hello', 8)]
+    """
+
+    def __init__(
+        self,
+        tree: TopicTree,
+        seed: int,
+        settings: Settings | None = None,
+        capacity: int = 1000,
+        membership: Callable[[TopicTree, Any, int, Settings], Membership] = Unstructured,
+    ) -> None:
+        self.tree, self.seed = tree, seed
+        self.settings = settings or SENDING_TO_ALL
+        self.network = Network(np.zeros(capacity, np.uint8), np.zeros(capacity, np.uint8))
+        self.membership = membership(tree, np.zeros(capacity, np.int32), seed, self.settings)
+        self.cycle = 0
+        self._topics = tree.capacity
+        self._members: dict[tuple[int, int], int] = {}  # (process, topic) -> member
+        self._owner: list[tuple[int, Subscriber]] = []  # of each member: process, whom to tell
+        self._events = 0
+
+    def join(self, process: int, topic: str, deliver: Subscriber) -> None:
+        """Make a process a member of a community."""
+        t, member = self.tree.number(topic), len(self._owner)
+        if (process, t) in self._members:
+            raise InputError(f"process: {process} is a member of {topic!r} already")
+        if member == len(self.network.alive):
+            raise InputError(f"capacity: all {member} memberships are used, expected a larger capacity")
+        self._follow_tree()
+        self._members[process, t] = member
+        self._owner.append((process, deliver))
+        self.membership.topic[member] = t
+        self.network.alive[member] = 1
+        self.membership.join(np.array([member]), np.array([-1]), self.cycle)
+        self.step(self.membership.cycles_to_join)
+
+    def leave(self, process: int, topic: str) -> None:
+        """Take a process out of a community."""
+        member = self._members.pop((process, self.tree.number(topic)))
+        self.membership.leave(np.array([member]), self.cycle)
+        self.network.alive[member] = 0
+        self.step()
+
+    def publish(self, process: int, topic: str, data: Any) -> int:
+        """Gossip an event, and tell everybody it reaches."""
+        t = self.tree.number(topic)
+        member = self._members[process, t]
+        number, self._events = self._events, self._events + 1
+        live = self.membership.topic[self.network.alive == 1]
+        sizes = np.bincount(live, minlength=self.tree.capacity)
+        spread = disseminate(
+            self.membership.tables(),
+            parameters(sizes, self.settings, self.tree),
+            member,
+            seed=self.seed,
+            event=number,
+            network=self.network,
+        )
+        reached = np.flatnonzero(spread.round_of >= 0)
+        for other in reached[np.argsort(spread.round_of[reached], kind="stable")]:
+            _, deliver = self._owner[other]
+            deliver(Event(topic, data, number, process, int(spread.round_of[other])))
+        return number
+
+    def parents(self, topic: str) -> list[str]:
+        """The direct supertopics; refuses an unknown topic."""
+        return [self.tree.name(parent) for parent in self.tree.parents(topic)]
+
+    def step(self, cycles: int = 1) -> None:
+        """Let time pass: memberships renew, tables are checked and refilled."""
+        self._follow_tree()
+        for _ in range(cycles):
+            self.membership.step(self.cycle, self.network)
+            self.cycle += 1
+
+    def crash(self, process: int) -> None:
+        """Let a process stop without a word, in all its communities."""
+        for (owner, _), member in list(self._members.items()):
+            if owner == process:
+                self.network.alive[member] = 0
+
+    def _follow_tree(self) -> None:
+        if self.tree.capacity > self._topics:
+            self._topics = self.tree.capacity
+            self.membership.topics_changed()

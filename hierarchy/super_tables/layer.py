@@ -1,0 +1,182 @@
+"""Super-topic tables as a layer: found, checked, refilled and passed on.
+
+CAMCAST Sections 3.3 and 3.4, Figure 6. KEEP_TABLE_UPDATED, each cycle, for every member: an empty table is
+searched for; another is checked with probability p_sel, and if at most tau entries are alive these are
+asked for others of their community. A table that changed goes with the next membership update to the
+members of the owner's topic table, who check their own and merge it; so news spread as long as they
+change something.
+
+Readings
+--------
+- As with dissemination, p_sel is the probability of checking, not that of leaving it out.
+- A search for a nearer community than the table holds goes on for ever if there is none. Each member
+  takes part in it with probability p_sel only, at each timeout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hierarchy.camcast.settings import Settings, for_topics
+from hierarchy.channel import WORD, channel_of
+from hierarchy.super_tables.rules import Search, State
+from hierarchy.super_tables.slots import chains_of, slots_of
+from hierarchy.super_tables.steps import (
+    adopt,
+    deactivate,
+    due_requests,
+    keep_updated,
+    pass_on,
+    take_found,
+)
+from hierarchy.topics import TopicTree
+from sub2sub.kernels.randomness import cycle_key, stream_number
+from sub2sub.overlay.network import Network
+
+__all__ = ["Finder", "SuperTables"]
+
+STREAM = stream_number("camcast upkeep")
+
+
+class Finder(Protocol):
+    """How members of super-communities are found: by flooding, from gateways, in a structured overlay."""
+
+    def find(self, search: Search) -> tuple[NDArray[np.int32], int]:
+        """Serve requests; returns a row of candidates for each, padded with -1, and the messages it took."""
+        ...
+
+
+class SuperTables:
+    """Super-topic tables of all members.
+
+    Parameters
+    ----------
+    tree : TopicTree
+        The hierarchy.
+    topic : (n,) array
+        Community of each member, present or to come.
+    finder : Finder
+        Where contacts come from.
+    topic_tables : callable
+        Gives the topic tables as they are now, (n, k) int32.
+    seed : int
+        Of all draws.
+    settings : Settings, optional
+        z, tau, g and p_sel, of all topics or of each.
+    timeout : int
+        Cycles between two requests of a search.
+    """
+
+    name = "super tables"
+
+    def __init__(
+        self,
+        tree: TopicTree,
+        topic: ArrayLike,
+        finder: Finder,
+        topic_tables: Callable[[], NDArray[np.int32]],
+        seed: int,
+        settings: Settings | None = None,
+        timeout: int = 3,
+    ) -> None:
+        self.tree, self.finder, self.topic_tables = tree, finder, topic_tables
+        self.seed, self.timeout = seed, timeout
+        self.settings = settings
+        self.slots = slots_of(tree)
+        self._resolve()
+        topics = np.asarray(topic, np.int32)
+        n, most = len(topics), self.slots.most
+        self.state = State(
+            topics,
+            np.full((n, most, int(self._z.max())), -1, np.int32),
+            np.zeros((n, most), np.int32),
+            np.zeros((n, most), np.int32),
+            np.zeros((n, most), np.uint8),
+        )
+        self.joined = np.zeros(n, np.uint8)
+
+    def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
+        """Start `peers` afresh; a contact (-1: none) of a supertopic is the first entry of a table."""
+        peers = np.asarray(peers, np.int64)
+        self._clear(peers)
+        self.joined[peers] = 1
+        self.state.due[peers] = cycle
+        adopt(self.state, self.slots, peers, np.asarray(contacts, np.int64), self._z)
+
+    def leave(self, peers: ArrayLike, cycle: int) -> None:
+        """Forget the tables of `peers`."""
+        peers = np.asarray(peers, np.int64)
+        self._clear(peers)
+        self.joined[peers] = 0
+
+    def topics_changed(self) -> None:
+        """Take up topics, or further parents, that were added to the tree.
+
+        Members whose supertopics are others than before search all their tables anew.
+        """
+        old, self.slots = self.slots, slots_of(self.tree)
+        self._resolve()
+        s, more = self.state, self.slots.most - self.state.table.shape[1]
+        if more > 0:
+            wider = ((0, 0), (0, more))
+            self.state = s = State(
+                s.topic,
+                np.pad(s.table, (*wider, (0, 0)), constant_values=-1),
+                np.pad(s.scope, wider),
+                np.pad(s.due, wider),
+                np.pad(s.fresh, wider),
+            )
+        known = len(old.first) - 1
+        moved = [t for t in range(known) if chains_of(old, t) != chains_of(self.slots, t)]
+        self._clear(np.flatnonzero(np.isin(s.topic, moved)))
+
+    def step(self, cycle: int, network: Network) -> dict[str, int]:
+        """Pass changed tables on, check and refill tables, search where there is none."""
+        s = self.state
+        key = cycle_key(self.seed, STREAM, cycle)
+        channel = channel_of(network)
+        present = network.alive * self.joined
+        tables = self.topic_tables()
+        p_sel = self._p_sel(present)
+        deactivate(s, self.slots)
+        updates = pass_on(s, self.slots, tables, self._z, present, channel, key)
+        checks = keep_updated(s, self.slots, tables, self._z, self._tau, p_sel, present, channel, key)
+        requests = due_requests(s, self.slots, p_sel, present, cycle, key)
+        found, searches = self.finder.find(
+            Search(s, self.slots, tables, requests, s.table.shape[2], cycle, self.seed, channel)
+        )
+        take_found(s, self.slots, requests, found, self._z, cycle, self.timeout)
+        return {
+            "messages": updates + checks + searches,
+            "failed": int(channel.failed[0]),
+            "bytes": WORD * ((updates + searches) * (1 + s.table.shape[2]) + 2 * checks),
+            "updates": updates,
+            "checks": checks,
+            "searches": searches,
+        }
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything a checkpoint has to keep."""
+        return {**self.state._asdict(), "joined": self.joined}
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take up the state that `arrays` gave."""
+        self.state = State(*(arrays[name].copy() for name in State._fields))
+        self.joined = arrays["joined"].copy()
+
+    def _clear(self, peers: NDArray[np.int64]) -> None:
+        s = self.state
+        s.table[peers], s.scope[peers], s.due[peers], s.fresh[peers] = -1, 0, 0, 0
+
+    def _p_sel(self, present: NDArray[np.uint8]) -> NDArray[np.float64]:
+        sizes = np.bincount(self.state.topic[present == 1], minlength=self.tree.capacity)
+        return np.array([own.select(int(n)) for own, n in zip(self._own, sizes, strict=True)])
+
+    def _resolve(self) -> None:
+        self._own = for_topics(self.settings, self.tree.capacity, self.tree)
+        self._z = np.array([own.z for own in self._own], np.int64)
+        self._tau = np.array([own.tau for own in self._own], np.int64)

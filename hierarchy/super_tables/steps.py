@@ -1,0 +1,166 @@
+"""The phases of `SuperTables.step`, each for all members one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hierarchy.channel import arrives
+from hierarchy.super_tables.rules import answer, ask, check, entries, merge, table_place
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import draw, peer_key, unit
+
+__all__ = ["adopt", "deactivate", "due_requests", "keep_updated", "pass_on", "take_found"]
+
+PASS_ON, KEEP_UPDATED, SEARCH = range(-3, 0)  # draws of the phases are kept apart
+
+
+@kernel
+def adopt(state, slots, peers, contacts, z):
+    """Put each peer's contact into the table whose chain it is on."""
+    for i in range(len(peers)):
+        if contacts[i] >= 0:
+            t = state.topic[peers[i]]
+            for slot in range(slots.first[t], slots.first[t + 1]):
+                row = state.table[peers[i], slot - slots.first[t]]
+                merge(state.topic, row, z[t], slots, slot, np.int32(contacts[i]))
+
+
+@kernel
+def deactivate(state, slots):
+    """Empty the tables of branches whose lower chain is populated again."""
+    for member in range(len(state.topic)):
+        t = state.topic[member]
+        for slot in range(slots.first[t], slots.first[t + 1]):
+            if not is_active(state, slots, member, slot):
+                own = slot - slots.first[t]
+                state.table[member, own, :] = -1
+                state.scope[member, own] = 0
+
+
+@kernel
+def is_active(state, slots, member, slot):
+    """Whether a slot is in use: all of the chain below its branch has been searched in vain."""
+    below = slots.after[slot]
+    if below < 0:
+        return True
+    own = below - slots.first[state.topic[member]]
+    whole = slots.start[below + 1] - slots.start[below]
+    return state.table[member, own, 0] < 0 and state.scope[member, own] >= whole
+
+
+@kernel
+def pass_on(state, slots, topic_table, z, present, channel, key):
+    """Send changed tables along the topic tables; returns messages, the checks they cause included."""
+    fresh = state.fresh.copy()
+    state.fresh[:] = 0
+    messages = 0
+    for member in range(len(state.topic)):
+        t = state.topic[member]
+        if not present[member]:
+            continue
+        own = peer_key(peer_key(key, PASS_ON), member)
+        k = np.int64(0)
+        for slot in range(slots.first[t], slots.first[t + 1]):
+            place = slot - slots.first[t]
+            if not fresh[member, place]:
+                continue
+            for i in range(entries(topic_table[member])):
+                to = topic_table[member, i]
+                messages += 1
+                through = arrives(channel, member, to, draw(own, k))
+                k += 1
+                if not through or not present[to]:
+                    continue
+                row = state.table[to, place]
+                sent, k = check(row, to, channel, own, k)
+                messages += sent
+                for candidate in state.table[member, place]:
+                    if candidate >= 0 and merge(state.topic, row, z[t], slots, slot, candidate):
+                        state.fresh[to, place] = 1
+    return messages
+
+
+@kernel
+def keep_updated(state, slots, topic_table, z, tau, p_sel, present, channel, key):
+    """KEEP_TABLE_UPDATED for tables that have entries; returns messages."""
+    told = np.empty(state.table.shape[2], np.int32)
+    messages = 0
+    for member in range(len(state.topic)):
+        t = state.topic[member]
+        if not present[member]:
+            continue
+        own = peer_key(peer_key(key, KEEP_UPDATED), member)
+        k = np.int64(0)
+        for slot in range(slots.first[t], slots.first[t + 1]):
+            row = state.table[member, slot - slots.first[t]]
+            if row[0] < 0:
+                continue
+            selected = unit(draw(own, k)) < p_sel[t]
+            k += 1
+            if not selected:
+                continue
+            sent, k = check(row, member, channel, own, k)
+            messages += sent
+            left = entries(row)
+            if left > tau[t]:
+                continue
+            scope = slots.start[slot + 1] - slots.start[slot]
+            asked = row[:left].copy()
+            for other in asked:
+                messages += 2
+                through = ask(channel, member, other, own, k)
+                k += 2
+                if not through:
+                    continue
+                k = answer(state, slots, slot, scope, topic_table, other, z[t], told, own, k)
+                for candidate in told:
+                    if candidate >= 0 and merge(state.topic, row, z[t], slots, slot, candidate):
+                        state.fresh[member, slot - slots.first[t]] = 1
+    return messages
+
+
+@kernel
+def due_requests(state, slots, p_sel, present, cycle, key):
+    """Whose search sends a request now, as rows of (member, slot, scope); scopes widen here."""
+    requests = np.empty((state.table.shape[0] * state.table.shape[1], 3), np.int64)
+    count = 0
+    for member in range(len(state.topic)):
+        t = state.topic[member]
+        if not present[member]:
+            continue
+        own = peer_key(peer_key(key, SEARCH), member)
+        for slot in range(slots.first[t], slots.first[t + 1]):
+            place = slot - slots.first[t]
+            if state.due[member, place] > cycle or not is_active(state, slots, member, slot):
+                continue
+            now = table_place(state.topic, state.table[member, place], slots, slot)
+            if now == 0:
+                state.scope[member, place] = 0
+                continue
+            whole = slots.start[slot + 1] - slots.start[slot]
+            if now < whole:  # found farther up: nearer ones only, and not everybody every time
+                if unit(draw(own, place)) >= p_sel[t]:
+                    continue
+                state.scope[member, place] = now
+            else:
+                state.scope[member, place] = min(whole, state.scope[member, place] + 1)
+            requests[count, 0], requests[count, 1] = member, slot
+            requests[count, 2] = state.scope[member, place]
+            count += 1
+    return requests[:count].copy()
+
+
+@kernel
+def take_found(state, slots, requests, found, z, cycle, timeout):
+    """Merge what was found, and set the next request."""
+    for number in range(len(requests)):
+        member, slot = requests[number, 0], requests[number, 1]
+        t = state.topic[member]
+        place = slot - slots.first[t]
+        row = state.table[member, place]
+        for candidate in found[number]:
+            if candidate >= 0 and merge(state.topic, row, z[t], slots, slot, candidate):
+                state.fresh[member, place] = 1
+        state.due[member, place] = cycle + timeout
+        if table_place(state.topic, row, slots, slot) == 0:
+            state.scope[member, place] = 0

@@ -1,0 +1,87 @@
+"""`sub2sub`: one command line over everything.
+
+Each command is a module of `sims/cli/commands/`, imported when it is called; its summary is the first line of
+that module's docstring, so that help and completion wait for nothing.
+
+Exit codes: 0 done, 1 failed (a full disk, a run that broke), 2 a user's mistake, 130 interrupted. Errors are
+one line on standard error. A claim that does not hold is a finding, not a failure.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from functools import cache
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from sub2sub.errors import InputError
+
+__all__ = ["main"]
+
+COMMANDS = Path(__file__).with_name("commands")
+
+
+class Commands(click.Group):
+    """The modules of `sims/cli/commands/` as commands; a user's mistake in any of them is one line."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Names of the modules."""
+        return sorted(path.stem for path in COMMANDS.glob("[a-z]*.py"))
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """The command that module `name` calls `command`."""
+        if name not in self.list_commands(context):
+            return None
+        command: click.Command = importlib.import_module(f"sims.cli.commands.{name}").command
+        return command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands with their summaries."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _summary(name)) for name in self.list_commands(context)])
+
+    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete a command's name, or an option."""
+        names = [name for name in self.list_commands(context) if name.startswith(incomplete)]
+        items = [CompletionItem(name, help=_summary(name)) for name in names]
+        return items + click.Command.shell_complete(self, context, incomplete)
+
+    def invoke(self, context: click.Context) -> object:
+        """Run the command."""
+        try:
+            return super().invoke(context)
+        except InputError as error:
+            click.echo(f"sub2sub: {error}", err=True)
+            context.exit(2)
+        except KeyboardInterrupt:
+            click.echo("sub2sub: interrupted", err=True)
+            context.exit(130)
+        except OSError as error:
+            click.echo(f"sub2sub: {error}", err=True)
+            context.exit(1)
+
+
+@cache
+def _summary(name: str) -> str:
+    text = (COMMANDS / f"{name}.py").read_text(encoding="utf-8")
+    return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="sub2sub")
+def main() -> None:
+    """Publish/subscribe overlays, simulated and compared.
+
+    \b
+    Examples:
+      sub2sub reproduce                          list the experiments of the papers
+      sub2sub reproduce sub2sub-fig5 --quick     a figure of a paper, in its small form
+      sub2sub workload --help                    workloads, in process and on Spark
+    """
+
+
+if __name__ == "__main__":
+    main()

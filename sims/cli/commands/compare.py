@@ -1,0 +1,77 @@
+"""Compare topics and ranges: what each system costs on the same interests, events and faults."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+__all__ = ["command"]
+
+
+@click.command()
+@click.option(
+    "--world", type=click.Choice(["topics", "ranges", "between", "all"]), default="all", show_default=True,
+    help="Which interests: topics, ranges, or the family between.",
+)  # fmt: skip
+@click.option("--subscribers", type=int, help="In each world.  [default: 10000; 500 with --quick]")
+@click.option("--events", type=int, default=20, show_default=True, help="Published in each cell and seed.")
+@click.option("--seeds", type=int, default=10, show_default=True, help="Seeds each cell is a mean over.")
+@click.option(
+    "--tree", type=click.Path(dir_okay=False), help="Topics: a file with a path such as .a.b a line."
+)
+@click.option(
+    "--workload", "workloads", multiple=True, metavar="NAME|DIR|FILE",
+    help="Ranges: uniform-D, power-law-D, a .toml spec, a workload folder, or a table (.csv, .parquet).",
+)  # fmt: skip
+@click.option("--quick", is_flag=True, help="The smaller form, within about a minute.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("out/compare"), show_default=True,
+    help="Folder to write to; one that exists is taken up where it was left.",
+)  # fmt: skip
+@click.option("--processes", type=int, help="Units at a time.  [default: one a core]")
+@click.option("--master", help="Run on this Spark master instead, such as spark://HOST:PORT or local[4].")
+@click.option("--time-limit", type=float, default=300.0, show_default=True, help="Seconds a unit may take.")
+@click.option("--quiet", is_flag=True, help="Print the findings only.")
+def command(
+    world: str,
+    subscribers: int | None,
+    events: int,
+    seeds: int,
+    tree: str | None,
+    workloads: tuple[str, ...],
+    quick: bool,
+    out: Path,
+    processes: int | None,
+    master: str | None,
+    time_limit: float,
+    quiet: bool,
+) -> None:
+    """What a topic costs, what a range costs: every system on the same interests, events and faults.
+
+    \b
+    Writes OUT/ with compare.parquet, .csv and .md, figures, and index.html. How each cost is counted and
+    what each system knows: docs/compare.md.
+      sub2sub compare --quick
+      sub2sub compare --world ranges --workload uniform-2 --workload prices.parquet
+    """
+    from sims.cli.console import progress_bar
+    from sims.compare.compare import compare
+    from sims.compare.plan import Plan, worlds_of
+    from sims.runs.folder import RunWriter
+
+    size = subscribers if subscribers is not None else 500 if quick else 10_000
+    plan = Plan(
+        tuple(worlds_of(world, tree, workloads, quick)), size, events, seeds=seeds, seconds=time_limit
+    )
+    plan.check()
+    with (
+        RunWriter.create(out, kind="compare", name="compare", seed=1, replace=True) as writer,
+        progress_bar(f"{len(plan.units())} units", "units", quiet=quiet) as report,
+    ):
+        sentences = compare(plan, writer, processes or os.cpu_count() or 1, master, report)
+    for sentence in sentences:
+        click.echo(sentence)
+    if not quiet:
+        click.echo(f"written to {out}")

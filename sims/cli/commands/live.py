@@ -1,0 +1,237 @@
+"""Live peers over TCP: one in this process, or a swarm of processes on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sub2sub.errors import InputError
+
+if TYPE_CHECKING:
+    from sub2sub.live import Tls
+
+__all__ = ["command"]
+
+
+@click.group("live")
+def command() -> None:
+    """Run Sub-2-Sub and CAMCAST over real sockets (needs the extra `live`).
+
+    \b
+    Examples:
+      sub2sub live swarm --peers 40 --kill 0.2
+      sub2sub live communities --sizes 7,27,84 --upward 0.01,0.1,1
+      sub2sub live peer --listen 127.0.0.1:7000 --subscribe 0:0.5,0:1
+      sub2sub live peer --contact 127.0.0.1:7000 --attributes 2 --publish 0.25,0.5 --data hello
+    """
+
+
+with_tls = click.option(
+    "--tls",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder with authority.pem, certificate.pem, key.pem.",
+)
+
+
+def _address(text: str, field: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdigit() or int(port) > 65535:
+        raise InputError(f"{field}: expected HOST:PORT, got {text!r}")
+    return host.strip("[]"), int(port)
+
+
+def _ranges(text: str) -> tuple[list[float], list[float]]:
+    ends = [part.split(":") for part in text.split(",")]
+    try:
+        return [float(low) for low, _ in ends], [float(high) for _, high in ends]
+    except ValueError:
+        raise InputError(f"subscribe: expected LOW:HIGH,LOW:HIGH,..., got {text!r}") from None
+
+
+def _point(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"publish: expected numbers such as 0.25,0.5, got {text!r}") from None
+
+
+def _tls(folder: Path | None) -> Tls | None:
+    from sub2sub.live import Tls
+
+    return Tls(folder / "authority.pem", folder / "certificate.pem", folder / "key.pem") if folder else None
+
+
+@command.command()
+@click.option("--listen", default="127.0.0.1:0", show_default=True, help="HOST:PORT; 0 takes a free port.")
+@click.option("--contact", help="HOST:PORT of anybody in the overlay; without it a new overlay begins.")
+@click.option("--attributes", type=int, help="Attributes of the overlay, where nothing is subscribed to.")
+@click.option("--subscribe", "ranges", multiple=True, help="LOW:HIGH,LOW:HIGH,... one range per attribute.")
+@click.option("--publish", "point", help="An event to publish, X,X,...; the peer then leaves.")
+@click.option("--data", default="", help="What the event says.")
+@click.option("--period", type=float, default=1.0, show_default=True, help="Seconds of a cycle.")
+@click.option("--seconds", type=float, help="Leave after so long; without it, on an interrupt.")
+@with_tls
+def peer(
+    listen: str,
+    contact: str | None,
+    attributes: int | None,
+    ranges: tuple[str, ...],
+    point: str | None,
+    data: str,
+    period: float,
+    seconds: float | None,
+    tls: Path | None,
+) -> None:
+    """Run one node: print the events it subscribes to as JSON lines, or publish one."""
+    from sub2sub.live import Node, Received
+
+    boxes = [_ranges(text) for text in ranges]
+    event = _point(point) if point is not None else None
+    d = attributes or (len(boxes[0][0]) if boxes else len(event) if event else 0)
+    at = _address(contact, "contact") if contact else None
+
+    def show(received: Received) -> None:
+        text = received.data.decode(errors="replace")
+        click.echo(json.dumps({"point": received.point, "data": text, "hops": received.hops}))
+
+    async def run() -> None:
+        node = Node(d, at, _address(listen, "listen"), period, tls=_tls(tls))
+        async with node:
+            click.echo(f"listening at {node.address[0]}:{node.address[1]}", err=True)
+            for low, high in boxes:
+                await node.subscribe(low, high, show)
+            if event is not None:
+                published = await node.publish(event, data.encode())
+                taken = "nobody wants it" if published.entry is None else f"taken by {published.entry:#018x}"
+                click.echo(f"published: {taken}", err=True)
+            if event is None or seconds is not None:
+                await asyncio.sleep(seconds if seconds is not None else 10**9)
+
+    try:
+        asyncio.run(run())
+    except OSError as error:
+        raise InputError(str(error)) from None
+
+
+@command.command()
+@click.option("--peers", type=click.IntRange(2, 2000), default=40, show_default=True)
+@click.option("--attributes", type=click.IntRange(1, 16), default=2, show_default=True)
+@click.option("--per-process", type=click.IntRange(1), default=1, help="Peers that share a process.")
+@click.option("--period", type=float, help="Seconds of a cycle; by the number of peers if not given.")
+@click.option("--events", type=int, default=100, show_default=True, help="Events to publish each time.")
+@click.option(
+    "--kill", "share", type=click.FloatRange(0, 0.9), default=0.0, help="Share of processes to kill."
+)
+@click.option("--most", type=float, default=120.0, show_default=True, help="Seconds to wait for rings.")
+@click.option("--seed", type=int, default=1, show_default=True)
+@with_tls
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON, and nothing else.")
+def swarm(
+    peers: int,
+    attributes: int,
+    per_process: int,
+    period: float | None,
+    events: int,
+    share: float,
+    most: float,
+    seed: int,
+    tls: Path | None,
+    as_json: bool,
+) -> None:
+    """Run a swarm on loopback: build the rings, publish, kill some, heal, publish again.
+
+    Everybody subscribes to a random range. A cycle takes each peer some 10 ms of a processor; the period
+    leaves room for that.
+    """
+    import numpy as np
+
+    from sims.live.progress import watching
+    from sims.live.swarm import Swarm
+
+    rng = np.random.default_rng(seed)
+    low = rng.random((peers, attributes)) * 0.8
+    high = np.minimum(low + rng.random((peers, attributes)) * 0.5, 1.0)
+    points = rng.random((max(events, 500), attributes))
+    outcome: list[dict[str, Any]] = []
+    with Swarm(low, high, period or max(0.5, peers / 50), per_process, seed, tls=_tls(tls)) as live:
+        live.join()
+        for stage in ("built", "healed"):
+            if stage == "healed":
+                if not share:
+                    break
+                live.kill(share)
+            with watching(stage, quiet=as_json) as show:
+                watch = live.settle(points, most, show)[-1]
+            delivery = live.publish(points[:events])
+            outcome.append(
+                {
+                    "stage": stage,
+                    "peers": watch.peers,
+                    "seconds": round(watch.seconds, 1),
+                    "ring links in place": watch.links,
+                    "complete rings": watch.complete,
+                    "events": delivery.events,
+                    "exact": delivery.exact,
+                    "wanted": delivery.wanted,
+                    "delivered": delivery.delivered,
+                    "twice": delivery.twice,
+                    "unwanted": delivery.unwanted,
+                    "hops": max(delivery.hops, default=0),
+                }
+            )
+    if as_json:
+        click.echo(json.dumps(outcome))
+        return
+    for row in outcome:
+        click.echo(", ".join(f"{name} {value}" for name, value in row.items()))
+
+
+@command.command()
+@click.option("--sizes", default="7,27,84", show_default=True, help="Members of each community, root first.")
+@click.option(
+    "--membership",
+    type=click.Choice(["unstructured", "semi-structured", "structured"]),
+    default="unstructured",
+    show_default=True,
+    help="Where tables come from; the last two keep a P-Grid, which takes some 40 cycles more.",
+)
+@click.option("--upward", default="0.1,1", show_default=True, help="p_sel of the events to publish.")
+@click.option("--per-process", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--period", type=float, default=2.0, show_default=True, help="Seconds of a cycle.")
+@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON, and nothing else.")
+def communities(
+    sizes: str, membership: str, upward: str, per_process: int, period: float, seed: int, as_json: bool
+) -> None:
+    """Run CAMCAST communities on loopback and publish events in the lowest one."""
+    from hierarchy.camcast import TopicSettings
+    from hierarchy.live import MemberSettings
+    from sims.live.communities import Communities
+
+    chances = _point(upward)
+    try:
+        counts = [int(part) for part in sizes.split(",")]
+    except ValueError:
+        raise InputError(f"sizes: expected whole numbers such as 7,27,84, got {sizes!r}") from None
+    if min(counts) < 1 or not all(0 <= chance <= 1 for chance in chances):
+        raise InputError(f"sizes, upward: expected members and probabilities, got {sizes!r}, {upward!r}")
+    settings = MemberSettings(TopicSettings(c=0.0, a=2.0, z=4))
+    with Communities(counts, settings, period, per_process, seed, membership) as live:
+        live.found()
+        live.enter()
+        live.settle(most=60.0)
+        fates = live.publish(chances)
+    rows = [
+        {"p_sel": chance, "community": topic, **fate._asdict()}
+        for chance, own in zip(chances, fates, strict=True)
+        for topic, fate in own.items()
+    ]
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    for row in rows:
+        click.echo(", ".join(f"{name} {value}" for name, value in row.items()))

@@ -1,0 +1,169 @@
+"""Run an experiment from a TOML file into a run folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from sub2sub.errors import InputError
+
+if TYPE_CHECKING:
+    from sims.config.experiment import Experiment
+    from sims.runs.runner import Ended
+
+__all__ = ["command"]
+
+
+def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from sims.config.shipped import shipped
+
+    names = [
+        CompletionItem(name, help=title) for name, title in shipped().items() if name.startswith(incomplete)
+    ]
+    return [*names, CompletionItem(incomplete, type="file")]
+
+
+@click.command("run")
+@click.argument("source", metavar="[FILE|NAME|FOLDER]", required=False, shell_complete=_complete)
+@click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change a setting, such as layers.ring.cap=20.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Folder to write to.  [default: runs/NAME]",
+)
+@click.option("--seed", type=click.IntRange(0), help="The only seed, in place of the file's.")
+@click.option("--resume", is_flag=True, help="Go on where an interrupted run stopped.")
+@click.option("--overwrite", is_flag=True, help="Begin anew where there is a run already.")
+@click.option("--checkpoint-every", type=click.IntRange(0), metavar="N", help="Cycles between checkpoints.")
+@click.option(
+    "--show", is_flag=True, help="Print the experiment, every default written out, and run nothing."
+)
+@click.option(
+    "--keys", metavar="SYSTEM", help="Print every key of a file, with its meaning: sub2sub, camcast, hpmcast."
+)
+@click.option("--quiet", is_flag=True, help="No progress and no summary.")
+@click.option("--json", "as_json", is_flag=True, help="Print the final numbers as JSON, and nothing else.")
+def command(
+    source: str | None,
+    changes: tuple[str, ...],
+    out: Path | None,
+    seed: int | None,
+    resume: bool,
+    overwrite: bool,
+    checkpoint_every: int | None,
+    show: bool,
+    keys: str | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Run an experiment: a TOML FILE, the NAME of one that comes with the package, or a run FOLDER to resume.
+
+    Without an argument the experiments that come with the package are listed. A run with several seeds has a
+    folder for each, DIR/seed-N. Ctrl-C ends the cycle, writes a checkpoint and exits with 130.
+
+    \b
+    Examples:
+      sub2sub run                                                  list the experiments
+      sub2sub run sub2sub-fig5 --set population.size=1000 --out r  a smaller one, into r/
+      sub2sub run mine.toml --seed 7 --set layers.ring.exchanges=2
+      sub2sub run r --resume                                       go on with what is in r/
+      sub2sub run sub2sub-fig5 --show > mine.toml                  a file to begin with
+      sub2sub run --keys sub2sub                                   what a file may hold
+    """
+    if keys is not None:
+        _describe(keys)
+        return
+    if source is None:
+        _list()
+        return
+    from sims.config.experiment import load_experiment
+    from sims.config.shipped import find_file
+    from sims.runs.folder import SETTINGS
+
+    if resume and overwrite:
+        raise InputError("--resume and --overwrite: expected one or the other")
+    folder = Path(source)
+    if (folder / SETTINGS).is_file():
+        if not resume:
+            raise InputError(f"{source} is a run folder: expected --resume, or a file or name to run")
+        file, out, name = folder / SETTINGS, folder, folder.resolve().name
+    else:
+        file = find_file(source)
+        name = file.stem
+        out = out or Path("runs") / name
+    experiment = load_experiment(file, changes)
+    if seed is not None:
+        experiment = replace(experiment, seeds=(seed,))
+    if checkpoint_every is not None:
+        experiment = replace(experiment, checkpoint_every=checkpoint_every)
+    if show:
+        click.echo(experiment.to_toml(), nl=False)
+        return
+    ended = _run_all(experiment, out, name, resume, overwrite, quiet or as_json)
+    if as_json:
+        facts = [{"folder": str(e.folder), "seed": e.seed, "seconds": e.seconds, **e.numbers} for e in ended]
+        click.echo(json.dumps(facts, indent=2))
+    elif not quiet:
+        _summarise(ended)
+
+
+def _describe(name: str) -> None:
+    from sims.config.describe import describe
+    from sims.runs.systems import NAMES
+
+    if name not in NAMES:
+        raise InputError(f"--keys {name}: expected one of {', '.join(NAMES)}")
+    click.echo(describe(name), nl=False)
+
+
+def _list() -> None:
+    from sims.config.shipped import shipped
+
+    for name, title in shipped().items():
+        click.echo(f"{name:24} {title}")
+
+
+def _run_all(
+    experiment: Experiment, out: Path, name: str, resume: bool, overwrite: bool, quiet: bool
+) -> list[Ended]:
+    from sims.cli.console import progress_bar
+    from sims.runs.folder import SETTINGS
+    from sims.runs.runner import run_experiment
+    from workloads.folder.tables import whole
+
+    if len(experiment.seeds) > 1:
+        with whole(out / SETTINGS) as draft:  # what `--resume` takes up, seeds not begun included
+            draft.write_text(experiment.to_toml(), encoding="utf-8")
+    ended = []
+    for seed in experiment.seeds:
+        place = out if len(experiment.seeds) == 1 else out / f"seed-{seed}"
+        size = experiment.population.size or 10_000
+        with progress_bar(f"{name}, seed {seed}", "peers", size, quiet) as report:
+            ended.append(
+                run_experiment(
+                    experiment, seed, place,
+                    name=name, resume=resume, overwrite=overwrite, progress=report,
+                )
+            )  # fmt: skip
+    return ended
+
+
+def _summarise(ended: list[Ended]) -> None:
+    from sims.cli.console import shown
+
+    for each in ended:
+        click.echo(f"{each.folder}: seed {each.seed}, {each.seconds:.1f} s")
+        for name, value in each.numbers.items():
+            click.echo(f"  {name.replace('_', ' '):32} {shown(value)}")

@@ -1,7 +1,0 @@
-"""Run a grid of settings times seeds, one run per Spark task."""
-
-from __future__ import annotations
-
-from workloads.cli import sweep as command
-
-__all__ = ["command"]

@@ -1,0 +1,120 @@
+"""All keys of an experiment file and their meaning, read from the settings classes and their docstrings."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+from typing import Any, Literal, get_args, get_origin
+
+from sims.config.entries import FAULTS, Kinds
+from sims.config.experiment import Experiment
+from sims.config.schema import REQUIRED, Parameter, parameters, plain
+from sims.config.toml import value_as_toml
+from sims.runs.systems import system
+
+__all__ = ["describe", "documented"]
+
+WIDTH = 100
+_SECTION = re.compile(r"(?:Attributes|Parameters)\n-+\n(.*?)(?:\n\n\w[^\n]*\n-+\n|\Z)", re.DOTALL)
+
+
+def documented(target: Any) -> dict[str, str]:
+    """What a class's docstring says of each attribute or parameter.
+
+    Examples
+    --------
+    >>> from sub2sub.cyclon.layer import CyclonSettings
+    >>> documented(CyclonSettings)["tries"]
+    'Times a request, or a reply, is sent before it is given up; 1 as published.'
+    """
+    section = _SECTION.search(inspect.getdoc(target) or "")
+    found: dict[str, str] = {}
+    names: list[str] = []
+    for line in section[1].splitlines() if section else ():
+        if line and not line.startswith(" "):
+            names = [name.strip() for name in line.partition(" : ")[0].split(",")]
+        elif names:
+            for name in names:
+                found[name] = f"{found.get(name, '')} {line.strip()}".strip()
+    return found
+
+
+def describe(name: str = "sub2sub") -> str:
+    """An experiment file for a system with every key, its default and, as a comment, what it means.
+
+    Examples
+    --------
+    >>> print(describe()[:72])
+    # What it shows, in a line.
+    title = ""
+    <BLANKLINE>
+    # How long it runs.
+    cycles = 40
+    """
+    chosen = system(name)
+    tables = {"workload": chosen.workload, "layers": chosen.layers, "dissemination": chosen.dissemination}
+    lines = list(_keys(Experiment, (), Experiment(system=name)))
+    for table, settings in {"population": parameters(Experiment)["population"].hint, **tables}.items():
+        lines += _table(settings, (table,), settings())
+    lines += _kinds("faults", FAULTS, chosen.supplied)
+    lines += _kinds("observers", chosen.observers, chosen.supplied)
+    return "\n".join(lines) + "\n"
+
+
+def _table(settings: Any, key: tuple[str, ...], values: Any) -> Iterator[str]:
+    yield f"[{'.'.join(key)}]"
+    if hasattr(settings, "paper"):
+        yield from (
+            "# What this table leaves out is as published, or as by default.",
+            '# base = "default"',
+            "",
+        )
+    yield from _keys(settings, key, values)
+
+
+def _keys(settings: Any, key: tuple[str, ...], values: Any) -> Iterator[str]:
+    """The plain keys of a table, and then its tables."""
+    meaning, known = documented(settings), parameters(settings)
+    tables = {name for name, found in known.items() if dataclasses.is_dataclass(found.hint)}
+    for name, found in known.items():
+        if name not in tables and (key or name in ("title", "cycles", "seeds", "checkpoint_every", "system")):
+            yield from textwrap.wrap(meaning.get(name, "") + _options(found), WIDTH, **_COMMENT)
+            value = getattr(values, name)
+            yield from (f"# {name} = ..." if value is None else f"{name} = {_shown(value)}", "")
+    for name in known if key else ():
+        if name in tables:
+            yield from _table(known[name].hint, (*key, name), getattr(values, name))
+
+
+_COMMENT: dict[str, Any] = {"initial_indent": "# ", "subsequent_indent": "# "}
+
+
+def _kinds(table: str, kinds: Kinds, supplied: tuple[str, ...]) -> Iterator[str]:
+    yield f"# [[{table}]], each with at = CYCLE, or with from, until (exclusive) and every"
+    for kind, make in kinds.items():
+        settings = {k: found for k, found in parameters(make).items() if k not in supplied}
+        words = [f"{name} = {_shown(found.default)}" for name, found in settings.items()]
+        summary = (inspect.getdoc(make) or "").partition("\n")[0]
+        yield from textwrap.wrap(f'kind = "{kind}": {summary}', WIDTH, **_COMMENT)
+        if words:
+            yield from textwrap.wrap(
+                ", ".join(words), WIDTH, initial_indent="#     ", subsequent_indent="#     "
+            )
+    yield ""
+
+
+def _options(parameter: Parameter) -> str:
+    hint = parameter.hint
+    if get_origin(hint) is Literal:
+        return f" One of {', '.join(get_args(hint))}."
+    if inspect.isclass(hint) and issubclass(hint, enum.Enum):
+        return f" One of {', '.join(plain(member) for member in hint)}."
+    return ""
+
+
+def _shown(value: Any) -> str:
+    return "?" if value is REQUIRED else value_as_toml(plain(value))

@@ -1,0 +1,1 @@
+"""The experiments of Sub-2-Sub, and of the overlay beneath it."""

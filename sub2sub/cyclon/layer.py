@@ -1,0 +1,264 @@
+"""CYCLON: the random links (Sub-2-Sub, Section 4.1).
+
+Voulgaris, Gavidia, van Steen: *CYCLON: Inexpensive membership management for unstructured P2P overlays*,
+J. Network and Systems Management 13(2), 2005, Section 3 (enhanced shuffling). Once a cycle a peer takes
+the oldest of its links, sends it a few of its links at random together with a fresh link to itself, and
+gets as many back. Both fill free places first and then overwrite what they sent away; a link to oneself
+or to a peer already known is discarded. An unreachable partner is simply forgotten.
+
+Added to the paper, and off unless `retry` is set: a peer remembers a partner that did not answer, and
+tries it again from time to time, or when it knows nobody else. Without that two halves of a network that
+have forgotten each other never meet again. And a request that is lost is repeated, `tries` times in all:
+as published, heavy loss takes more links from young views than they can win, and the overlay falls apart.
+
+Read differently from the paper:
+
+- A link carries the cycle its peer made it (its stamp) instead of an age to be increased. The order of
+  ages, and so every decision, is the same; of equally old links the one to the lowest peer is taken.
+- What is already known is decided once, before anything is overwritten.
+- Under message loss a request that is lost costs the partner's link, as if the partner were dead; a lost
+  reply leaves the responder's side done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.errors import InputError
+from sub2sub.kernels.compilation import hot, rule
+from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number
+from sub2sub.kernels.simd.links import LANES, aligned, first_bit, padded, prefetch
+from sub2sub.overlay.network import Network, attempts, reaches
+from sub2sub.overlay.views import (
+    FREE,
+    empty_views,
+    known,
+    link,
+    oldest,
+    peer_of,
+    places_of,
+    sample,
+    view_links,
+)
+
+__all__ = ["Cyclon", "CyclonSettings", "shuffle_merge", "shuffle_news", "take"]
+
+STREAM = stream_number("cyclon")
+MESSAGE, LINK = 12, 10  # bytes: a header; address, port and age of a link
+SENT, ANSWERED, REQUEST, REPLY = 0, 32, 64, 65  # where a peer's draws for each purpose begin
+AHEAD = 6  # peers to look ahead for prefetching; any number gives the same result
+
+
+@dataclass(frozen=True)
+class CyclonSettings:
+    """Settings of CYCLON.
+
+    Attributes
+    ----------
+    view : int
+        Links a peer keeps, at most 63. More survive larger crashes; 20 is the CYCLON paper's usual choice.
+    shuffle : int
+        Links sent in one exchange, at most `view`. Traffic grows with it, mixing gets faster.
+    retry : int
+        Every so many cycles a peer turns to the partner that did not answer instead of its oldest link;
+        0 for never, as published.
+    tries : int
+        Times a request, or a reply, is sent before it is given up; 1 as published.
+    """
+
+    view: int = 20
+    shuffle: int = 8
+    retry: int = 0
+    tries: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        if not 1 <= self.view <= 63:
+            raise InputError(f"cyclon.view: expected 1 to 63 links, got {self.view}")
+        if not 1 <= self.shuffle <= self.view:
+            raise InputError(f"cyclon.shuffle: expected 1 to view = {self.view}, got {self.shuffle}")
+        if self.tries < 1:
+            raise InputError(f"cyclon.tries: expected 1 or more, got {self.tries}")
+        if self.retry < 0:
+            raise InputError(f"cyclon.retry: expected 0 (never) or more cycles, got {self.retry}")
+
+
+@rule
+def take(row, places, out):
+    """Copy the links at `places` (a mask) to `out`; how many."""
+    count = 0
+    while places:
+        out[count] = row[first_bit(places)]
+        places &= places - 1
+        count += 1
+    return count
+
+
+@rule
+def shuffle_news(owner, row, received, count):
+    """Mask of the received links that lead neither to the owner nor to a peer it already has.
+
+    Decided for all of them before one is written: a vector load waits for the scalar stores just before it.
+    """
+    everything = (np.int64(1) << count) - 1
+    return everything & ~known(received, count, row) & ~places_of(received, owner)
+
+
+@rule
+def shuffle_merge(row, size, room, sent, received, news):
+    """Take up the received links marked in `news`: free places first, then those that were sent away."""
+    while news:
+        if size < room:
+            place = size
+            size += 1
+        elif sent:
+            place = first_bit(sent)
+            sent &= sent - 1
+        else:
+            break
+        row[place] = received[first_bit(news)]
+        news &= news - 1
+    return size
+
+
+@rule
+def remember(lost, q, again):
+    """Whom to try again after q did not answer: the first one, until it was tried in vain; then the next.
+
+    One tried in vain is kept, as -2 - q, while nobody else fails to answer: it may be beyond a partition.
+    """
+    if again:
+        return -2 - q
+    return q if lost < 0 else lost
+
+
+@hot
+def _step(view, size, lost, room, shuffle, retry, tries, cycle, key, alive, group, loss, desk, counts):
+    n, width = view.shape
+    there, back = desk[0], desk[1]
+    messages, failed, links = 0, 0, 0
+    for i in range(n):
+        if i + AHEAD < n:
+            row = view[i + AHEAD]
+            ahead = peer_of(row[oldest(row)]) * width
+            for line in range(0, width, LANES):
+                prefetch(view, ahead + line)
+        again = retry > 0 and lost[i] != -1 and (size[i] == 0 or (cycle + i) % retry == 0)
+        if alive[i] == 0 or (size[i] == 0 and not again):
+            continue
+        row = view[i]
+        left, q = np.int64(size[i]), np.int64(lost[i] if lost[i] >= 0 else -2 - lost[i])
+        if not again:
+            left -= 1
+            place = oldest(row)
+            q = peer_of(row[place])
+            row[place] = row[left]
+            row[left] = FREE
+            size[i] = left
+        draws = peer_key(key, i)
+        sent_times, in_vain = attempts(draw(draws, REQUEST), loss, tries) if loss > 0.0 else (1, False)
+        if not reaches(alive, group, i, q):
+            sent_times, in_vain = tries, True
+        messages += sent_times
+        if in_vain:
+            failed += 1
+            lost[i] = remember(lost[i], q, again)
+            continue
+        sent = sample(left, min(shuffle - 1, left), draws, SENT)
+        going = take(row, sent, there)
+        there[going] = link(i, cycle)
+        going += 1
+
+        his_row, his = view[q], np.int64(size[q])
+        answered = sample(his, min(shuffle, his), draws, ANSWERED)
+        coming = take(his_row, answered, back)
+        my_news = shuffle_news(i, row, back, coming)
+        his_news = shuffle_news(q, his_row, there, going)
+        size[q] = shuffle_merge(his_row, his, room, answered, there, his_news)
+        sent_times, in_vain = attempts(draw(draws, REPLY), loss, tries) if loss > 0.0 else (1, False)
+        messages += sent_times
+        links += going + coming
+        if in_vain:
+            failed += 1
+            lost[i] = remember(lost[i], q, again)
+            continue
+        if again:
+            lost[i] = -1
+        size[i] = shuffle_merge(row, left, room, sent, back, my_news)
+    counts[0], counts[1], counts[2] = messages, failed, links
+
+
+class Cyclon:
+    """The CYCLON layer of a population.
+
+    Parameters
+    ----------
+    n : int
+        Number of peers.
+    settings : CyclonSettings
+    seed : int
+
+    Attributes
+    ----------
+    view : (n, >= view) int64
+        Links of each peer (see `sub2sub.overlay.views`).
+    size : (n,) int8
+        How many.
+    lost : (n,) int32
+        A partner that did not answer, -1 for none; -2 - partner once it was tried again in vain.
+
+    Examples
+    --------
+    >>> net, layer = Network.whole(50), Cyclon(50, CyclonSettings(view=5, shuffle=3), seed=1)
+    >>> layer.join(np.arange(50), (np.arange(50) + 1) % 50, cycle=0)
+    >>> cost = [layer.step(cycle, net) for cycle in range(1, 20)]
+    >>> int(layer.size.min()), cost[-1]["messages"]
+    (5, 100)
+    """
+
+    name = "cyclon"
+
+    def __init__(self, n: int, settings: CyclonSettings | None = None, seed: int = 0) -> None:
+        self.settings = settings or CyclonSettings()
+        self.seed = seed
+        self.view = empty_views(n, self.settings.view)
+        self.size = np.zeros(n, np.int8)
+        self.lost = np.full(n, -1, np.int32)
+
+    def step(self, cycle: int, network: Network) -> Mapping[str, int]:
+        """Let every live peer shuffle once."""
+        counts = np.zeros(3, np.int64)
+        room, shuffle = self.settings.view, self.settings.shuffle
+        desk = aligned((2, padded(shuffle)), FREE, np.int64)  # a request and its reply
+        _step(
+            self.view, self.size, self.lost, room, shuffle, self.settings.retry, self.settings.tries, cycle,
+            cycle_key(self.seed, STREAM, cycle), network.alive, network.group, network.loss, desk, counts,
+        )  # fmt: skip
+        messages, failed, links = (int(count) for count in counts)
+        return {"messages": messages, "failed": failed, "bytes": MESSAGE * messages + LINK * links}
+
+    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
+        """Empty the views of `peers` but for their contacts."""
+        known = contacts >= 0
+        self.view[peers] = FREE
+        self.view[peers[known], 0] = (np.int64(cycle) << 32) | contacts[known]
+        self.size[peers] = known
+        self.lost[peers] = -1
+
+    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """All links as (holders, peers, stamps)."""
+        return view_links(self.view)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """State for a checkpoint."""
+        return {"view": self.view, "size": self.size, "lost": self.lost}
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """State from a checkpoint."""
+        for name, array in self.arrays().items():
+            array[...] = arrays[name]

@@ -1,0 +1,137 @@
+"""Whom events are meant for: the truth that deliveries are measured against, and where an event may enter.
+
+Nothing here is known to any peer. Events are matched in batches, because the matches of many events in a
+large population outnumber the memory, and only their numbers and one of them, drawn at random, are kept.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sub2sub.events.hosts import hosts_of
+from sub2sub.geometry.boxes import points
+from sub2sub.geometry.matching import match_boxes
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
+from sub2sub.overlay.links import Links
+from sub2sub.overlay.network import Network
+
+__all__ = ["Audience", "Census", "audience", "batches", "half_open"]
+
+STREAM = stream_number("entry")
+_BATCH = 1 << 31  # subscriptions times events matched at once, at most
+_FEWEST = 256  # events that are worth a batch
+
+
+class Audience(NamedTuple):
+    """Who is there for each event.
+
+    Attributes
+    ----------
+    matches : (m,) int64
+        Live peers that match it.
+    applications : (m,) int64
+        Hosts that run them; as many, where each peer has a host to itself.
+    entry : (m,) int64
+        The peer at which it enters the overlay: one of the matches at random, -1 if there is none.
+    """
+
+    matches: NDArray[np.int64]
+    applications: NDArray[np.int64]
+    entry: NDArray[np.int64]
+
+
+def audience(links: Links, network: Network, events: ArrayLike, *, seed: int = 0, cycle: int = 0) -> Audience:
+    """Count the live matches of each event and draw one of them.
+
+    Parameters
+    ----------
+    links : Links
+        The population; its views are not looked at.
+    network : Network
+        Who is alive.
+    events : (m, d) array_like
+    seed, cycle : int
+        What the draws depend on, with the number of the event.
+
+    Raises
+    ------
+    InputError
+        As `sub2sub.geometry.boxes.points` and `hosts_of` do.
+
+    Examples
+    --------
+    >>> from sub2sub.overlay.overlay import Overlay
+    >>> from sub2sub.overlay.population import Population
+    >>> overlay = Overlay(Population.of([[0.0], [0.2]], [[0.5], [0.9]]))
+    >>> audience(Links.of(overlay), overlay.network, [[0.1], [0.3], [0.95]]).matches
+    array([1, 2, 0])
+    """
+    at = points(events, links.d)
+    lows, highs = half_open(links)
+    census = Census.of(links, network, len(at), seed, cycle)
+    for batch in batches(len(at), len(lows)):
+        census.add(batch, *match_boxes(lows, highs, at[batch]))
+    return census.found
+
+
+def half_open(links: Links) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The boxes of all peers as matching takes them: lows and highs, (n, d)."""
+    return links.boxes[:, 0, : links.d].copy(), links.boxes[:, 1, : links.d].copy()
+
+
+def batches(events: int, peers: int, at_least: int = 1) -> list[NDArray[np.int64]]:
+    """Numbers of events in as many batches as it takes, of bounded size."""
+    count = max(-(-events * peers // _BATCH), min(at_least, events // _FEWEST), 1)
+    return np.array_split(np.arange(events), count)
+
+
+class Census(NamedTuple):
+    """The counting of matches, batch by batch; what each batch adds does not depend on the others."""
+
+    found: Audience
+    alive: NDArray[np.uint8]
+    host: NDArray[np.int64]
+    hosts: int
+    key: np.uint64
+
+    @classmethod
+    def of(cls, links: Links, network: Network, events: int, seed: int, cycle: int) -> Census:
+        """Nothing counted yet."""
+        hosts = hosts_of(links.host, network.alive)
+        found = Audience(*(np.zeros(events, np.int64) for _ in range(3)))
+        key = np.uint64(cycle_key(seed, STREAM, cycle))
+        return cls(found, network.alive, hosts.of, max(hosts.start.size - 1, 0), key)
+
+    def add(self, numbers: NDArray[np.int64], offsets: NDArray[np.int64], members: NDArray[np.int64]) -> None:
+        """Count the members of the events with these numbers."""
+        seen = np.full(self.hosts, -1, np.int64)
+        _count(offsets, members, self.alive, self.host, seen, self.key, numbers, self.found)
+
+
+@kernel
+def _count(offsets, members, alive, host, seen, key, numbers, found):
+    for k in range(offsets.shape[0] - 1):
+        e = numbers[k]
+        matches, applications = 0, 0
+        for m in range(offsets[k], offsets[k + 1]):
+            member = members[m]
+            if alive[member] == 0:
+                continue
+            matches += 1
+            if host.shape[0] == 0 or host[member] < 0:
+                applications += 1
+            elif seen[host[member]] != e:
+                seen[host[member]] = e
+                applications += 1
+        found.matches[e], found.applications[e], found.entry[e] = matches, applications, -1
+        if matches > 0:
+            chosen = below(draw(peer_key(key, e), 0), matches)
+            for m in range(offsets[k], offsets[k + 1]):
+                chosen -= alive[members[m]]
+                if chosen < 0:
+                    found.entry[e] = members[m]
+                    break

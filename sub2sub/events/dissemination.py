@@ -1,0 +1,235 @@
+"""Spreading events over the rings (Sub-2-Sub, Section 4.2), for many events at once.
+
+What a peer does with an event is in `sub2sub.events.forwarding`; here is what goes in and what comes out.
+
+Events are spread in an order in which neighbours in attribute space follow one another (a Z-order curve:
+Morton, 1966), so that one finds the peers, views and boxes of the last still in the processor's caches. The
+outcome depends on an event's number and on nothing else, so neither that order nor threads change it.
+"""
+
+from __future__ import annotations
+
+import queue
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sub2sub.errors import InputError
+from sub2sub.events.audience import Audience, Census, batches, half_open
+from sub2sub.events.forwarding import FORWARDED, TAKEN, Desk, World, mark, new_desk, spread
+from sub2sub.events.hosts import hosts_of
+from sub2sub.events.outcome import Outcome
+from sub2sub.geometry.boxes import points
+from sub2sub.geometry.matching import match_boxes
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
+from sub2sub.overlay.links import Links
+from sub2sub.overlay.network import Network
+
+__all__ = ["DisseminationSettings", "disseminate"]
+
+STREAM = stream_number("dissemination")
+Batch = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class DisseminationSettings:
+    """Settings of dissemination.
+
+    Attributes
+    ----------
+    shortcuts : int
+        k: random matching links an event is forwarded to. Each costs about a message per delivery; with
+        none, events take as many hops as half the ring is long.
+    ring_shortcuts : bool
+        Whether ring links may serve as shortcuts, too. In small rings they often are the only ones, and while
+        rings are still open more events get through; they lead less far, so hops are no fewer for it.
+    retries : int
+        Neighbours tried further on in either direction when the adjacent one does not answer.
+    """
+
+    shortcuts: int = 1
+    ring_shortcuts: bool = True
+    retries: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        for name in ("shortcuts", "retries"):
+            if not 0 <= getattr(self, name) <= 63:
+                raise InputError(f"dissemination.{name}: expected 0 to 63, got {getattr(self, name)}")
+
+    @classmethod
+    def paper(cls, **changes: Any) -> DisseminationSettings:
+        """As published: shortcuts are proximity and random links, and who does not answer is not replaced."""
+        return cls(**{"ring_shortcuts": False, "retries": 0, **changes})
+
+
+def disseminate(
+    links: Links,
+    network: Network,
+    events: ArrayLike,
+    *,
+    entry: ArrayLike | None = None,
+    to: Audience | None = None,
+    settings: DisseminationSettings | None = None,
+    seed: int = 0,
+    cycle: int = 0,
+    threads: int = 1,
+) -> Outcome:
+    """Let each event enter the overlay, and follow it to the end.
+
+    Parameters
+    ----------
+    links : Links
+        The views of all peers, `Links.of(overlay)`.
+    network : Network
+        Who is alive and reaches whom, and what gets lost.
+    events : (m, d) array_like
+    entry : (m,) array_like of int, optional
+        The peer each event enters at, -1 for none; by default a random one of those it is meant for.
+    to : Audience, optional
+        Whom the events are meant for, where that is known already; it is matched otherwise.
+    settings : DisseminationSettings
+    seed, cycle : int
+        What the draws depend on, with the numbers of event and peer.
+    threads : int
+        Threads to use; the outcome is the same with any number.
+
+    Raises
+    ------
+    InputError
+        For events, entries or an audience that do not fit the population.
+
+    Examples
+    --------
+    >>> from sub2sub.overlay.overlay import Overlay
+    >>> from sub2sub.overlay.population import Population
+    >>> low = np.random.default_rng(1).random((200, 2)) * 0.7
+    >>> overlay = Overlay(Population.of(low, low + 0.3), seed=1)
+    >>> overlay.bootstrap()
+    >>> for cycle in range(1, 31):
+    ...     cost = overlay.step(cycle)
+    >>> outcome = disseminate(Links.of(overlay), overlay.network, np.random.default_rng(2).random((50, 2)))
+    >>> outcome.hit_ratio, int(outcome.spam.sum())
+    (1.0, 0)
+    """
+    s = settings or DisseminationSettings()
+    at = points(events, links.d)
+    m, n = len(at), len(links.boxes)
+    if to is not None and len(to.matches) != m:
+        raise InputError(f"to: expected an audience of {m} events, got one of {len(to.matches)}")
+    given = None if entry is None else _entries(entry, m, n)
+    if threads < 1:
+        raise InputError(f"threads: expected 1 or more, got {threads}")
+    hosts = hosts_of(links.host, network.alive)
+    world = World(
+        links, np.cumsum(links.ring_size, dtype=np.int64) - links.ring_size, hosts, network.alive,
+        network.group, float(network.loss), s.shortcuts, s.ring_shortcuts, s.retries,
+    )  # fmt: skip
+    key = np.uint64(cycle_key(seed, STREAM, cycle))
+    counts = np.zeros((8, m), np.int64)
+    census = Census.of(links, network, m, seed, cycle)
+    lows, highs = half_open(links)
+    order = _near_one_another(at)
+    desks: queue.SimpleQueue[Desk] = queue.SimpleQueue()
+    for _ in range(threads):
+        desks.put(new_desk(links, hosts, s.shortcuts, s.retries))
+
+    def work(batch: Batch) -> Batch:
+        numbers = order[batch]
+        offsets, members = match_boxes(lows, highs, at[numbers])
+        if to is None:
+            census.add(numbers, offsets, members)
+        start = (to or census.found).entry if given is None else given
+        desk = desks.get()
+        try:
+            return _spread_batch(  # type: ignore[no-any-return]
+                world, numbers, offsets, members, start, key, desk, counts
+            )
+        finally:
+            desks.put(desk)
+
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            parts = list(pool.map(work, batches(m, n, 8 * threads if threads > 1 else 1)))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # what is waiting need not be waited for
+            raise
+    whom = to or census.found
+    reached, delivered, hops, messages, local, duplicates, spam, failed = counts
+    used = [desks.get() for _ in range(threads)]
+    load = np.sum([desk.notes[:, TAKEN : FORWARDED + 1] for desk in used], axis=0)
+    taken, received, forwarded = load.T.copy()
+    copies, sent = (np.trim_zeros(row, "b") for row in np.sum([desk.histograms for desk in used], axis=0))
+    return Outcome(
+        whom.matches, whom.applications, reached, delivered, hops, messages, local, duplicates, spam, failed,
+        *_by_number(order, hops, np.concatenate(parts)), taken, received, forwarded, copies, sent,
+        _failures(world, used),
+    )  # fmt: skip
+
+
+def _near_one_another(events: NDArray[np.float64]) -> Batch:
+    """The numbers of the events in Z-order: bits of all attributes, the highest of each first."""
+    m, d = events.shape
+    if m == 0 or d == 0:
+        return np.arange(m)
+    bits = max(60 // d, 1)
+    low, high = events.min(axis=0), events.max(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        share = (events - low) / np.where(high > low, high - low, 1.0)
+    cell = (np.nan_to_num(share, nan=0.0, posinf=0.0) * (2.0**bits - 1)).astype(np.int64)
+    curve = np.zeros(m, np.int64)
+    for bit in range(bits - 1, -1, -1):
+        for k in range(min(d, 60)):
+            curve = curve << 1 | (cell[:, k] >> bit & 1)
+    return np.argsort(curve, kind="stable")
+
+
+def _by_number(order: Batch, hops: Batch, at_hop: Batch) -> tuple[Batch, Batch]:
+    """Deliveries at each hop, laid out in the order of events' numbers instead of `order`."""
+    lengths = hops + 1
+    start = np.empty(order.size, np.int64)
+    start[order] = np.cumsum(lengths[order]) - lengths[order]
+    offsets = np.append(0, np.cumsum(lengths))
+    return offsets, at_hop[np.repeat(start - offsets[:-1], lengths) + np.arange(at_hop.size)]
+
+
+def _entries(entry: ArrayLike, m: int, n: int) -> NDArray[np.int64]:
+    given = np.asarray(entry)
+    if given.shape != (m,) or (given.dtype.kind not in "iu" and m):
+        raise InputError(f"entry: expected {m} integers, got {given.dtype} of shape {given.shape}")
+    bad = np.flatnonzero((given < -1) | (given >= n))
+    if bad.size:
+        raise InputError(f"entry row {bad[0]}: expected a peer below {n}, or -1, got {given[bad[0]]}")
+    return given.astype(np.int64)
+
+
+def _failures(world: World, desks: list[Desk]) -> NDArray[np.int64]:
+    """The ring links marked on any desk, by holder and then in the order of its view."""
+    broken = np.unique(np.concatenate([np.flatnonzero(desk.broken) for desk in desks]))
+    # Holders without links have the number of the next: of equal numbers the last is meant.
+    holder = np.searchsorted(world.ring_number, broken, side="right") - 1
+    place = world.links.ring_start[holder] + broken - world.ring_number[holder]
+    return np.stack([holder, world.links.ring_peer[place].astype(np.int64)], axis=1)
+
+
+@kernel
+def _spread_batch(world, numbers, offsets, members, entry, key, desk, counts):
+    """Spread events, given who matches each; returns the deliveries at each hop, event after event."""
+    at_hop = np.empty(64, np.int64)
+    size = 0
+    for k in range(numbers.shape[0]):
+        e = numbers[k]
+        mark(desk.wanted, members, offsets[k], offsets[k + 1])
+        hops = spread(world, e, entry[e], peer_key(key, e), desk, counts)
+        mark(desk.wanted, members, offsets[k], offsets[k + 1])
+        if size + hops + 1 > at_hop.shape[0]:
+            longer = np.empty(2 * (size + hops + 1), np.int64)
+            longer[:size] = at_hop[:size]
+            at_hop = longer
+        at_hop[size : size + hops + 1] = desk.levels[: hops + 1]
+        size += hops + 1
+    return at_hop[:size].copy()

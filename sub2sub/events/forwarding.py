@@ -1,0 +1,282 @@
+"""What a peer does with an event (Sub-2-Sub, Section 4.2).
+
+A peer that receives an event for the first time delivers it and forwards it once: to its two adjacent
+neighbours on the event's ring, so that everybody gets it, and to a few random matching links, so that they
+get it fast. Nothing goes back to where the event came from, and an event already seen is ignored. All a peer
+goes by is its own views. Hops are synchronous: what is received at one hop is forwarded at the next.
+
+Read differently from the paper, or added to it (`DisseminationSettings.paper()` turns the additions off):
+
+- The adjacent neighbours are the nearest either way among the *ring* links that match. What a peer's other
+  views hold has been offered to its ring view before (Figure 3), so a nearer one can only be a cycle old.
+- Random shortcuts are drawn from the other links that match; a peer that two of them lead to is twice as
+  likely. *ring_shortcuts*: the paper names proximity and random links, here ring links serve as well.
+- *retries*: when a message to an adjacent neighbour fails, the next nearest one that matches is tried. That
+  takes an acknowledgement, which is taken to be free and reliable, and no extra hop. One that was skipped
+  still gets the event, from its other side. Which ring links failed is reported, so that they can be dropped.
+- Section 4.2 knows no failures. A message to a peer that is dead or out of reach costs as much as any other.
+- Several peers on one host: see `sub2sub.events.hosts`.
+
+A peer compares an event with the box of each of its links, dozens of times per delivery. The answer is the
+same whoever asks, so it is worked out once per event for all peers (`sub2sub.geometry.matching`) and kept as
+one bit a peer (`Desk.wanted`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.events.hosts import Hosts, is_up, resident, share_host
+from sub2sub.kernels.compilation import hot, rule
+from sub2sub.kernels.randomness import below, draw, peer_key, unit
+from sub2sub.kernels.simd.links import aligned, prefetch
+from sub2sub.overlay.links import Links, target
+
+__all__ = ["FORWARDED", "HOPS", "SEEN", "TAKEN", "TARGETS", "Desk", "World", "forward", "mark",
+           "new_desk", "spread"]  # fmt: skip
+
+SHORTCUT, LOSS = 0, 1 << 32  # where a peer's draws for each purpose begin
+# Rows of the counts of an event.
+REACHED, DELIVERED, HOPS, MESSAGES, LOCAL, DUPLICATES, SPAM, FAILED = range(8)
+TAIL, TARGETS = 0, 1
+# What a desk notes of a peer: the last event it took, copies of it that it got and messages it sent on; and
+# events taken, copies received and messages sent in all.
+SEEN, COPIES, SENT, TAKEN, RECEIVED, FORWARDED, NOTES = 0, 1, 2, 3, 4, 5, 8
+AHEAD = 3  # peers to look ahead
+LINE = 8  # links that a cache line holds
+MOST = 1024  # copies or messages told apart in histograms
+
+
+class World(NamedTuple):
+    """What all events have in common."""
+
+    links: Links
+    ring_number: NDArray[np.int64]  # (n,) number of a peer's first ring link, among all ring links
+    hosts: Hosts
+    alive: NDArray[np.uint8]
+    group: NDArray[np.uint8]
+    loss: float
+    shortcuts: int
+    ring_shortcuts: bool
+    retries: int
+
+
+class Desk(NamedTuple):
+    """Where one thread works; arrays as large as the population, used again for each event."""
+
+    wanted: NDArray[np.int64]  # (n / 64,) a bit for each peer, set if its box contains the event
+    notes: NDArray[np.int64]  # (n, NOTES), a cache line each
+    seen_host: NDArray[np.int64]  # (hosts,) last event that the application took
+    queue: NDArray[np.int32]  # (n,) peers in the order in which they took the event,
+    came_from: NDArray[np.int32]  # whom each got it from,
+    levels: NDArray[np.int64]  # and how many of them at each hop
+    places: NDArray[np.int32]  # numbers of one peer's links, in order but while shortcuts are drawn
+    swapped: NDArray[np.int32]  # which of them are not in their place
+    targets: NDArray[np.int64]  # whom one peer has sent the event to,
+    took: NDArray[np.uint8]  # and whether it arrived
+    ends: NDArray[np.int64]  # (2,) how far the queue and the targets go
+    histograms: NDArray[np.int64]  # (2, MOST) deliveries by copies and by messages sent on
+    broken: NDArray[np.uint8]  # (ring links,) those along which a message failed
+
+
+def new_desk(links: Links, hosts: Hosts, shortcuts: int, retries: int) -> Desk:
+    """A clean desk."""
+    n = len(links.boxes)
+    widest = links.near.shape[1] + links.random.shape[1] + int(links.ring_size.max(initial=0))
+    targets = 2 * (retries + 1) + shortcuts
+    notes = aligned((n, NOTES), 0, np.int64)
+    notes[:, SEEN] = -1
+    return Desk(
+        np.zeros((n + 63) // 64, np.int64), notes, np.full(max(hosts.start.size - 1, 0), -1),
+        np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n + 1, np.int64),
+        np.arange(widest, dtype=np.int32), np.empty(widest, np.int32), np.empty(targets, np.int64),
+        np.empty(targets, np.uint8), np.zeros(2, np.int64), np.zeros((2, MOST), np.int64),
+        np.zeros(int(links.ring_size.sum(dtype=np.int64)), np.uint8),
+    )  # fmt: skip
+
+
+@rule
+def _wants(wanted, peer):
+    """Whether the event at hand matches a peer."""
+    return (wanted[peer >> 6] >> (peer & 63)) & 1 == 1
+
+
+@rule
+def mark(wanted, members, first, last):
+    """Turn the bits of members[first .. last - 1]: set them before an event, clear them after it."""
+    for k in range(first, last):
+        wanted[members[k] >> 6] ^= np.int64(1) << (members[k] & 63)
+
+
+@rule
+def _receive(world, e, peer, sender, desk, counts):
+    """A message arrives at the host of `peer`; whether somebody there has the event now."""
+    taker = peer
+    if world.alive[peer] == 0:
+        taker = resident(world.hosts, desk.wanted, peer)
+    elif not _wants(desk.wanted, peer):
+        taker = np.int64(-1)
+    if taker < 0:
+        counts[SPAM, e] += 1
+        return False
+    notes = desk.notes
+    notes[taker, RECEIVED] += 1
+    if notes[taker, SEEN] == e:
+        counts[DUPLICATES, e] += 1
+        notes[taker, COPIES] += 1
+        return True
+    notes[taker, SEEN], notes[taker, COPIES], notes[taker, SENT] = e, 1, 0
+    notes[taker, TAKEN] += 1
+    tail = desk.ends[TAIL]
+    desk.queue[tail], desk.came_from[tail] = taker, sender
+    desk.ends[TAIL] = tail + 1
+    counts[REACHED, e] += 1
+    hosts = world.hosts.of
+    if hosts.shape[0] == 0 or hosts[taker] < 0:
+        counts[DELIVERED, e] += 1
+    elif desk.seen_host[hosts[taker]] != e:
+        desk.seen_host[hosts[taker]] = e
+        counts[DELIVERED, e] += 1
+    return True
+
+
+@rule
+def _send(world, e, sender, peer, draws, desk, counts):
+    """Send the event to a peer; whether somebody there has it now."""
+    took = False
+    if share_host(world.hosts, sender, peer):
+        if world.alive[peer] == 1:  # a host knows which of its peers are gone
+            counts[LOCAL, e] += 1
+            took = _receive(world, e, peer, sender, desk, counts)
+    else:
+        number = desk.notes[sender, SENT]
+        desk.notes[sender, SENT] = number + 1
+        desk.notes[sender, FORWARDED] += 1
+        counts[MESSAGES, e] += 1
+        lost = world.loss > 0.0 and unit(draw(draws, LOSS + number)) < world.loss
+        if lost or world.group[sender] != world.group[peer] or not is_up(world.hosts, world.alive, peer):
+            counts[FAILED, e] += 1
+        else:
+            took = _receive(world, e, peer, sender, desk, counts)
+    place = desk.ends[TARGETS]
+    desk.targets[place], desk.took[place] = peer, took
+    desk.ends[TARGETS] = place + 1
+    return took
+
+
+@rule
+def _sent_to(desk, peer):
+    """What came of sending the event to a peer in this turn: 1 it has it, 0 it has not, -1 not sent."""
+    for k in range(desk.ends[TARGETS]):
+        if desk.targets[k] == peer:
+            return np.int64(desk.took[k])
+    return np.int64(-1)
+
+
+@rule
+def _follow_ring(world, e, peer, came_from, draws, desk, counts):
+    """Forward to the nearest neighbour up the ring that matches, then down the ring."""
+    links = world.links
+    first, size = links.ring_start[peer], np.int64(links.ring_size[peer])
+    for direction in (1, -1):
+        tries = 0
+        place = first if direction == 1 else first + size - 1
+        for _ in range(size):
+            neighbour = np.int64(links.ring_peer[place])
+            if _wants(desk.wanted, neighbour):
+                before = _sent_to(desk, neighbour)
+                if neighbour == came_from or before == 1:
+                    break
+                if before < 0:
+                    if _send(world, e, peer, neighbour, draws, desk, counts):
+                        break
+                    desk.broken[world.ring_number[peer] + place - first] = 1
+                    tries += 1
+                    if tries > world.retries:
+                        break
+            place += direction
+
+
+@rule
+def _follow_shortcuts(world, e, peer, came_from, draws, desk, counts):
+    """Forward along random links that match, to peers not yet sent to."""
+    links = world.links
+    left = world.shortcuts
+    total = np.int64(links.near_size[peer]) + np.int64(links.random_size[peer])
+    if world.ring_shortcuts:
+        total += np.int64(links.ring_size[peer])
+    tried = np.int64(0)
+    while tried < total and left > 0:
+        other = tried + below(draw(draws, SHORTCUT + tried), total - tried)
+        place = np.int64(desk.places[other])
+        desk.places[other] = desk.places[tried]
+        desk.swapped[tried] = other
+        tried += 1
+        to = target(links, peer, place)
+        if _wants(desk.wanted, to) and to != came_from and _sent_to(desk, to) < 0:
+            _send(world, e, peer, to, draws, desk, counts)
+            left -= 1
+    for k in range(tried):
+        desk.places[desk.swapped[k]] = desk.swapped[k]
+
+
+@rule
+def forward(world, e, peer, came_from, draws, desk, counts):
+    """Let a peer forward the event; the desk's targets tell to whom, and whether it arrived.
+
+    `mark` has set who wants it.
+    """
+    desk.ends[TARGETS] = 0
+    _follow_ring(world, e, peer, came_from, draws, desk, counts)
+    _follow_shortcuts(world, e, peer, came_from, draws, desk, counts)
+
+
+@rule
+def _look_ahead(links, desk, head):
+    """Have the views of peers whose turn comes soon fetched meanwhile; the outcome is the same without."""
+    tail = desk.ends[TAIL]
+    if head + 2 * AHEAD < tail:
+        later = np.int64(desk.queue[head + 2 * AHEAD])
+        prefetch(links.ring_start, later)
+        prefetch(links.ring_size, later)
+    if head + AHEAD < tail:
+        soon = np.int64(desk.queue[head + AHEAD])
+        for k in range(0, links.near.shape[1], LINE):
+            prefetch(links.near, soon * links.near.shape[1] + k)
+        for k in range(0, links.random.shape[1], LINE):
+            prefetch(links.random, soon * links.random.shape[1] + k)
+        first, size = links.ring_start[soon], np.int64(links.ring_size[soon])
+        for k in range(0, size, 2 * LINE):
+            prefetch(links.ring_peer, first + k)
+
+
+@hot
+def spread(world, e, entry, key, desk, counts):
+    """Spread event e from a peer on, hop by hop; returns the hop of the last delivery, -1 for none.
+
+    `mark` has set who wants it. A peer's draws are those of its number under `key`, whenever its turn comes.
+    """
+    counts[HOPS, e] = -1
+    if entry < 0 or not is_up(world.hosts, world.alive, entry):
+        return np.int64(-1)
+    desk.ends[TAIL] = 0
+    _receive(world, e, entry, np.int64(-1), desk, counts)
+    head, hop = np.int64(0), np.int64(-1)
+    while head < desk.ends[TAIL]:
+        hop += 1
+        end = desk.ends[TAIL]
+        desk.levels[hop] = end - head
+        while head < end:
+            _look_ahead(world.links, desk, head)
+            peer, came_from = np.int64(desk.queue[head]), np.int64(desk.came_from[head])
+            forward(world, e, peer, came_from, peer_key(key, peer), desk, counts)
+            head += 1
+    for k in range(desk.ends[TAIL]):
+        notes = desk.notes[desk.queue[k]]
+        desk.histograms[0, min(notes[COPIES], MOST - 1)] += 1
+        desk.histograms[1, min(notes[SENT], MOST - 1)] += 1
+    counts[HOPS, e] = hop
+    return hop

@@ -1,0 +1,269 @@
+"""Publishers: finding anybody who wants an event (Sub-2-Sub, end of Section 4.1).
+
+A publisher keeps no ring links. It knows one random peer, asks it whom it knows, keeps those nearest to the
+event's point, asks the nearest of them, and so on, greedily, until it knows a subscriber that matches. To
+that one it hands the event; `sub2sub.events.dissemination` goes on from there. One who has found nobody after
+so many steps takes it that there is nobody.
+
+Left open by the paper, and decided here:
+
+- What a contacted peer offers: of its proximity and random links, and of its ring links unless `ring_offers`
+  is off, as many as a publisher keeps, the nearest to the event. Figure 8 needs the ring links.
+- A step is one exchange. The contact is only an address: what it subscribes to is learned by asking. An
+  attempt to hand the event to somebody who does not answer costs a step, too.
+- One who has asked everybody it keeps goes on from a random link of the last who answered.
+- The walk is on the views as they are: a publisher asks as fast as it can, so they have no time to change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sub2sub.errors import InputError
+from sub2sub.kernels.compilation import hot, rule
+from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
+from sub2sub.overlay.links import Links, target
+from sub2sub.overlay.network import Network
+from sub2sub.overlay.views import peer_of
+
+__all__ = ["PublisherSettings", "Walks", "find_entry"]
+
+STREAM = stream_number("publisher")
+CONTACT, REQUEST, REPLY, HAND_OVER = range(4)  # the draws of a step; those of the next one follow
+PER_STEP = 4
+MATCH = -1.0  # nearer than anything that does not match
+ENTRY, STEPS, MESSAGES, FAILED = range(4)
+
+
+@dataclass(frozen=True)
+class PublisherSettings:
+    """Settings of publishers.
+
+    Attributes
+    ----------
+    view : int
+        Peers a publisher keeps, and a contacted peer offers.
+    ring_offers : bool
+        Whether a contacted peer offers ring links as well.
+    max_steps : int
+        Steps after which a publisher takes it that nobody is interested. The paper suggests 10 or 20.
+    """
+
+    view: int = 20
+    ring_offers: bool = True
+    max_steps: int = 20
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        for name in ("view", "max_steps"):
+            if getattr(self, name) < 1:
+                raise InputError(f"publisher.{name}: expected 1 or more, got {getattr(self, name)}")
+
+
+@dataclass(frozen=True)
+class Walks:
+    """How m publishers fared.
+
+    Attributes
+    ----------
+    entry : (m,) int64
+        The matching peer that took the event, -1 if none was found.
+    steps : (m,) int64
+        Steps made.
+    messages, failed : (m,) int64
+        Messages sent by publishers and to them, and those that did not arrive.
+    """
+
+    entry: NDArray[np.int64]
+    steps: NDArray[np.int64]
+    messages: NDArray[np.int64]
+    failed: NDArray[np.int64]
+
+    @property
+    def found(self) -> NDArray[np.bool_]:
+        """Which publishers found somebody."""
+        return self.entry >= 0
+
+    def found_within(self, steps: int) -> NDArray[np.bool_]:
+        """Which publishers would have, had they given up after so many steps."""
+        return self.found & (self.steps <= steps)
+
+    def as_table(self) -> dict[str, NDArray[Any]]:
+        """One row per publisher."""
+        return {"entry": self.entry, "steps": self.steps, "messages": self.messages, "failed": self.failed}
+
+
+class Kept(NamedTuple):
+    """The peers one publisher knows."""
+
+    peer: NDArray[np.int64]
+    distance: NDArray[np.float64]
+    asked: NDArray[np.uint8]
+    size: NDArray[np.int64]  # (1,)
+
+
+def find_entry(
+    links: Links,
+    network: Network,
+    events: ArrayLike,
+    *,
+    settings: PublisherSettings | None = None,
+    seed: int = 0,
+    cycle: int = 0,
+) -> Walks:
+    """Let one publisher for each event walk to somebody who matches it, each from a random live peer on.
+
+    Parameters
+    ----------
+    links : Links
+        The views of all peers, `Links.of(overlay)`.
+    network : Network
+        Who is alive and reaches whom, and what gets lost. A publisher is in the part of its first contact.
+    events : (m, d) array_like
+    settings : PublisherSettings
+    seed, cycle : int
+        What the draws depend on, with the number of the event.
+
+    Examples
+    --------
+    >>> from sub2sub.overlay.overlay import Overlay
+    >>> from sub2sub.overlay.population import Population
+    >>> low = np.random.default_rng(1).random((200, 2)) * 0.9
+    >>> overlay = Overlay(Population.of(low, low + 0.1), seed=1)
+    >>> overlay.bootstrap()
+    >>> for cycle in range(1, 21):
+    ...     cost = overlay.step(cycle)
+    >>> walks = find_entry(Links.of(overlay), overlay.network, [[0.5, 0.5], [2.0, 2.0]])
+    >>> walks.found, int(walks.steps[1])
+    (array([ True, False]), 20)
+    """
+    s = settings or PublisherSettings()
+    at = links.packed(events)
+    live = np.flatnonzero(network.alive)
+    counts = np.zeros((4, len(at)), np.int64)
+    counts[ENTRY] = -1
+    kept = Kept(
+        np.empty(s.view, np.int64), np.empty(s.view), np.empty(s.view, np.uint8), np.zeros(1, np.int64)
+    )
+    if live.size:
+        _walk_all(
+            links, network.alive, network.group, float(network.loss), live, at, s.ring_offers, s.max_steps,
+            np.uint64(cycle_key(seed, STREAM, cycle)), kept, counts,
+        )  # fmt: skip
+    return Walks(*counts)
+
+
+@rule
+def distance_to(boxes, peer, events, e):
+    """Squared distance from an event to the box of a peer; `MATCH` if the box contains it."""
+    inside, total = True, 0.0
+    for k in range(boxes.shape[2]):
+        low, high, x = boxes[peer, 0, k], boxes[peer, 1, k], events[e, 0, k]
+        inside &= (low <= x) & (x < high)
+        gap = max(low - x, x - high, 0.0)
+        total += gap * gap
+    return MATCH if inside else total
+
+
+@rule
+def nearest(kept):
+    """Place of the nearest peer not asked yet, -1 if all are."""
+    best = np.int64(-1)
+    for k in range(kept.size[0]):
+        if kept.asked[k] == 0 and (best < 0 or kept.distance[k] < kept.distance[best]):
+            best = k
+    return best
+
+
+@rule
+def keep(kept, peer, distance, asked):
+    """Take up a peer not known yet in a free place or, if it is nearer, that of the farthest."""
+    size = kept.size[0]
+    place = np.int64(0)
+    for k in range(size):
+        if kept.peer[k] == peer:
+            return
+        if kept.distance[k] > kept.distance[place]:
+            place = k
+    if size < kept.peer.shape[0]:
+        place = size
+        kept.size[0] = size + 1
+    elif distance >= kept.distance[place]:
+        return
+    kept.peer[place], kept.distance[place], kept.asked[place] = peer, distance, asked
+
+
+@rule
+def _reached(alive, group, home, peer, loss, bits):
+    return alive[peer] == 1 and group[peer] == home and not (loss > 0.0 and unit(bits) < loss)
+
+
+@rule
+def _hand_over(alive, group, home, loss, e, bits, kept, counts):
+    """Hand the event to the nearest, if it matches: 1 it took it, 0 it does not answer, -1 nobody matches."""
+    place = nearest(kept)
+    if place < 0 or kept.distance[place] != MATCH:
+        return -1
+    kept.asked[place] = 1
+    counts[MESSAGES, e] += 1
+    if not _reached(alive, group, home, kept.peer[place], loss, bits):
+        counts[FAILED, e] += 1
+        return 0
+    counts[ENTRY, e] = kept.peer[place]
+    return 1
+
+
+@hot
+def _walk(links, alive, group, loss, live, events, e, ring_offers, max_steps, key, kept, counts):
+    """One publisher's way to somebody who matches event e."""
+    kept.size[0] = 0
+    home, last = np.uint8(0), np.int64(-1)
+    for step in range(max_steps):
+        counts[STEPS, e] = step + 1
+        first = PER_STEP * step
+        taken = _hand_over(alive, group, home, loss, e, draw(key, first + HAND_OVER), kept, counts)
+        if taken == 1:
+            return
+        if taken == 0:
+            continue
+        place = nearest(kept)
+        if place >= 0:
+            peer = kept.peer[place]
+            kept.asked[place] = 1
+        elif last >= 0 and links.random_size[last] > 0:
+            peer = peer_of(links.random[last, below(draw(key, first + CONTACT), links.random_size[last])])
+        else:
+            peer = live[below(draw(key, first + CONTACT), live.shape[0])]
+            if step == 0:
+                home = group[peer]
+        counts[MESSAGES, e] += 1
+        if not _reached(alive, group, home, peer, loss, draw(key, first + REQUEST)):
+            counts[FAILED, e] += 1
+            continue
+        counts[MESSAGES, e] += 1
+        if loss > 0.0 and unit(draw(key, first + REPLY)) < loss:
+            counts[FAILED, e] += 1
+            continue
+        last = peer
+        distance = distance_to(links.boxes, peer, events, e)
+        keep(kept, peer, distance, distance != MATCH)
+        offers = np.int64(links.near_size[peer]) + np.int64(links.random_size[peer])
+        if ring_offers:
+            offers += np.int64(links.ring_size[peer])
+        for k in range(offers):
+            other = target(links, peer, k)
+            keep(kept, other, distance_to(links.boxes, other, events, e), False)
+        if _hand_over(alive, group, home, loss, e, draw(key, first + HAND_OVER), kept, counts) == 1:
+            return
+
+
+@hot
+def _walk_all(links, alive, group, loss, live, events, ring_offers, max_steps, key, kept, counts):
+    for e in range(events.shape[0]):
+        _walk(
+            links, alive, group, loss, live, events, e, ring_offers, max_steps, peer_key(key, e), kept, counts
+        )  # fmt: skip

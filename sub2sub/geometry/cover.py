@@ -1,0 +1,96 @@
+"""Is a box covered by a union of boxes? The question all ring selection comes down to.
+
+Figure 3 of Sub-2-Sub keeps the remainder `space` of a node's box after each selected neighbour and
+asks whether the next candidate intersects it. Kept literally, the remainder shatters: 650,000 boxes for
+one node with five attributes. The equivalent question needs no remainder: *is the candidate's part of the
+node's box covered by the union of the nearer neighbours?* It is answered depth first: cut the neighbour that
+shares most out of the box, and ask again for each of the at most 2d pieces that are left. The first
+piece that nothing touches is an answer; so is an empty stack.
+
+Boxes are half-open and have integer coordinates (`sub2sub.geometry.labels`), so cutting is exact, and the low
+corner of an uncovered piece is a *witness*: a point of the box that no neighbour covers. A piece is a row
+(low, high, low, high, ...); the boxes stand in columns (`sub2sub.kernels.simd.boxes`), nearest first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sub2sub.kernels.compilation import apart, kernel, rule
+from sub2sub.kernels.simd.boxes import ENDS, cut_out, gather_touching, largest_share
+
+__all__ = ["ask", "clip", "heap_for", "stack_for", "stack_rows"]
+
+
+@rule
+def stack_rows(boxes, d):
+    """Pieces that `ask` may have to keep for that many boxes.
+
+    Each cut removes one box from everything above it, and leaves at most two pieces per attribute. The last
+    cut may write `ENDS` pieces that turn out to be empty.
+    """
+    return 2 * d * (boxes + 1) + 1 + ENDS
+
+
+@kernel
+def stack_for(boxes, d):
+    """A stack deep enough for `ask` with that many boxes."""
+    return np.empty((stack_rows(boxes, d), (2 * d + ENDS - 1) // ENDS * ENDS), np.int32)
+
+
+@kernel
+def heap_for(boxes, d):
+    """Space for the boxes that touch a piece, and for where they stand."""
+    return np.empty((2 * d + 1, boxes), np.int32)
+
+
+@rule
+def clip(a, b, d, piece):
+    """Write the intersection of two boxes (2, d) as a piece; whether it is not empty."""
+    some = True
+    for k in range(d):
+        low, high = max(a[0, k], b[0, k]), min(a[1, k], b[1, k])
+        piece[2 * k], piece[2 * k + 1] = low, high
+        some &= low < high
+    return some
+
+
+@apart
+def ask(boxes, row, count, d, heap, stack, max_steps, witness, counts):
+    """Whether the piece `stack[0]` is covered by the union of the first `count` boxes.
+
+    Parameters
+    ----------
+    boxes : (rows, places) int32
+        In columns, from `row` on, nearest first.
+    heap : from `heap_for(places, d)`
+    stack : from `stack_for(count, d)` or larger
+    max_steps : int
+        Give up after so many cuts; 0 for never.
+    witness : (d,) int32, out
+        A point of the piece outside all boxes, when not covered.
+    counts : int64, out
+        Questions, cuts, and questions given up are added to the first three.
+
+    Returns
+    -------
+    int
+        The number of nearest boxes that suffice to cover the piece, 0 if all do not.
+    """
+    touching = gather_touching(boxes, row, count, stack, 0, d, heap)
+    farthest, cuts, top = np.int64(-1), 0, np.int64(0)
+    counts[0] += 1
+    while top >= 0:
+        b = largest_share(heap, touching, stack, top, d)
+        if b < 0 or (cuts == max_steps and max_steps > 0):
+            # Given up: it is taken for uncovered, which costs a link and loses nothing, and counted.
+            counts[1] += cuts
+            counts[2] += b >= 0
+            for k in range(d):
+                witness[k] = stack[top, 2 * k]
+            return np.int64(0)
+        farthest = max(farthest, b)
+        cuts += 1
+        top = cut_out(stack, top, heap, b, d)
+    counts[1] += cuts
+    return np.int64(heap[2 * d, farthest]) + 1

@@ -1,0 +1,203 @@
+"""Matching: which subscriptions contain which events, for whole populations (Sub-2-Sub, Section 2).
+
+An index of bitmaps. Each of the most selective attributes is cut into 64 slots holding about as many range
+ends each, and each slot has one bit per subscription, set if its range reaches into the slot. An event
+falls into one slot per attribute; the conjunction of their bitmaps, 64 subscriptions a step, leaves few
+candidates besides the true matches, and those are compared with the event exactly. Time is
+O(events * subscriptions / 64 + matches); memory is linear in subscriptions and in matches.
+
+A handful of events do not repay an index: they are compared with every subscription.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sub2sub.geometry.boxes import Floats, normalise, points
+from sub2sub.kernels.compilation import kernel
+
+__all__ = ["Members", "holds", "match", "match_boxes"]
+
+Indices = NDArray[np.int64]
+
+_SLOTS = 64
+_INDEXED = 8  # attributes that get bitmaps: more would hardly leave fewer candidates
+_FEW = 64  # events not worth an index
+_SAMPLE = 4096  # range ends and events looked at when choosing attributes and slots
+
+_ONE, _ZERO, _S58 = np.uint64(1), np.uint64(0), np.uint64(58)
+# The position of a lone bit: multiplied by a de Bruijn sequence it has a top six bits of its own.
+_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+_POSITION = np.zeros(64, np.int64)
+for _bit in range(64):
+    _POSITION[(int(_DE_BRUIJN) << _bit & (1 << 64) - 1) >> 58] = _bit
+
+
+class Members(NamedTuple):
+    """Lists of subscriptions, one per event, laid end to end: compressed sparse rows.
+
+    Attributes
+    ----------
+    offsets : (m + 1,) int64
+        The list of event e is ``members[offsets[e] : offsets[e + 1]]``.
+    members : int64
+        Row numbers of subscriptions.
+
+    Examples
+    --------
+    >>> Members(np.array([0, 2, 3]), np.array([4, 5, 4])).of(0)
+    array([4, 5])
+    """
+
+    offsets: Indices
+    members: Indices
+
+    def of(self, event: int) -> Indices:
+        """The list of one event."""
+        return self.members[self.offsets[event] : self.offsets[event + 1]]
+
+    def sizes(self) -> Indices:
+        """The lengths of all lists."""
+        return np.diff(self.offsets)
+
+
+def match(lows: ArrayLike, highs: ArrayLike, events: ArrayLike) -> Members:
+    """For every event the subscriptions that contain it, in increasing row number.
+
+    Parameters
+    ----------
+    lows, highs : (n, d) array_like
+        Closed ranges; see `sub2sub.geometry.boxes.normalise`.
+    events : (m, d) array_like
+        Points.
+
+    Returns
+    -------
+    Members
+        `offsets` (m + 1,) and `members`, row numbers into `lows`.
+
+    Raises
+    ------
+    InputError
+        As `normalise` and `points` do.
+
+    Examples
+    --------
+    >>> matches = match([[0.0], [2.0], [2.0]], [[3.0], [2.0], [9.0]], [[2.0], [5.0]])
+    >>> matches.of(0), matches.of(1)
+    (array([0, 1, 2]), array([2]))
+    """
+    low, high = normalise(lows, highs)
+    return match_boxes(low, high, points(events, low.shape[1]))
+
+
+def match_boxes(lows: Floats, highs: Floats, events: Floats) -> Members:
+    """`match` on half-open boxes and points already validated."""
+    if len(events) <= _FEW:
+        return Members(*_scan(lows, highs, events))
+    axes = _most_selective(lows, highs, events)[:_INDEXED]
+    bitmaps = np.zeros((len(axes), _SLOTS, (len(lows) + 63) // 64), np.uint64)
+    slots = np.empty((len(events), len(axes)), np.int64)
+    for i, axis in enumerate(axes):
+        cuts = _cuts(lows[:, axis], highs[:, axis])
+        first = np.searchsorted(cuts, lows[:, axis], side="right")
+        last = np.searchsorted(cuts, highs[:, axis], side="left")
+        _fill(bitmaps[i], first, last)
+        slots[:, i] = np.searchsorted(cuts, events[:, axis], side="right")
+    return Members(*_look_up(bitmaps, slots, lows, highs, events))
+
+
+def _sample(values: Floats) -> Floats:
+    return np.sort(values[:: max(1, len(values) // _SAMPLE)])
+
+
+def _most_selective(lows: Floats, highs: Floats, events: Floats) -> list[int]:
+    """Attributes by the share of ranges that an event falls into, smallest first, on a sample."""
+    shares = []
+    for axis in range(lows.shape[1]):
+        values = _sample(events[:, axis])
+        started = np.searchsorted(_sample(lows[:, axis]), values, side="right")
+        ended = np.searchsorted(_sample(highs[:, axis]), values, side="right")
+        shares.append(int((started - ended).sum()))
+    return [int(axis) for axis in np.argsort(shares, kind="stable")]
+
+
+def _cuts(lows: Floats, highs: Floats) -> Floats:
+    """At most 63 increasing values that cut the range ends of one attribute into even slots."""
+    ends = np.sort(np.concatenate((_sample(lows), _sample(highs))))
+    return np.unique(ends[np.arange(1, _SLOTS) * len(ends) // _SLOTS]) if len(ends) else ends
+
+
+@kernel
+def _fill(bitmap, first, last):
+    """Set the bit of each subscription in the slots `first` to `last` that its range reaches into."""
+    for s in range(first.shape[0]):
+        bit = _ONE << np.uint64(s & 63)
+        for slot in range(first[s], last[s] + 1):
+            bitmap[slot, s >> 6] |= bit
+
+
+@kernel
+def holds(lows, highs, s, events, e):
+    """Whether half-open box s contains event e."""
+    inside = True
+    for k in range(events.shape[1]):
+        inside &= lows[s, k] <= events[e, k] < highs[s, k]
+    return inside
+
+
+@kernel
+def _room(found, size, more):
+    """`found`, or a longer copy of its first `size` entries, with room for `more` behind them."""
+    if size + more <= found.shape[0]:
+        return found
+    longer = np.empty(2 * size + more, np.int64)
+    longer[:size] = found[:size]
+    return longer
+
+
+@kernel
+def _scan(lows, highs, events):
+    n = lows.shape[0]
+    offsets = np.zeros(events.shape[0] + 1, np.int64)
+    found = np.empty(n, np.int64)
+    size = 0
+    for e in range(events.shape[0]):
+        found = _room(found, size, n)
+        for s in range(n):
+            if holds(lows, highs, s, events, e):
+                found[size] = s
+                size += 1
+        offsets[e + 1] = size
+    return offsets, found[:size].copy()
+
+
+@kernel
+def _look_up(bitmaps, slots, lows, highs, events):
+    n = lows.shape[0]
+    offsets = np.zeros(events.shape[0] + 1, np.int64)
+    candidates = np.empty(bitmaps.shape[2], np.uint64)
+    found = np.empty(n, np.int64)
+    size = 0
+    for e in range(events.shape[0]):
+        found = _room(found, size, n)
+        # A pass per attribute, not per word: the machine takes several words at a time.
+        candidates[:] = bitmaps[0, slots[e, 0]]
+        for i in range(1, bitmaps.shape[0]):
+            row = bitmaps[i, slots[e, i]]
+            for word in range(candidates.shape[0]):
+                candidates[word] &= row[word]
+        for word in range(candidates.shape[0]):
+            bits = candidates[word]
+            while bits != _ZERO:
+                lone = bits & (~bits + _ONE)
+                bits ^= lone
+                s = (word << 6) + _POSITION[(lone * _DE_BRUIJN) >> _S58]
+                if holds(lows, highs, s, events, e):
+                    found[size] = s
+                    size += 1
+        offsets[e + 1] = size
+    return offsets, found[:size].copy()

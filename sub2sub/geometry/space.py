@@ -1,0 +1,179 @@
+"""The attribute space: named, typed attributes, each an axis (Sub-2-Sub, Section 2).
+
+A subscription is a conjunction of predicates, at most one per attribute: an exact value or a closed range.
+An attribute it does not name is a wildcard. An event has a value for every attribute. The space turns whole
+populations of either into arrays, as closed ranges and points, which is what `match`, `true_rings`,
+`select_ring` and `minimal_regions` take. Wildcards and open ends come out as the finite bounds of the
+attribute, because infinite ones turn volumes and midpoints into NaN.
+
+Several values or ranges for one attribute are several subscriptions, each a virtual peer of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.errors import InputError
+from sub2sub.geometry.attributes import Attribute, Bool, Enum, Float, Int, String
+from sub2sub.geometry.boxes import MAX_ATTRIBUTES, Floats
+from sub2sub.geometry.columns import ends_by_attribute, values_by_attribute
+
+__all__ = ["AttributeSpace", "Ranges"]
+
+_SHORTHAND: dict[Any, type[Float | Int | Bool | String]] = {float: Float, int: Int, bool: Bool, str: String}
+
+
+class Ranges(NamedTuple):
+    """Closed ranges of n subscriptions: `lows` and `highs`, (n, d) float64, finite."""
+
+    lows: Floats
+    highs: Floats
+
+
+class AttributeSpace:
+    """Named, typed attributes, 1 to 16, and how subscriptions and events over them become arrays.
+
+    Parameters
+    ----------
+    attributes : mapping of str
+        To `Float`, `Int`, `Bool`, `Enum`, `String`, or for short `float`, `int`, `bool`, `str`, or the values
+        of an `Enum`. Their order is the order of the axes.
+
+    Examples
+    --------
+    >>> space = AttributeSpace({"price": Float(0, 1000), "side": ["buy", "sell"], "symbol": str})
+    >>> lows, highs = space.subscriptions([{"price": (10, 20), "symbol": "ACME"}, {"side": "sell"}])
+    >>> lows[:, :2].tolist(), highs[:, :2].tolist()
+    ([[10.0, 0.0], [0.0, 1.0]], [[20.0, 1.0], [1000.0, 1.0]])
+    >>> event = space.events([{"price": 20, "side": "buy", "symbol": "ACME"}])
+    >>> ((lows <= event) & (event <= highs)).all(axis=1)
+    array([ True, False])
+    """
+
+    def __init__(self, attributes: Mapping[str, Any]) -> None:
+        if not 1 <= len(attributes) <= MAX_ATTRIBUTES:
+            raise InputError(f"attributes: expected 1 to {MAX_ATTRIBUTES}, got {len(attributes)}")
+        self.attributes = {name: _attribute(name, given) for name, given in attributes.items()}
+        for name in attributes:
+            if {name + "_low", name + "_high"} & attributes.keys():
+                raise InputError(
+                    f"attribute {name!r}: expected no other named as its range columns _low, _high"
+                )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The attributes' names, in the order of the axes."""
+        return tuple(self.attributes)
+
+    @property
+    def bounds(self) -> Ranges:
+        """The ends of all axes, (d,) each: the ranges of a subscription without predicates."""
+        ends = np.array([attribute.bounds for attribute in self.attributes.values()])
+        return Ranges(ends[:, 0].copy(), ends[:, 1].copy())
+
+    def subscriptions(self, rows: Any) -> Ranges:
+        """Subscriptions as closed ranges.
+
+        Parameters
+        ----------
+        rows : sequence of mappings, or a table
+            A mapping gives predicates by attribute: an exact value, a pair (low, high) with None or an
+            infinity for an open end, or None for a wildcard. A table (a mapping of arrays, a DataFrame, an
+            Arrow table) has for an attribute `a` either a column `a` of exact values, or `a_low`, `a_high` or
+            both; None or an infinity is an open end, a column not there a wildcard.
+
+        Raises
+        ------
+        InputError
+            For a value of the wrong type, NaN, low > high, a range outside the attribute's bounds, an unknown
+            name: names the attribute and the row.
+
+        Examples
+        --------
+        >>> space = AttributeSpace({"age": int, "member": bool})
+        >>> space.subscriptions({"age_low": np.array([18, 65])}).lows
+        array([[18.,  0.],
+               [65.,  0.]])
+        """
+        ends = ends_by_attribute(rows, self.names, "subscriptions")
+        pairs = [_range(name, attribute, *ends[name]) for name, attribute in self.attributes.items()]
+        return Ranges(
+            np.column_stack([low for low, _ in pairs]), np.column_stack([high for _, high in pairs])
+        )
+
+    def events(self, rows: Any) -> Floats:
+        """Events as points, (m, d) float64.
+
+        Parameters
+        ----------
+        rows : sequence of mappings, or a table
+            A value for every attribute: by name in a mapping, or a column each.
+
+        Raises
+        ------
+        InputError
+            For a value missing, of the wrong type, NaN or outside the bounds, an unknown name: names the
+            attribute and the row.
+
+        Examples
+        --------
+        >>> AttributeSpace({"age": int, "member": bool}).events([{"age": 30, "member": True}])
+        array([[30.,  1.]])
+        """
+        values = values_by_attribute(rows, self.names, "events")
+        return np.column_stack(
+            [
+                _coordinates("events", name, attribute, values[name])
+                for name, attribute in self.attributes.items()
+            ]
+        )
+
+
+def _attribute(name: Any, given: Any) -> Attribute:
+    if not isinstance(name, str) or not name:
+        raise InputError(f"attribute {name!r}: expected a name")
+    if isinstance(given, Float | Int | Bool | Enum | String):
+        return given
+    if isinstance(given, type) and given in _SHORTHAND:
+        return _SHORTHAND[given]()
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        return Enum(given)
+    raise InputError(f"attribute {name!r}: expected Float, Int, Bool, Enum or String, got {given!r}")
+
+
+def _range(name: str, attribute: Attribute, lows: NDArray[Any], highs: NDArray[Any]) -> tuple[Floats, Floats]:
+    """The closed ranges of all subscriptions on one attribute, cut off at its bounds."""
+    first, last = attribute.bounds
+    low = _coordinates("subscriptions", name, attribute, lows, open_end=-np.inf)
+    high = _coordinates("subscriptions", name, attribute, highs, open_end=np.inf)
+    for bad, expected in ((low > high, "low <= high"), ((low > last) | (high < first), attribute.expected)):
+        if bad.any():
+            row = int(np.argmax(bad))
+            got = f"({lows[row]!r}, {highs[row]!r})"
+            raise InputError(f"subscriptions row {row}, attribute {name!r}: expected {expected}, got {got}")
+    return np.maximum(low, first), np.minimum(high, last)
+
+
+def _coordinates(
+    what: str, name: str, attribute: Attribute, values: NDArray[Any], open_end: float | None = None
+) -> Floats:
+    """Coordinates of values, of events or, with an open end, of subscriptions.
+
+    The open end itself stands for None and for a value equal to it.
+    """
+    given = np.ones(len(values), bool)
+    if open_end is not None and values.dtype == object:
+        given = np.array([not (v is None or (isinstance(v, float) and v == open_end)) for v in values], bool)
+    elif open_end is not None and values.dtype.kind == "f":
+        given = values != open_end
+    coordinates = np.full(len(values), open_end or 0.0)
+    coordinates[given], valid = attribute.coordinates(values[given], named=open_end is not None)
+    if not valid.all():
+        row = int(np.flatnonzero(given)[np.argmin(valid)])
+        got = values[row : row + 1].tolist()[0]
+        raise InputError(f"{what} row {row}, attribute {name!r}: expected {attribute.expected}, got {got!r}")
+    return coordinates

@@ -1,0 +1,1 @@
+"""One live peer without clock and socket: what it makes of ticks, messages and silence."""

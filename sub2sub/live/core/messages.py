@@ -1,0 +1,173 @@
+"""The messages of live peers. What they look like on the wire: `sub2sub.live.wire.format` and docs/live.md.
+
+A request and its reply carry the same exchange number; a reply to a number nobody waits for is ignored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sub2sub.live.core.descriptors import Descriptor, Mention
+
+__all__ = [
+    "Answer",
+    "Ask",
+    "Event",
+    "Hello",
+    "Join",
+    "Leave",
+    "Message",
+    "Near",
+    "NearBack",
+    "Probe",
+    "Probed",
+    "Ring",
+    "RingBack",
+    "Send",
+    "Shuffle",
+    "Shuffled",
+    "Taken",
+    "Welcome",
+]
+
+Mentions = tuple[Mention, ...]
+
+
+@dataclass(frozen=True)
+class Shuffle:
+    """CYCLON's request: a few random links; the last mention is the sender itself, of age 0."""
+
+    exchange: int
+    links: Mentions
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """CYCLON's reply: as many of the partner's."""
+
+    exchange: int
+    links: Mentions
+
+
+@dataclass(frozen=True)
+class Near:
+    """VICINITY's request: the links nearest to the receiver; the last mention is the sender itself."""
+
+    exchange: int
+    links: Mentions
+
+
+@dataclass(frozen=True)
+class NearBack:
+    """VICINITY's reply, of the same form."""
+
+    exchange: int
+    links: Mentions
+
+
+@dataclass(frozen=True)
+class Ring:
+    """The ring layer's request: everything the sender knows."""
+
+    exchange: int
+    sender: Descriptor
+    fed: Mentions
+    ring: Mentions
+
+
+@dataclass(frozen=True)
+class RingBack:
+    """The ring layer's reply: everything the partner knows."""
+
+    exchange: int
+    fed: Mentions
+    ring: Mentions
+
+
+@dataclass(frozen=True)
+class Hello:
+    """The sender has taken the receiver up as a ring neighbour."""
+
+    sender: Descriptor
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Are you there?"""
+
+    exchange: int
+
+
+@dataclass(frozen=True)
+class Probed:
+    """Yes."""
+
+    exchange: int
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event on its way: its name (16 bytes), where it is, how many hops it has made, what it says."""
+
+    name: bytes
+    point: tuple[float, ...]
+    hops: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Whether the receiver of an event matches it, and so has it now."""
+
+    name: bytes
+    took: bool
+
+
+@dataclass(frozen=True)
+class Join:
+    """A newcomer, or a publisher, asks an address for peers to begin with."""
+
+    exchange: int
+
+
+@dataclass(frozen=True)
+class Welcome:
+    """Some peers to begin with."""
+
+    exchange: int
+    links: Mentions
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A publisher asks whom the receiver knows near a point."""
+
+    exchange: int
+    point: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The nearest it knows; the first mention is the receiver of the question itself."""
+
+    exchange: int
+    links: Mentions
+
+
+@dataclass(frozen=True)
+class Leave:
+    """A peer says that it leaves. It is probed before it is believed."""
+
+
+Message = (
+    Shuffle | Shuffled | Near | NearBack | Ring | RingBack | Hello | Probe | Probed | Event | Taken
+    | Join | Welcome | Ask | Answer | Leave
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Send:
+    """What a core wants sent: to a peer, or, with `to` None, back to whoever it has just heard from."""
+
+    to: Descriptor | None
+    message: Message

@@ -1,0 +1,196 @@
+"""What every live node is made of, whatever its protocol: cores, a clock, connections, requests.
+
+Cores have no clock and no socket (`sub2sub.live.core.core`). A host ticks them once a period, hands them what
+arrives for them, sends what they want sent, and tells them what could not be sent. What the cores of one host
+send one another stays on it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from sub2sub.errors import InputError
+from sub2sub.live.net.connections import Address, Channel, Connections
+from sub2sub.live.net.tls import Tls
+from sub2sub.live.wire.framing import LENGTH, Frame, Protocol
+from sub2sub.live.wire.limits import Limits
+
+__all__ = ["Host", "Inside"]
+
+
+class Inside:
+    """A channel from a host to itself."""
+
+    def __init__(self, protocol: Protocol, receive: Callable[[Frame, Inside], None]) -> None:
+        self._protocol, self._receive = protocol, receive
+
+    def post(self, data: bytes) -> bool:
+        """Hand a frame over, after whatever is being done."""
+        frame = self._protocol.decode(data[LENGTH.size :])
+        asyncio.get_running_loop().call_soon(self._receive, frame, self)
+        return True
+
+
+class Host(ABC):
+    """Cores that share an address.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        How frames are written and read.
+    listen : (host, port)
+        Where to listen; port 0 takes a free one. The host is what others are told to connect to.
+    period : float
+        Seconds of a cycle; some jitter is added.
+    limits : Limits, optional
+    tls : Tls, optional
+    seed : int, optional
+        Of all draws and IDs; taken from the system if not given.
+    reply : float
+        Seconds to wait for an answer to a request of the host's own.
+
+    Attributes
+    ----------
+    address : (host, port)
+    cores : dict
+        By their IDs.
+    """
+
+    def __init__(
+        self,
+        protocol: Protocol,
+        listen: Address,
+        period: float,
+        limits: Limits | None,
+        tls: Tls | None,
+        seed: int | None,
+        reply: float,
+    ) -> None:
+        if not period > 0:
+            raise InputError(f"period: expected seconds above 0, got {period}")
+        if not reply > 0:
+            raise InputError(f"reply: expected seconds above 0, got {reply}")
+        self.protocol, self.address, self.period, self.reply = protocol, listen, period, reply
+        self.dice = random.Random(secrets.randbits(64) if seed is None else seed)
+        self.id = 1 + self.dice.getrandbits(63)
+        self.cores: dict[int, Any] = {}
+        server_tls, client_tls = tls.contexts() if tls else (None, None)
+        self.connections: Connections[Frame] = Connections(
+            protocol, self._receive, limits, server_tls, client_tls
+        )
+        self._inside = Inside(protocol, self._receive)
+        self._answers: dict[int | bytes, asyncio.Future[Any]] = {}
+        self._ticking: asyncio.Task[None] | None = None
+        self._ticked = 0.0
+
+    async def open(self) -> None:
+        """Listen, and begin to tick."""
+        self.address = (self.address[0], (await self.connections.listen(*self.address))[1])
+        self._ticked = asyncio.get_running_loop().time()
+        self._ticking = asyncio.create_task(self._tick())
+
+    async def close(self) -> None:
+        """Stop ticking and close all connections."""
+        if self._ticking:
+            self._ticking.cancel()
+            await asyncio.gather(self._ticking, return_exceptions=True)
+            self._ticking = None
+        await asyncio.sleep(0)  # what was sent last is on its way
+        await self.connections.close()
+
+    @property
+    def counts(self) -> Counter[str]:
+        """What happened so far, over all cores and connections."""
+        total = Counter(self.connections.counts)
+        for core in self.cores.values():
+            total.update(core.counts)
+        return total
+
+    @abstractmethod
+    def tick_core(self, core: Any) -> list[Any]:
+        """Let a cycle pass for a core; returns what it wants sent."""
+
+    @abstractmethod
+    def receive_at(self, core: Any, frame: Frame) -> list[Any]:
+        """Hand a core a message; returns what it wants sent."""
+
+    @abstractmethod
+    def unreachable_from(self, core: Any, to: Any, message: Any) -> list[Any]:
+        """Tell a core what could not be sent; returns what it wants sent instead."""
+
+    def core_for(self, frame: Frame) -> Any | None:
+        """The core that takes a frame."""
+        return self.cores.get(frame.to)
+
+    def receive_for_nobody(self, frame: Frame, post: Callable[[bytes], bool]) -> None:
+        """Take a frame that is for no core, and for no request; it is counted and ignored."""
+        self.connections.counts["ignored"] += 1
+
+    def part_of_cycle(self) -> float:
+        """How much of the current cycle is over."""
+        return (asyncio.get_running_loop().time() - self._ticked) / self.period
+
+    def dispatch(
+        self, core: Any, sends: list[Any], channel: Channel | Inside | None = None, to: int = 0
+    ) -> None:
+        """Send what a core wants sent; replies go to `to` through the channel its message came from."""
+        for send in sends:
+            if send.to is not None:
+                self.post(send.to, core.own.id, send.message, self._failure(core, send))
+            elif channel:
+                channel.post(self.protocol.encode(Frame(to, core.own.id, send.message)))
+
+    def post(self, to: Any, sender: int, message: Any, failed: Callable[[], None]) -> None:
+        """Send a message to anything with an id, a host and a port."""
+        data = self.protocol.encode(Frame(to.id, sender, message))
+        if (to.host, to.port) == self.address:
+            self._inside.post(data)
+        else:
+            self.connections.post((to.host, to.port), data, failed)
+
+    async def request(self, to: Any, message: Any, number: int | bytes) -> Any | None:
+        """Send a request in the host's own name; None if it is not answered."""
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._answers[number] = answer
+        self.post(to, self.id, message, lambda: None if answer.done() else answer.set_result(None))
+        try:
+            async with asyncio.timeout(self.reply):
+                return await answer
+        except TimeoutError:
+            return None
+        finally:
+            self._answers.pop(number, None)
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(self.period * (0.9 + 0.2 * self.dice.random()))
+            self._ticked = asyncio.get_running_loop().time()
+            for core in list(self.cores.values()):
+                self.dispatch(core, self.tick_core(core))
+                await asyncio.sleep(0)
+
+    def _failure(self, core: Any, send: Any) -> Callable[[], None]:
+        def failed() -> None:
+            if core.own.id in self.cores:
+                self.dispatch(core, self.unreachable_from(core, send.to, send.message))
+
+        return failed
+
+    def _receive(self, frame: Frame, channel: Channel | Inside) -> None:
+        core = self.core_for(frame)
+        if core:
+            self.dispatch(core, self.receive_at(core, frame), channel, frame.sender)
+            return
+        message = frame.message
+        number = getattr(message, "exchange", getattr(message, "name", None))
+        answer = self._answers.pop(number, None) if frame.to == self.id and number is not None else None
+        if answer is None:
+            self.receive_for_nobody(frame, channel.post)
+        elif not answer.done():
+            answer.set_result(message)

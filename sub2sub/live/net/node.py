@@ -1,0 +1,267 @@
+"""A node: a process, or a part of one, that subscribes and publishes over a live Sub-2-Sub overlay.
+
+The content-based sibling of CAMCAST's programming interface (CAMCAST, Section 5.1): join with a contact,
+subscribe, publish, unsubscribe, leave. Each subscription is a peer of its own (Sub-2-Sub, Section 3: virtual
+peers); they share the node's address and connections, and frames say whom they are for.
+
+>>> import asyncio
+>>> async def example():
+...     async with Node(attributes=1, period=0.05) as alice:
+...         subscription = await alice.subscribe([10.0], [20.0])
+...         async with Node(attributes=1, contact=alice.address) as bob:
+...             await bob.publish([12.5], b"hello")
+...         async for event in subscription:
+...             return event.point, event.data
+>>> asyncio.run(example())
+((12.5,), b'hello')
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from types import TracebackType
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sub2sub.errors import InputError
+from sub2sub.events.publishing import PublisherSettings
+from sub2sub.geometry.boxes import MAX_ATTRIBUTES, points
+from sub2sub.kernels.randomness import cycle_key, peer_key
+from sub2sub.live.core import messages as m
+from sub2sub.live.core.core import Core, Keys
+from sub2sub.live.core.descriptors import Descriptor, Mention
+from sub2sub.live.core.settings import CoreSettings
+from sub2sub.live.core.walking import Walk
+from sub2sub.live.net.connections import Address
+from sub2sub.live.net.host import Host
+from sub2sub.live.net.subscriptions import Received, Subscription
+from sub2sub.live.net.tls import Tls
+from sub2sub.live.net.warmup import warm_up
+from sub2sub.live.wire import format as wire
+from sub2sub.live.wire.framing import Frame
+from sub2sub.live.wire.limits import Limits
+
+__all__ = ["Node", "Published"]
+
+ANYBODY = 0  # whom a newcomer addresses, before it knows anybody's ID
+
+
+@dataclass(frozen=True)
+class Published:
+    """What became of publishing: the ID of the peer that took the event, None if nobody wants it."""
+
+    name: bytes
+    entry: int | None
+    steps: int
+
+
+class Node(Host):
+    """A live node.
+
+    Parameters
+    ----------
+    attributes : int
+        Attributes of every subscription and event of the overlay.
+    contact : (host, port), optional
+        Anybody in the overlay; without, the node begins an overlay of its own.
+    listen : (host, port)
+        Where to listen; port 0 takes a free one. The host is what others are told to connect to.
+    period : float
+        Seconds of a cycle, the same for all nodes of an overlay; some jitter is added.
+    settings : CoreSettings
+    limits : Limits
+    tls : Tls, optional
+    seed : int, optional
+        Of all draws and IDs; taken from the system if not given.
+    reply : float
+        Seconds to wait for an answer while joining and publishing.
+
+    Attributes
+    ----------
+    subscriptions : dict of int to Subscription
+        By sequence ID.
+    contacts : list of Descriptor
+        Some peers heard of, to begin with.
+    """
+
+    def __init__(
+        self,
+        attributes: int,
+        contact: Address | None = None,
+        listen: Address = ("127.0.0.1", 0),
+        period: float = 1.0,
+        settings: CoreSettings | None = None,
+        limits: Limits | None = None,
+        tls: Tls | None = None,
+        seed: int | None = None,
+        reply: float = 5.0,
+    ) -> None:
+        if not 1 <= attributes <= MAX_ATTRIBUTES:
+            raise InputError(f"attributes: expected 1 to {MAX_ATTRIBUTES}, got {attributes}")
+        super().__init__(wire.PROTOCOL, listen, period, limits, tls, seed, reply)
+        self.attributes, self.contact = attributes, contact
+        self.settings = settings or CoreSettings()
+        self.subscriptions: dict[int, Subscription] = {}
+        self.contacts: list[Descriptor] = []
+        self._seed = self.dice.getrandbits(63)
+        self._turns = itertools.count()
+        self._asking: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Node:
+        warm_up()
+        await self.open()
+        if self.contact:
+            try:
+                await self._meet(self.contact)
+            except BaseException:
+                await self.leave()
+                raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.leave()
+
+    async def subscribe(
+        self, low: ArrayLike, high: ArrayLike, callback: Callable[[Received], None] | None = None
+    ) -> Subscription:
+        """Subscribe to the events with low <= point <= high on every attribute.
+
+        With a callback it is called with each event; without, iterate over the subscription.
+        """
+        own = Descriptor.of(self.dice.getrandbits(64), *self.address, low, high)
+        if own.d != self.attributes:
+            raise InputError(f"low: expected {self.attributes} attributes, got {own.d}")
+        if self.contact and not self.contacts:
+            await self._meet(self.contact)
+        subscription = Subscription(own, callback)
+        numbers = iter(lambda: self.dice.getrandbits(63), -1)
+        core = Core(own, subscription.take, self.settings, unit=wire.UNIT, numbers=numbers)
+        core.join(each.own for each in self.subscriptions.values())
+        core.join(self.contacts)
+        subscription.core = self.cores[own.id] = core
+        self.subscriptions[own.id] = subscription
+        return subscription
+
+    async def unsubscribe(self, subscription: Subscription) -> None:
+        """End a subscription; neighbours are told."""
+        if self.subscriptions.pop(subscription.own.id, None) is None:
+            raise InputError("subscription: expected one of this node that has not ended")
+        core: Core = self.cores.pop(subscription.own.id)
+        self.dispatch(core, core.leave())
+        self._keep(core.known())
+        subscription.close()
+
+    async def publish(self, point: ArrayLike, data: bytes = b"") -> Published:
+        """Publish an event; returns when somebody has taken it, or nobody wants it."""
+        at = tuple(points(np.atleast_2d(point), self.attributes)[0].tolist())
+        if len(data) > wire.MAX_DATA:
+            raise InputError(f"data: expected at most {wire.MAX_DATA} bytes, got {len(data)}")
+        event = m.Event(self.dice.randbytes(wire.NAME), at, 0, bytes(data))
+        for core in self.cores.values():
+            if core.own.matches(at):
+                self.dispatch(core, core.publish(event, self._keys(core)))
+                return Published(event.name, core.own.id, 0)
+        return await self._walk(event)
+
+    async def leave(self) -> None:
+        """End all subscriptions and close all connections."""
+        if self._asking:
+            self._asking.cancel()
+            await asyncio.gather(self._asking, return_exceptions=True)
+        for subscription in list(self.subscriptions.values()):
+            await self.unsubscribe(subscription)
+        await self.close()
+
+    def tick_core(self, core: Core) -> list[m.Send]:
+        """Let a cycle pass, and ask for a contact again when it is time."""
+        sends = core.tick(self._keys(core))
+        if core.wants_contact() and not self._asking:
+            self._asking = asyncio.create_task(self._ask_again(core))
+        return sends
+
+    def receive_at(self, core: Core, frame: Frame) -> list[m.Send]:
+        """Hand a core a message at this moment of its cycle."""
+        core.advance(self.part_of_cycle())
+        return core.receive(frame.message, frame.sender, self._keys(core))
+
+    def unreachable_from(self, core: Core, to: Descriptor, message: m.Message) -> list[m.Send]:
+        """Tell a core what could not be sent."""
+        return core.unreachable(to, message)
+
+    def core_for(self, frame: Frame) -> Core | None:
+        """The core a frame is for; of one for nobody here, any for a newcomer, one that matches an event."""
+        core: Core | None = self.cores.get(frame.to)
+        message = frame.message
+        if core or frame.to == self.id:
+            return core
+        residents: list[Core] = []
+        if isinstance(message, m.Event) and len(message.point) == self.attributes:
+            residents = [each for each in self.cores.values() if each.own.matches(message.point)]
+        elif isinstance(message, m.Join | m.Ask):
+            residents = list(self.cores.values())
+        return residents[0] if residents else None
+
+    def receive_for_nobody(self, frame: Frame, post: Callable[[bytes], bool]) -> None:
+        """Welcome a newcomer where nobody has subscribed; refuse events for subscriptions that have ended."""
+        message = frame.message
+        if isinstance(message, m.Join):
+            links = tuple(Mention(peer, 0) for peer in self.contacts[: self.settings.offers])
+            post(wire.encode(Frame(frame.sender, self.id, m.Welcome(message.exchange, links))))
+        elif isinstance(message, m.Event):
+            post(wire.encode(Frame(frame.sender, frame.to, m.Taken(message.name, took=False))))
+
+    def _keys(self, core: Core) -> Keys:
+        turn, cycle, seed = next(self._turns), core.turn, self._seed
+        return lambda stream: np.uint64(peer_key(cycle_key(seed, stream, cycle), turn))
+
+    async def _meet(self, contact: Address) -> None:
+        """Ask an address for peers to begin with."""
+        exchange = self.dice.getrandbits(63)
+        answer = await self.request(Descriptor(ANYBODY, *contact, (), ()), m.Join(exchange), exchange)
+        if not isinstance(answer, m.Welcome):
+            raise ConnectionError(f"contact: nobody answers at {contact[0]}:{contact[1]}")
+        self._keep(each.peer for each in answer.links)
+
+    async def _ask_again(self, core: Core) -> None:
+        """Ask the contact, or one of those heard of since, for peers, and let a core begin anew with one."""
+        known = [(peer.host, peer.port) for peer in self.contacts]
+        try:
+            await self._meet(self.dice.choice([*known, *([self.contact] if self.contact else [])]))
+        except (IndexError, ConnectionError):
+            pass
+        finally:
+            self._asking = None
+        if self.contacts:
+            core.introduce(self.dice.choice(self.contacts))
+
+    def _keep(self, peers: Iterable[Descriptor]) -> None:
+        known = {peer.id: peer for peer in self.contacts}
+        known.update((peer.id, peer) for peer in peers if peer.d == self.attributes)
+        self.contacts = list(known.values())[-self.settings.offers :]
+
+    async def _walk(self, event: m.Event) -> Published:
+        """Find somebody who wants an event, and hand it over."""
+        walk = Walk(event.point, PublisherSettings())
+        walk.learn(self.contacts)
+        for core in self.cores.values():
+            walk.learn(core.known())
+        while True:
+            while (taker := walk.hand_over()) is not None:
+                answer = await self.request(taker, event, event.name)
+                if isinstance(answer, m.Taken) and answer.took:
+                    return Published(event.name, taker.id, walk.steps)
+            asked = walk.ask_next()
+            if asked is None:
+                return Published(event.name, None, walk.steps)
+            exchange = self.dice.getrandbits(63)
+            answer = await self.request(asked, m.Ask(exchange, event.point), exchange)
+            if isinstance(answer, m.Answer):
+                found = [each.peer for each in answer.links if each.peer.d == self.attributes]
+                walk.learn(found)
+                self._keep(found)

@@ -1,0 +1,1 @@
+"""Messages as bytes: frames, the table of message types, and the limits of every field."""

@@ -1,0 +1,169 @@
+"""The wire format of live Sub-2-Sub peers: `sub2sub.live.wire.framing` and this table. docs/live.md has both.
+
+`to` and `from` are sequence IDs (or the numbers of nodes that only publish). A peer is mentioned again and
+again, so descriptors are short strings of bytes that are checked once and remembered.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import lru_cache
+from typing import Any
+
+from sub2sub.geometry.boxes import MAX_ATTRIBUTES
+from sub2sub.live.core import messages as m
+from sub2sub.live.core.descriptors import Descriptor, Mention
+from sub2sub.live.wire.framing import (
+    LENGTH,
+    MAX_DATA,
+    MAX_FRAME,
+    MAX_HOST,
+    Check,
+    Frame,
+    Protocol,
+    WireError,
+    boolean,
+    finite,
+    host_name,
+    integer,
+    items,
+    number,
+    octets,
+    shown,
+    size_of,
+)
+
+__all__ = [
+    "LENGTH",
+    "MAX_DATA",
+    "MAX_FRAME",
+    "PROTOCOL",
+    "UNIT",
+    "VERSION",
+    "Frame",
+    "WireError",
+    "decode",
+    "encode",
+    "pack",
+    "size_of",
+    "unpack",
+]
+
+VERSION = 1
+UNIT = 100  # steps of a clock in a cycle: what ages are counted in
+HEAD = struct.Struct(">QHB")  # sequence ID, port, number of attributes
+MAX_LINKS = 2048  # mentions in one list
+MAX_AGE = 1 << 19  # steps of a clock
+MAX_HOPS = 1 << 16
+NAME = 16  # bytes of an event's name
+
+KINDS: dict[int, type[Any]] = {
+    1: m.Shuffle, 2: m.Shuffled, 3: m.Near, 4: m.NearBack, 5: m.Ring, 6: m.RingBack, 7: m.Hello, 8: m.Probe,
+    9: m.Probed, 10: m.Event, 11: m.Taken, 12: m.Join, 13: m.Welcome, 14: m.Ask, 15: m.Answer, 16: m.Leave,
+}  # fmt: skip
+
+
+@lru_cache(8192)
+def pack(peer: Descriptor) -> bytes:
+    """A descriptor as bytes: ID, port, number of attributes, lows, highs, host.
+
+    Examples
+    --------
+    >>> peer = Descriptor.of(7, "127.0.0.1", 9000, [0.25], [0.5])
+    >>> unpack(pack(peer)) == peer, len(pack(peer))
+    (True, 36)
+    """
+    numbers = struct.pack(f">{2 * peer.d}d", *peer.low, *peer.high)
+    return HEAD.pack(peer.id, peer.port, peer.d) + numbers + peer.host.encode()
+
+
+@lru_cache(8192)
+def unpack(data: bytes) -> Descriptor:
+    """The descriptor in some bytes.
+
+    Raises
+    ------
+    WireError
+        For a wrong length, NaN or infinity, low above high, port 0, or a host that is none.
+    """
+    if len(data) < HEAD.size:
+        raise WireError(f"peer: expected {HEAD.size} bytes or more, got {len(data)}")
+    id, port, d = HEAD.unpack_from(data)
+    end = HEAD.size + 16 * d
+    if not 1 <= d <= MAX_ATTRIBUTES or not end < len(data) <= end + MAX_HOST:
+        raise WireError(
+            f"peer: expected 1 to {MAX_ATTRIBUTES} attributes and a host, got {d} and {len(data)} bytes"
+        )
+    numbers = finite(struct.unpack_from(f">{2 * d}d", data, HEAD.size), "peer")
+    low, high = numbers[:d], numbers[d:]
+    if any(a > b for a, b in zip(low, high, strict=True)):
+        raise WireError("peer: expected a low not above its high")
+    return Descriptor(id, host_name(data[end:], "peer"), integer(port, "peer", 65535, 1), low, high)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Descriptor):
+        return pack(value)
+    if isinstance(value, tuple) and value and isinstance(value[0], Mention):
+        return [(pack(peer), min(age, MAX_AGE), min(held, MAX_AGE)) for peer, age, held in value]
+    return value
+
+
+def _descriptor(value: Any, where: str) -> Descriptor:
+    if type(value) is not bytes:
+        raise WireError(f"{where}: expected bytes, got {shown(value)}")
+    return unpack(value)
+
+
+def _mentions(value: Any, where: str) -> tuple[Mention, ...]:
+    mentions = []
+    for item in items(value, where, MAX_LINKS):
+        peer, age, held = items(item, where, 3, 3)
+        mentions.append(
+            Mention(_descriptor(peer, where), integer(age, where, MAX_AGE), integer(held, where, MAX_AGE))
+        )
+    return tuple(mentions)
+
+
+def _point(value: Any, where: str) -> tuple[float, ...]:
+    for x in items(value, where, MAX_ATTRIBUTES, 1):
+        if type(x) is not float:
+            raise WireError(f"{where}: expected floats, got {shown(x)}")
+    return finite(tuple(value), where)
+
+
+CHECKS: dict[str, Check] = {
+    "exchange": number,
+    "links": _mentions,
+    "fed": _mentions,
+    "ring": _mentions,
+    "sender": _descriptor,
+    "name": octets(NAME, NAME),
+    "point": _point,
+    "hops": lambda value, where: integer(value, where, MAX_HOPS),
+    "data": octets(MAX_DATA),
+    "took": boolean,
+}
+PROTOCOL = Protocol(VERSION, KINDS, CHECKS, _plain)
+
+
+def encode(frame: Frame) -> bytes:
+    """A frame as bytes, with its length in front.
+
+    Examples
+    --------
+    >>> decode(encode(Frame(7, 8, m.Probe(1)))[4:])
+    Frame(to=7, sender=8, message=Probe(exchange=1))
+    """
+    return PROTOCOL.encode(frame)
+
+
+def decode(body: bytes) -> Frame:
+    """The frame in a body.
+
+    Raises
+    ------
+    WireError
+        For anything but a well-formed frame of this version.
+    """
+    return PROTOCOL.decode(body)

@@ -1,0 +1,40 @@
+"""What the engine asks of a protocol: PeerSim's `CDProtocol`, for a whole population at once.
+
+A layer holds its state as arrays with one row per peer and steps all live peers, one after the other,
+once a cycle. The engine knows no layer by name: it calls these methods in the order of its layer list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.overlay.network import Network
+
+__all__ = ["Layer"]
+
+
+@runtime_checkable
+class Layer(Protocol):
+    """A protocol run by every peer. See `examples/` for one in thirty lines."""
+
+    name: str
+
+    def step(self, cycle: int, network: Network) -> Mapping[str, int]:
+        """Let every live peer take its turn; return what it cost (`messages`, `bytes`, ...) as counts."""
+        ...
+
+    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
+        """Start `peers` afresh: forget their rows; each knows its contact (one per peer, -1 for none)."""
+        ...
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything a checkpoint has to keep, by name."""
+        ...
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take up the state that `arrays` gave."""
+        ...

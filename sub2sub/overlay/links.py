@@ -1,0 +1,95 @@
+"""What the peers of an overlay know of one another, as one bundle of arrays for the kernels that use it.
+
+Dissemination and publishers read views, they never change them: whatever the three layers hold at the end
+of a cycle is all they have to go by. A link stands for the box of the peer it leads to as well (see
+`sub2sub.overlay.population`), so what a holder knows of a peer's subscription is that peer's row of `boxes`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sub2sub.geometry.boxes import points
+from sub2sub.kernels.compilation import rule
+from sub2sub.overlay.views import peer_of
+
+if TYPE_CHECKING:
+    from sub2sub.overlay.overlay import Overlay
+
+__all__ = ["Links", "target"]
+
+
+class Links(NamedTuple):
+    """The views of a population.
+
+    Attributes
+    ----------
+    d : int
+        Number of attributes.
+    boxes : (n, 2, >= d) float64
+        Half-open boxes, see `sub2sub.vicinity.proximity.packed_boxes`.
+    host : (n,) int64
+        Which host each peer runs on, see `sub2sub.events.hosts`; -1 for none.
+    near, near_size : (n, >= view) int64, (n,) int8
+        Proximity links of each peer, see `sub2sub.overlay.views`, and how many they are.
+    random, random_size : the same for random links.
+    ring_start, ring_size : (n,) int64, (n,) int32
+        Where in `ring_peer` the ring neighbours of a peer begin, and how many they are.
+    ring_peer : (places,) int32
+        Ring neighbours; those of one peer in the order of the ring, starting after their holder.
+    """
+
+    d: int
+    boxes: NDArray[np.float64]
+    host: NDArray[np.int64]
+    near: NDArray[np.int64]
+    near_size: NDArray[np.int8]
+    random: NDArray[np.int64]
+    random_size: NDArray[np.int8]
+    ring_start: NDArray[np.int64]
+    ring_size: NDArray[np.int32]
+    ring_peer: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, overlay: Overlay) -> Links:
+        """The views of an overlay as they are; nothing is copied.
+
+        Examples
+        --------
+        >>> from sub2sub.overlay.overlay import Overlay
+        >>> from sub2sub.overlay.population import Population
+        >>> overlay = Overlay(Population.of([[0.0], [0.5], [0.2]], [[0.6], [1.0], [0.3]]))
+        >>> overlay.bootstrap()
+        >>> Links.of(overlay).random_size
+        array([1, 1, 1], dtype=int8)
+        """
+        near, random, pool = overlay.vicinity, overlay.cyclon, overlay.ring.pool
+        people = overlay.population
+        return cls(
+            people.d, people.boxes, people.host, near.view, near.size, random.view, random.size, pool.start,
+            pool.size, np.ascontiguousarray(pool.peer),
+        )  # fmt: skip
+
+    def packed(self, events: ArrayLike) -> NDArray[np.float64]:
+        """Validated events (m, d) as boxes that hold that point alone, packed like the others."""
+        at = points(events, self.d)
+        packed = np.zeros((len(at), 2, self.boxes.shape[2]))
+        packed[:, 0, : self.d] = at
+        packed[:, 1] = np.nextafter(packed[:, 0], np.inf)
+        return packed
+
+
+@rule
+def target(links, holder, place):
+    """The peer a link of `holder` leads to: places count its proximity, then random, then ring links."""
+    near = np.int64(links.near_size[holder])
+    if place < near:
+        return peer_of(links.near[holder, place])
+    place -= near
+    random = np.int64(links.random_size[holder])
+    if place < random:
+        return peer_of(links.random[holder, place])
+    return np.int64(links.ring_peer[links.ring_start[holder] + place - random])

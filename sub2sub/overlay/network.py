@@ -1,0 +1,64 @@
+"""Who is up, who reaches whom, what gets lost: the fault model every layer steps under."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.kernels.compilation import rule
+from sub2sub.kernels.randomness import unit
+
+__all__ = ["Network", "attempts", "reaches"]
+
+
+@dataclass
+class Network:
+    """The state of the network as the engine's faults have left it; kernels read its arrays directly.
+
+    Attributes
+    ----------
+    alive : (n,) uint8
+        1 for a peer that takes part; crashed, departed and not yet joined ones have 0.
+    group : (n,) uint8
+        Partition a peer is in; messages cross no border. All zero when the network is whole.
+    loss : float
+        Probability that a message is lost, each message for itself.
+
+    Examples
+    --------
+    >>> net = Network.whole(3)
+    >>> net.alive[1] = 0
+    >>> bool(reaches(net.alive, net.group, 0, 1)), bool(reaches(net.alive, net.group, 0, 2))
+    (False, True)
+    """
+
+    alive: NDArray[np.uint8]
+    group: NDArray[np.uint8]
+    loss: float = 0.0
+
+    @classmethod
+    def whole(cls, n: int) -> Network:
+        """A network of n live peers without loss or partition."""
+        return cls(np.ones(n, np.uint8), np.zeros(n, np.uint8))
+
+
+@rule
+def reaches(alive, group, a, b):
+    """Whether a message from a can arrive at b at all (loss apart)."""
+    return alive[b] == 1 and group[a] == group[b]
+
+
+@rule
+def attempts(bits, loss, tries):
+    """How often a message is sent that is repeated while it is lost, `tries` times at most; and if in vain.
+
+    One draw decides: the first k copies are lost if it falls below loss^k.
+    """
+    chance = loss
+    count = 1
+    while count < tries and unit(bits) < chance:
+        chance *= loss
+        count += 1
+    return count, unit(bits) < chance

@@ -1,0 +1,138 @@
+"""A population: who subscribes to what, in the order of the ring.
+
+Peers are numbered in the order of their sequence IDs (Sub-2-Sub, Section 4.1), so that everything that
+compares IDs compares numbers. A peer is one subscription; a host with several subscriptions runs several
+(virtual) peers.
+
+A peer's box never changes while others may hold links to it, because a link stands for the box as well: one
+who changes its subscription leaves as one peer and joins as another on the same host. Room for such
+newcomers is made beforehand (`spare`), as dormant peers with IDs of their own, spread over the ring like
+all others. One who has left for good (`retire`) keeps its place until nobody remembers it (`free`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sub2sub.errors import InputError
+from sub2sub.geometry.boxes import closed, normalise
+from sub2sub.kernels.randomness import cycle_key, draws, stream_number
+from sub2sub.rings.identifiers import sequence_ids
+from sub2sub.vicinity.proximity import packed_boxes
+
+__all__ = ["Population"]
+
+STREAM = stream_number("sequence-ids")
+DORMANT, GONE = -1, -2
+
+
+@dataclass
+class Population:
+    """Peers in the order of their sequence IDs.
+
+    Attributes
+    ----------
+    ids : (n,) uint64
+        Sequence IDs, ascending.
+    boxes : (n, 2, >= d) float64
+        Half-open boxes, packed for the kernels.
+    d : int
+        Number of attributes.
+    row : (n,) int64
+        Which subscription of the input a peer is, or a number of its own for one that came later; `DORMANT`
+        for one that nobody is yet, `GONE` for one that has left for good.
+    host : (n,) int64
+        Which host a peer runs on.
+
+    Examples
+    --------
+    >>> people = Population.of([[0.0], [0.5], [0.2]], [[0.6], [1.0], [0.3]], ids=[30, 10, 20])
+    >>> people.row, people.ids
+    (array([1, 2, 0]), array([10, 20, 30], dtype=uint64))
+    """
+
+    ids: NDArray[np.uint64]
+    boxes: NDArray[np.float64]
+    d: int
+    row: NDArray[np.int64]
+    host: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        lows: ArrayLike,
+        highs: ArrayLike,
+        ids: ArrayLike | None = None,
+        hosts: ArrayLike | None = None,
+        spare: int = 0,
+        seed: int = 0,
+    ) -> Population:
+        """Peers for the subscriptions [lows, highs] (closed ranges, (n, d)).
+
+        `ids` are drawn from the seed when not given; `hosts` are all different when not given.
+        """
+        low, high = normalise(lows, highs)
+        n, d = low.shape
+        if spare < 0:
+            raise InputError(f"spare: expected 0 or more dormant peers, got {spare}")
+        numbers = _random_ids(n + spare, seed)
+        if ids is not None:
+            given = sequence_ids(ids, n)
+            others = numbers[~np.isin(numbers, given)][:spare]
+            numbers = np.concatenate([given, others])
+        where = np.asarray(hosts if hosts is not None else np.arange(n))
+        if where.shape != (n,) or where.dtype.kind not in "iu":
+            raise InputError(f"hosts: expected {n} integers, got {where.dtype} of shape {where.shape}")
+        order = np.argsort(numbers)
+        row = np.where(order < n, order, DORMANT)
+        taken = np.maximum(row, 0)
+        host = np.where(row >= 0, where[taken], -1)
+        return cls(numbers[order], packed_boxes(low[taken], high[taken]), d, row, host.astype(np.int64))
+
+    def __len__(self) -> int:
+        """Peers, dormant ones included."""
+        return self.ids.size
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which peers have a subscription of their own."""
+        return self.row >= 0
+
+    @property
+    def dormant(self) -> NDArray[np.bool_]:
+        """Which peers newcomers can be."""
+        dormant: NDArray[np.bool_] = self.row == DORMANT
+        return dormant
+
+    def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The closed ranges (lows, highs) of all peers."""
+        return closed(self.boxes[:, 0, : self.d].copy(), self.boxes[:, 1, : self.d].copy())
+
+    def settle(self, peers: NDArray[np.int64], lows: ArrayLike, highs: ArrayLike, hosts: ArrayLike) -> None:
+        """Give dormant peers subscriptions and hosts."""
+        low, high = normalise(lows, highs)
+        self.boxes[peers, 0, : self.d], self.boxes[peers, 1, : self.d] = low, high
+        self.host[peers] = hosts
+        self.row[peers] = int(self.row.max()) + 1 + np.arange(peers.size)
+
+    def retire(self, peers: NDArray[np.int64]) -> None:
+        """Take note that peers have left for good, while others may still hold links to them."""
+        self.row[peers] = GONE
+
+    def free(self, forgotten: NDArray[np.bool_]) -> None:
+        """Let newcomers be those who have left for good, as far as they are forgotten."""
+        self.row[forgotten & (self.row == GONE)] = DORMANT
+
+
+def _random_ids(n: int, seed: int) -> NDArray[np.uint64]:
+    """Distinct random sequence IDs."""
+    key = cycle_key(seed, STREAM, 0)
+    ids = np.empty(0, np.uint64)
+    while ids.size < n:
+        more = draws(key, np.arange(ids.size, n))
+        _, first = np.unique(np.concatenate([ids, more]), return_index=True)
+        ids = np.concatenate([ids, more])[np.sort(first)]
+    return ids

@@ -1,0 +1,142 @@
+"""Probing: asking those one has not heard of for a while whether they are still there.
+
+Not in Sub-2-Sub, which never forgets a dead ring neighbour: its link is passed on for ever. Ring
+links carry when their peer was last heard from, by anybody, and the fresher copy wins everywhere. In a
+healthy overlay they are a few cycles old, because neighbours of a peer meet one another. So a link older
+than `suspect_age` is worth a small message: an answer makes it fresh, and silence lets it grow older until
+the ring layer drops it (`RingSettings.max_age`) and refuses it from others. A live peer is dropped only if
+all its probes are lost, and comes back with the next exchange that mentions it.
+
+A ring link along which an event failed to arrive (`Outcome.failures`) is worth a probe at once: `unanswered`
+tells which of such neighbours are silent, so that their holders can drop them (`sub2sub.overlay.forgetting`)
+without dropping those to whom a message merely got lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sub2sub.errors import InputError
+from sub2sub.kernels.compilation import hot, rule
+from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number
+from sub2sub.overlay.network import Network, attempts, reaches
+from sub2sub.ring.layer import Ring
+from sub2sub.ring.pool import STAMP
+
+__all__ = ["Probing", "unanswered"]
+
+STREAM, STREAM_FAILED = stream_number("probing"), stream_number("probing after failures")
+MESSAGE = 12  # bytes
+TRIES = 3  # times a probe, or its answer, is sent within a cycle while it is lost
+
+
+@rule
+def _answers(alive, group, loss, i, other, draws, k, counts):
+    """Whether a probe of i reaches another peer, and its answer i; adds to messages and failures."""
+    if not reaches(alive, group, i, other):
+        counts[0] += TRIES
+        counts[1] += 1
+        return False
+    there, lost_there = attempts(draw(draws, 2 * k), loss, TRIES)
+    back, lost_back = attempts(draw(draws, 2 * k + 1), loss, TRIES)
+    counts[0] += there + (0 if lost_there else back)
+    counts[1] += lost_there or lost_back
+    return not (lost_there or lost_back)
+
+
+@hot
+def _step(pool, suspect_age, cycle, key, alive, group, loss, counts):
+    for i in range(pool.size.shape[0]):
+        if alive[i] == 0:
+            continue
+        draws = peer_key(key, i)
+        asked = 0
+        peers, stamps = pool.start[i], pool.start[i] + STAMP * np.int64(pool.room[i])
+        for k in range(pool.size[i]):
+            if cycle - pool.words[stamps + k] < suspect_age:
+                continue
+            asked += 1
+            other = np.int64(pool.words[peers + k])
+            if _answers(alive, group, loss, i, other, draws, asked, counts):
+                pool.words[stamps + k] = cycle
+
+
+@hot
+def _ask(pairs, key, alive, group, loss, silent, counts):
+    for k in range(pairs.shape[0]):
+        silent[k] = not _answers(alive, group, loss, pairs[k, 0], pairs[k, 1], peer_key(key, k), 0, counts)
+
+
+def unanswered(
+    network: Network, pairs: ArrayLike, seed: int = 0, cycle: int = 0
+) -> tuple[NDArray[np.int64], int]:
+    """Let holders probe neighbours, (f, 2): the pairs whose neighbour is silent, and the messages it took.
+
+    Examples
+    --------
+    >>> net = Network.whole(3)
+    >>> net.alive[2] = 0
+    >>> unanswered(net, [[0, 1], [0, 2]])
+    (array([[0, 2]]), 5)
+    """
+    asked = np.asarray(pairs, np.int64).reshape(-1, 2)
+    silent, counts = np.zeros(len(asked), np.bool_), np.zeros(2, np.int64)
+    key = np.uint64(cycle_key(seed, STREAM_FAILED, cycle))
+    _ask(asked, key, network.alive, network.group, float(network.loss), silent, counts)
+    return asked[silent], int(counts[0])
+
+
+class Probing:
+    """The probing layer: keeps ring links fresh that gossip does not.
+
+    Parameters
+    ----------
+    ring : Ring
+        The layer whose links are probed; stepped by the engine, after this one.
+    suspect_age : int
+        Age in cycles from which on a link is probed, every cycle; 0 for never.
+    """
+
+    name = "probing"
+
+    def __init__(self, ring: Ring, suspect_age: int = 6, seed: int = 0) -> None:
+        if suspect_age < 0:
+            raise InputError(f"probing.suspect_age: expected 0 (never) or more cycles, got {suspect_age}")
+        self.ring, self.suspect_age, self.seed = ring, suspect_age, seed
+
+    def step(self, cycle: int, network: Network) -> Mapping[str, int]:
+        """Let every live peer probe its suspects."""
+        counts = np.zeros(2, np.int64)
+        if self.suspect_age:
+            key = cycle_key(self.seed, STREAM, cycle)
+            _step(
+                self.ring.pool,
+                self.suspect_age,
+                cycle,
+                key,
+                network.alive,
+                network.group,
+                network.loss,
+                counts,
+            )
+        messages, failed = (int(count) for count in counts)
+        return {"messages": messages, "failed": failed, "bytes": MESSAGE * messages}
+
+    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
+        """Nothing to start: the links are the ring layer's."""
+
+    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """None of its own."""
+        none = np.empty(0, np.int64)
+        return none, none, none
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """No state of its own."""
+        return {}
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """No state of its own."""

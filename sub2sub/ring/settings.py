@@ -1,0 +1,72 @@
+"""How the ring layer is run: the settings of `sub2sub.ring.layer`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from sub2sub.errors import InputError
+
+__all__ = ["Partner", "RingSettings"]
+
+
+class Partner(IntEnum):
+    """Which ring neighbour to exchange with."""
+
+    LEAST_RECENT = 0
+    RANDOM = 1
+    NEAREST = 2
+
+
+@dataclass(frozen=True)
+class RingSettings:
+    """Settings of the ring layer.
+
+    Attributes
+    ----------
+    partner : Partner
+        LEAST_RECENT converges a little faster than RANDOM; NEAREST stalls.
+    exchanges : int
+        Exchanges a peer starts in one cycle. The paper has one; two need half the cycles.
+    two_sided : bool
+        Whether the partner answers. Without answers rings never complete.
+    cap : int
+        Most neighbours to keep, 0 for no limit. Any cap that is reached leaves rings open for ever.
+    hello : bool
+        Whether one who takes up a neighbour tells it so.
+    max_age : int
+        Oldest link to keep or take up, in cycles; 0 for no limit. Too short a limit drops live neighbours.
+    drop_failed : bool
+        Whether a neighbour that does not answer is dropped.
+    max_steps : int
+        Cuts after which the question whether a neighbour is superfluous is given up and it is kept, 0 for
+        never. How often that happens is reported with every step as `given_up`.
+
+    Examples
+    --------
+    >>> RingSettings.paper(exchanges=2).hello
+    False
+    """
+
+    partner: Partner = Partner.LEAST_RECENT
+    exchanges: int = 1
+    two_sided: bool = True
+    cap: int = 0
+    hello: bool = True
+    max_age: int = 40
+    drop_failed: bool = True
+    max_steps: int = 10_000
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        if self.exchanges < 0:
+            raise InputError(f"ring.exchanges: expected 0 or more, got {self.exchanges}")
+        for name in ("cap", "max_age", "max_steps"):
+            if getattr(self, name) < 0:
+                raise InputError(f"ring.{name}: expected 0 (no limit) or more, got {getattr(self, name)}")
+
+    @classmethod
+    def paper(cls, **changes: Any) -> RingSettings:
+        """The protocol as published: no hello, no ages, nothing dropped."""
+        return cls(**{"hello": False, "max_age": 0, "drop_failed": False, **changes})

@@ -1,0 +1,117 @@
+"""Ring selection: Figure 3 of Sub-2-Sub, for node j.
+
+Going through the candidates in increasing sequence-ID order from the node's own (cyclically), a candidate
+is selected when it intersects the node's box somewhere no nearer candidate covers: the *successors*. Going
+down gives the *predecessors*. So for every point of the node's box, the nearest candidate on either side
+that contains the point is selected, and each selected one is needed for some point.
+
+Read differently from the paper: ranges are closed, as in Section 2, and the remainder is not kept as a list
+of boxes but asked for (`sub2sub.geometry.cover`), which selects the same candidates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sub2sub.errors import InputError
+from sub2sub.geometry.boxes import normalise
+from sub2sub.geometry.cover import ask, clip, heap_for, stack_for, stack_rows
+from sub2sub.geometry.labels import Labels
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.simd.vectors import LANES
+from sub2sub.rings.identifiers import sequence_id, sequence_ids
+
+__all__ = ["RingSelection", "select", "select_ring"]
+
+
+@dataclass(frozen=True)
+class RingSelection:
+    """What `select_ring` selected: indices into the candidates, nearest first.
+
+    A candidate may be both a successor and a predecessor, for different points or in a ring of two.
+    """
+
+    successors: NDArray[np.int64]
+    predecessors: NDArray[np.int64]
+
+
+@kernel
+def select(boxes, d, node, order):
+    """Go through `order` and keep what intersects the node's box where nothing kept before covers it."""
+    kept = np.empty(order.shape[0], np.int64)
+    places = (order.shape[0] + LANES - 1) // LANES * LANES
+    columns = np.zeros((2 * d, places), np.int32)
+    heap, stack = heap_for(places, d), stack_for(LANES, d)
+    witness, counts = np.empty(d, np.int32), np.zeros(3, np.int64)
+    count = 0
+    for candidate in order:
+        if not clip(boxes[node], boxes[candidate], d, stack[0]):
+            continue
+        if ask(columns, np.int64(0), count, d, heap, stack, np.int64(0), witness, counts) > 0:
+            continue
+        for k in range(d):
+            columns[2 * k, count], columns[2 * k + 1, count] = boxes[candidate, 0, k], boxes[candidate, 1, k]
+        kept[count] = candidate
+        count += 1
+        if stack.shape[0] < stack_rows(count, d):
+            stack = stack_for(2 * count, d)
+    return kept[:count]
+
+
+def select_ring(
+    low: ArrayLike, high: ArrayLike, ring_id: int, lows: ArrayLike, highs: ArrayLike, ids: ArrayLike
+) -> RingSelection:
+    """Select the ring neighbours of a node among candidates.
+
+    Parameters
+    ----------
+    low, high : (d,) array_like
+        The node's subscription, closed ranges.
+    ring_id : int
+        The node's sequence ID, unsigned 64 bits.
+    lows, highs : (n, d) array_like
+        The candidates' subscriptions, closed ranges.
+    ids : (n,) array_like of unsigned 64 bits
+        The candidates' sequence IDs: distinct, and none equal to the node's.
+
+    Returns
+    -------
+    RingSelection
+        `successors` and `predecessors`, index arrays into the candidates, nearest first.
+
+    Raises
+    ------
+    InputError
+        For NaN, low > high, wrong dimensions or duplicate IDs, naming the row.
+
+    References
+    ----------
+    Voulgaris, Rivière, Kermarrec, van Steen: Sub-2-Sub (2006), Figure 3.
+
+    Examples
+    --------
+    >>> ring = select_ring([0], [10], 50, [[0], [4], [0]], [[5], [10], [10]], [60, 70, 80])
+    >>> ring.successors, ring.predecessors
+    (array([0, 1]), array([2]))
+    """
+    own = sequence_id(ring_id)
+    if np.ndim(low) != 1 or np.ndim(high) != 1:
+        raise InputError(f"low, high: expected shape (d,), got {np.shape(low)}, {np.shape(high)}")
+    own_low, own_high = normalise(np.atleast_2d(low), np.atleast_2d(high), ("low", "high"))
+    d = own_low.shape[1]
+    if np.size(lows) == 0 and np.size(highs) == 0 and np.size(ids) == 0:
+        return RingSelection(np.empty(0, np.int64), np.empty(0, np.int64))
+    low_table, high_table = normalise(lows, highs)
+    n = low_table.shape[0]
+    if low_table.shape[1] != d:
+        raise InputError(f"lows: expected {d} attributes as the node has, got {low_table.shape[1]}")
+    numbers = sequence_ids(ids, n, own)
+    boxes = Labels(
+        np.stack([np.vstack([low_table, own_low]), np.vstack([high_table, own_high])], axis=1), d
+    ).boxes
+    distance = numbers - np.uint64(own)  # modulo 2^64: the way up to each candidate
+    ascending = np.argsort(distance)
+    return RingSelection(select(boxes, d, n, ascending), select(boxes, d, n, ascending[::-1].copy()))

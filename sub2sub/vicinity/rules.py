@@ -1,0 +1,203 @@
+"""VICINITY's two rules: which links suit a partner best, and which of those that arrive to keep.
+
+Both work on masks: bit k stands for the k-th link of a row or of a message. Most views are soon full of
+overlapping peers, and then overlap is all that is asked of a link: the distance of a peer that does not
+overlap is computed only where it can still make a difference. What is known already is to be found out (by
+`sub2sub.overlay.views.known`) before anything is written: a vector load waits for the scalar stores just
+before it.
+
+A view is a row of links with a row of gaps (see `sub2sub.vicinity.proximity`), a size, and `worst`: the
+largest gap of a full view, `FAR` for one with free places. It is 0 exactly when a full view overlaps
+throughout.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sub2sub.kernels.compilation import rule
+from sub2sub.kernels.simd.links import LANES, equal_lanes, first_bit, greatest_lane, least_lane, popcount
+from sub2sub.overlay.views import FREE, peer_of, place_of, places_of, sample, stamp_of
+from sub2sub.vicinity.proximity import overlap, proximity
+
+__all__ = ["FAR", "NONE", "drop", "keep_nearest", "near_enough", "nearest_for", "overlapping", "young"]
+
+FAR = np.float32(np.inf)
+NONE = np.float32(-1.0)  # the gap of a free place: below that of any link
+RANDOM, SEQUENCE = 0, 2  # of `Tie`, whose members numba takes for constants only as plain numbers
+
+
+@rule
+def overlapping(target, row, size, boxes):
+    """Mask of the links of a row whose peers overlap `target`; not of one to `target` itself."""
+    mask = np.int64(0)
+    for place in range(size):
+        mask |= np.int64(overlap(boxes, target, peer_of(row[place]))) << place
+    return mask & ~places_of(row, target)
+
+
+@rule
+def overlapping_for(target, row, size, random_row, randoms, start, wanted, boxes, out, gaps):
+    """Up to `wanted` links to peers that overlap `target`: from `start` on, then random ones; how many."""
+    mask = overlapping(target, row, size, boxes)
+    mask = (mask >> start) | ((mask << (size - start)) & ((np.int64(1) << size) - 1))
+    count = min(wanted, popcount(mask))
+    for k in range(count):
+        place = start + first_bit(mask)
+        mask &= mask - 1
+        out[k], gaps[k] = row[place if place < size else place - size], 0.0
+    if count < wanted:
+        mask = overlapping(target, random_row, randoms, boxes)
+        while mask and count < wanted:
+            word = random_row[first_bit(mask)]
+            mask &= mask - 1
+            if places_of(row, peer_of(word)) == 0:
+                out[count], gaps[count] = word, 0.0
+                count += 1
+    return count
+
+
+@rule
+def least_place(gaps, size):
+    """Place of the smallest of `size` gaps, the first of equals; the gaps are padded with `FAR`."""
+    least = least_lane(gaps, 0)
+    for start in range(LANES, size, LANES):
+        least = min(least, least_lane(gaps, start))
+    for start in range(0, size, LANES):
+        mask = equal_lanes(gaps, start, least)
+        if mask:
+            return start + first_bit(mask)
+    return 0
+
+
+@rule
+def nearest_for(
+    target, row, size, random_row, randoms, start, wanted, selective, boxes, tie, words, far, out, gaps
+):
+    """The `wanted` links nearest to `target`, of equals the first: from `start` on, then random ones.
+
+    Returns how many. With `selective`, links that do not overlap may be left out: the receiver would refuse
+    them. `words` and `far` have room for the links of both rows and `LANES` more.
+    """
+    count = 0
+    if tie != SEQUENCE:
+        count = overlapping_for(target, row, size, random_row, randoms, start, wanted, boxes, out, gaps)
+    if count == wanted or selective:
+        return count
+    total = 0
+    for which in range(size):
+        place = start + which
+        word = row[place if place < size else place - size]
+        if peer_of(word) != target:
+            words[total], far[total] = word, proximity(boxes, target, peer_of(word), tie)
+            total += 1
+    for place in range(randoms):
+        word = random_row[place]
+        if peer_of(word) != target and places_of(row, peer_of(word)) == 0:
+            words[total], far[total] = word, proximity(boxes, target, peer_of(word), tie)
+            total += 1
+    for place in range(total, total + LANES):
+        far[place] = FAR
+    count = min(wanted, total)
+    for k in range(count):
+        place = least_place(far, total)
+        out[k], gaps[k] = words[place], far[place]
+        far[place] = FAR
+    return count
+
+
+@rule
+def young(words, count, oldest_allowed):
+    """Mask of the links made in cycle `oldest_allowed` or later."""
+    mask = np.int64(-1)
+    if oldest_allowed > 0:
+        mask = np.int64(0)
+        for k in range(count):
+            mask |= np.int64(stamp_of(words[k]) >= oldest_allowed) << k
+    return mask
+
+
+@rule
+def near_enough(gaps, count, worst):
+    """Mask of the links not farther than `worst`."""
+    mask = np.int64(0)
+    for k in range(count):
+        mask |= np.int64(gaps[k] <= worst) << k
+    return mask
+
+
+@rule
+def farthest_place(gaps):
+    """Place of the largest gap of a full view, the first of equals."""
+    greatest = greatest_lane(gaps, 0)
+    for start in range(LANES, gaps.shape[0], LANES):
+        greatest = max(greatest, greatest_lane(gaps, start))
+    places = np.int64(0)
+    for start in range(0, gaps.shape[0], LANES):
+        places |= equal_lanes(gaps, start, greatest) << start
+    return first_bit(places)
+
+
+@rule
+def refresh(row, words, mask):
+    """Of two copies of a known link let the fresher win."""
+    while mask:
+        word = words[first_bit(mask)]
+        mask &= mask - 1
+        place = place_of(row, peer_of(word))
+        row[place] = max(row[place], word)
+
+
+@rule
+def displace(row, gaps, size, room, worst, words, word_gaps, news):
+    """Let news fill free places, then displace farther links; (size, worst, rest).
+
+    The rest are those that overlap, as by then everything else in the view does.
+    """
+    rest = np.int64(0)
+    while news:
+        k = first_bit(news)
+        news &= news - 1
+        word, gap = words[k], word_gaps[k]
+        if size < room:
+            row[size], gaps[size] = word, gap
+            size += 1
+            if size == room:
+                worst = gaps[farthest_place(gaps)]
+        elif gap < worst:
+            place = farthest_place(gaps)
+            row[place], gaps[place] = word, gap
+            worst = gaps[farthest_place(gaps)]
+        elif gap == 0.0:
+            rest |= np.int64(1) << k
+    return size, worst, rest
+
+
+@rule
+def keep_nearest(row, gaps, size, room, worst, words, word_gaps, mask, old, tie, key, first):
+    """Take up of `words` those in `mask` (`young` and `near_enough`) that are not too far; (size, worst).
+
+    `old` marks the words that are `known`.
+
+    When everything overlaps, newcomers go to random places (draws from `first` on) or nowhere, by `tie`.
+    """
+    refresh(row, words, mask & old)
+    news = mask & ~old
+    if worst > 0.0:
+        size, worst, news = displace(row, gaps, size, room, worst, words, word_gaps, news)
+    if tie == RANDOM and worst == 0.0:
+        places = sample(room, min(room, popcount(news)), key, first)
+        while places:
+            row[first_bit(places)] = words[first_bit(news)]
+            places &= places - 1
+            news &= news - 1
+    return size, worst
+
+
+@rule
+def drop(row, gaps, size, place):
+    """Remove the link at `place`; the new size."""
+    size -= 1
+    row[place], gaps[place] = row[size], gaps[size]
+    row[size], gaps[size] = FREE, NONE
+    return size

@@ -1,0 +1,254 @@
+"""Membership: the kernels against the reference, and what the protocol promises under faults."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hierarchy.hpmcast import AddressSpace, Condensation, Membership, Population, Upkeep, disseminate
+from hierarchy.hpmcast.membership.audit import Audit, audit
+from sub2sub.errors import InputError
+from sub2sub.geometry.boxes import normalise
+from sub2sub.overlay.layer import Layer
+from sub2sub.overlay.network import Network
+from tests.hierarchy.hpmcast.membership.reference import Line, Reference
+
+
+def ranges(n: int, seed: int, attributes: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    low = rng.random((n, attributes))
+    return normalise(low, low + 0.2 * rng.random((n, attributes)))
+
+
+def found(layer: Membership, network: Network) -> Audit:
+    return audit(layer.knowledge().views(), layer.exact(network.alive).views(), network.alive)
+
+
+def run(layer: Membership, network: Network, first: int, cycles: int) -> None:
+    for cycle in range(first, first + cycles):
+        layer.step(cycle, network)
+
+
+def assert_same(layer: Membership, reference: Reference) -> None:
+    for i, table in enumerate(layer.tables):
+        for x, peer in enumerate(reference.peers):
+            for s in range(table.members.shape[1]):
+                boxes = table.boxes[x, s, : table.used[x, s]].tolist()
+                delegates = table.delegates[x, s]
+                line = Line(
+                    int(table.stamp[x, s]),
+                    int(table.members[x, s]),
+                    tuple(delegates[delegates >= 0].tolist()),
+                    tuple((tuple(low), tuple(high)) for low, high in boxes),
+                )
+                assert line == peer.tables[i + 1].get(s, Line()), (i + 1, x, s)
+    assert layer.meet.tolist() == [peer.meet for peer in reference.peers]
+    assert layer.contact.tolist() == [peer.contact for peer in reference.peers]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    sizes=st.lists(st.integers(2, 4), min_size=1, max_size=3),
+    share=st.floats(0.4, 1),
+    attributes=st.integers(1, 2),
+    upkeep=st.builds(
+        Upkeep,
+        fanout=st.integers(1, 3),
+        timeout=st.sampled_from([(2, 4), (3,)]),
+        ping=st.booleans(),
+        bidirectional=st.booleans(),
+        revisit=st.sampled_from([0.0, 0.3]),
+    ),
+    loss=st.sampled_from([0.0, 0.2]),
+    seed=st.integers(0, 999),
+)
+def test_kernels_take_the_decisions_of_the_reference(sizes, share, attributes, upkeep, loss, seed):
+    space = AddressSpace(tuple(sizes))
+    population = Population.scattered(space, max(1, int(share * space.capacity)), seed)
+    n = population.n
+    rng = np.random.default_rng(seed)
+    low, high = ranges(n, seed, attributes)
+    condensation = Condensation(redundancy=2, boxes=(2,))
+    layer = Membership(population, condensation, upkeep, (low, high), seed=seed)
+    boxes = [(tuple(a), tuple(b)) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+    reference = Reference(population, condensation, upkeep, boxes, seed)
+    network = Network.whole(n)
+    network.loss = loss
+    contacts = np.where(np.arange(n) > 0, rng.integers(0, n, n), -1)
+    layer.join(np.arange(n), contacts, 0)
+    for x in range(n):
+        reference.peers[x].contact = reference.peers[x].sponsor = int(contacts[x])
+    for cycle in range(1, 10):
+        if cycle == 4:
+            network.alive[rng.random(n) < 0.3] = 0
+        if cycle == 6:
+            network.group[:] = rng.integers(0, 2, n)
+        layer.step(cycle, network)
+        reference.step(cycle, network)
+        assert_same(layer, reference)
+
+
+def test_it_is_a_layer():
+    assert isinstance(Membership(Population.regular(a=3, levels=2)), Layer)
+
+
+def test_without_faults_exact_tables_stay_exact():
+    layer, network = Membership(Population.regular(a=8, levels=3), seed=3), Network.whole(512)
+    layer.settle()
+    run(layer, network, 1, 40)
+    assert found(layer, network).whole == 1.0
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.1])
+def test_views_are_repaired_after_a_fifth_has_crashed(loss):
+    population = Population.regular(a=8, levels=3)
+    layer, network = Membership(population, interests=ranges(512, 4), seed=4), Network.whole(512)
+    network.loss = loss
+    layer.settle()
+    run(layer, network, 1, 5)
+    network.alive[np.random.default_rng(4).permutation(512)[:102]] = 0
+    assert found(layer, network).dead > 0.1
+    run(layer, network, 6, 50)
+    after = found(layer, network)
+    # Lost pings bury the living for a moment now and then.
+    assert after.dead < (0.001 if loss else 1e-12)
+    assert after.whole > (0.9 if loss else 0.999)
+
+
+def test_a_subsystem_that_loses_all_its_delegates_presents_others():
+    layer, network = Membership(Population.regular(a=8, levels=3), seed=5), Network.whole(512)
+    layer.settle()
+    network.alive[[64, 65, 66]] = 0
+    run(layer, network, 1, 50)
+    assert layer.tables[2].delegates[0, 1].tolist() == [67, 68, 69]
+    assert layer.tables[2].members[0, 1] == 61
+    assert found(layer, network).whole == 1.0
+
+
+def test_a_subsystem_that_is_gone_is_given_up_and_comes_back_when_somebody_joins():
+    layer, network = Membership(Population.regular(a=6, levels=2), seed=6), Network.whole(36)
+    layer.settle()
+    network.alive[12:18] = 0
+    run(layer, network, 1, 60)
+    assert (layer.tables[1].members[network.alive == 1, 2] == 0).all()
+    network.alive[14] = 1
+    layer.join(np.array([14]), np.array([3]), 61)
+    run(layer, network, 61, 20)
+    assert (layer.tables[1].members[network.alive == 1, 2] == 1).all()
+    assert found(layer, network).whole == 1.0
+
+
+def test_a_hierarchy_is_built_by_adding_one_participant_after_another():
+    population = Population.scattered(AddressSpace((5, 5, 5)), 80, seed=7)
+    layer, network = Membership(population, seed=7), Network.whole(80)
+    network.alive[:] = 0
+    rng = np.random.default_rng(7)
+    order = rng.permutation(80)
+    for cycle, x in enumerate(order, start=1):
+        contact = rng.choice(order[: cycle - 1]) if cycle > 1 else -1
+        layer.join(np.array([x]), np.array([contact]), cycle)
+        network.alive[x] = 1
+        layer.step(cycle, network)
+    run(layer, network, 81, 20)
+    assert found(layer, network).whole == 1.0
+
+
+def test_all_may_start_at_once_each_knowing_one_other():
+    layer, network = Membership(Population.regular(a=6, levels=3), seed=8), Network.whole(216)
+    earlier = np.random.default_rng(8).integers(0, np.maximum(np.arange(216), 1))
+    layer.join(np.arange(216), np.where(np.arange(216) > 0, earlier, -1), 0)
+    run(layer, network, 1, 80)
+    assert found(layer, network).whole == 1.0
+
+
+def test_those_who_leave_are_forgotten_sooner_than_those_who_crash():
+    gone, cycles = [], []
+    for polite in (True, False):
+        layer, network = Membership(Population.regular(a=10, levels=2), seed=9), Network.whole(100)
+        layer.settle()
+        run(layer, network, 1, 5)
+        leaving = np.array([0, 31, 77])
+        if polite:
+            assert layer.leave(leaving, 6, network)["messages"] == 6
+        network.alive[leaving] = 0
+        cycle = 6
+        while found(layer, network).dead > 0:
+            layer.step(cycle, network)
+            cycle += 1
+        cycles.append(cycle - 6)
+        gone.append(found(layer, network).whole)
+    assert cycles[0] < cycles[1]
+    assert gone[0] > 0.9
+
+
+def test_the_sides_of_a_partition_forget_each_other_and_meet_again():
+    layer, network = Membership(Population.regular(a=6, levels=2), seed=10), Network.whole(36)
+    layer.settle()
+    network.group[:18] = 1
+    run(layer, network, 1, 60)
+    assert (layer.tables[1].members[0] > 0).tolist() == [True] * 3 + [False] * 3
+    network.group[:] = 0
+    run(layer, network, 61, 80)
+    assert found(layer, network).whole == 1.0
+
+
+def test_a_changed_interest_reaches_the_highest_tables():
+    population = Population.regular(a=6, levels=3)
+    layer = Membership(population, interests=normalise(np.zeros((216, 1)), np.ones((216, 1))), seed=11)
+    network = Network.whole(216)
+    layer.settle()
+    run(layer, network, 1, 3)
+    assert not layer.knowledge().match([7.0]).any()
+    layer.resubscribe(np.array([100]), normalise([[6.0]], [[8.0]]))
+    run(layer, network, 4, 25)
+    hit = layer.knowledge().match([7.0])
+    top = hit[layer.knowledge().first_lines[2] :].reshape(216, 6)
+    assert (top == (np.arange(6) == 100 // 36)).all()
+
+
+def test_event_messages_carry_membership_along():
+    population = Population.regular(a=6, levels=2)
+    layer, network = Membership(population, seed=12), Network.whole(36)
+    layer.settle()
+    layer.step(1, network)
+    known = layer.knowledge()
+    outcome = disseminate(known.views(), known.match([]), publisher=0, seed=12, record=True)
+    stale = layer.tables[0].stamp.sum()
+    cost = layer.piggyback(outcome.letters)
+    assert cost["messages"] == len(outcome.letters) == outcome.received.sum()
+    assert layer.tables[0].stamp.sum() > stale
+    quiet = (outcome.sent == 0).sum()
+    assert layer.step(2, network)["messages"] == 4 * quiet
+
+
+def test_a_run_resumed_from_its_state_equals_the_one_never_interrupted():
+    def start() -> tuple[Membership, Network]:
+        layer = Membership(Population.regular(a=5, levels=2), interests=ranges(25, 13), seed=13)
+        return layer, Network.whole(25)
+
+    layer, network = start()
+    layer.settle()
+    network.alive[3] = 0
+    run(layer, network, 1, 10)
+    state = {name: array.copy() for name, array in layer.arrays().items()}
+    run(layer, network, 11, 20)
+    other, _ = start()
+    other.load(state)
+    run(other, network, 11, 20)
+    for name, array in layer.arrays().items():
+        assert (array == other.arrays()[name]).all(), name
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"fanout": 0}, "fanout: expected at least 1"),
+        ({"timeout": ()}, "timeout: expected at least 1 cycle"),
+        ({"revisit": 2.0}, "revisit: expected a probability"),
+    ],
+)
+def test_settings_outside_their_domain_are_refused(settings, message):
+    with pytest.raises(InputError, match=message):
+        Upkeep(**settings)

@@ -1,0 +1,219 @@
+"""Live CAMCAST members: the simulator's decisions, and nothing that others can break."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hierarchy.camcast import Communities, Event, Parameters, StaticTables, TopicSettings, disseminate
+from hierarchy.camcast.dissemination import STREAM as EVENTS
+from hierarchy.live import Member, MemberSettings, Process
+from hierarchy.live import messages as m
+from hierarchy.live.dice import Dice
+from hierarchy.live.messages import Contact
+from hierarchy.live.scamp import Entry
+from hierarchy.live.structured import GridMember
+from hierarchy.live.wire import PROTOCOL
+from hierarchy.membership.scamp.layer import STREAM as SCAMP
+from hierarchy.membership.scamp.layer import Scamp, ScampSettings
+from hierarchy.membership.scamp.steps import JOIN
+from sub2sub.errors import InputError
+from sub2sub.kernels.randomness import cycle_key, peer_key
+from sub2sub.live.wire.framing import Frame, WireError
+from sub2sub.overlay.network import Network
+from tests.hierarchy.live.strategies import TOPICS, anything, small
+from tests.sub2sub.live.loopback import live, until
+
+
+def contact(number: int, topic: int = 2) -> Contact:
+    return Contact(number + 1, "127.0.0.1", number + 1, TOPICS[topic])
+
+
+@pytest.mark.parametrize("p_sel", [0.05, 0.3, 1.0])
+def test_an_event_spreads_as_in_the_simulator(p_sel: float) -> None:
+    group = Communities.chain(7, 27, 84)
+    own = TopicSettings(c=0.0, a=2.0, z=4, rounding="up", p_sel=p_sel)
+    tables = StaticTables(group, own).draw(seed=3)
+    everybody = [contact(i, int(group.topic[i])) for i in range(len(group))]
+    members = []
+    for i, each in enumerate(everybody):
+        member = Member(each, lambda event: None, MemberSettings(own))
+        member.scamp.view = [Entry(everybody[j], 100) for j in tables.topic_table[i] if j >= 0]
+        member.supers.entries = [everybody[j] for j in tables.super_table[i, 0] if j >= 0]
+        members.append(member)
+    whole = np.full(3, tables.topic_table.shape[1], np.int32)
+    parameters = Parameters(whole, np.full(3, p_sel), np.full(3, own.forward))
+    for event in range(5):
+        spread = disseminate(tables, parameters, 100, seed=9, event=event)
+        key = cycle_key(9, EVENTS, event)
+        name = event.to_bytes(16, "big")
+        waiting = deque([(100, m.Event(name, TOPICS[2], 101, 0, -1.0, b""))])
+        first = True
+        while waiting:
+            number, message = waiting.popleft()
+            dice = Dice(np.uint64(peer_key(key, number)))
+            member = members[number]
+            sends = member.publish(message, dice) if first else member.receive(message, 0, dice)
+            first = False
+            waiting.extend((send.to.id - 1, send.message) for send in sends if send.to)  # type: ignore[misc]
+        traces = [member.seen.get(name) for member in members]
+        assert [trace.round if trace else -1 for trace in traces] == spread.round_of.tolist()
+        for t in range(3):
+            own_traces = [trace for i, trace in enumerate(traces) if trace and group.topic[i] == t]
+            assert sum(trace.upward for trace in own_traces) == spread.upward[t]
+            assert sum(trace.within for trace in own_traces) == spread.sent[t]
+            published = 1 if t == 2 else 0
+            assert sum(trace.arrived for trace in own_traces) - published == spread.arrived[t]
+
+
+def test_scamp_views_are_those_of_the_simulator() -> None:
+    """Newcomers one after the other, no indirection: copies travel and are kept alike, draw for draw.
+
+    The simulated network takes a draw for every message of a subscription; so does the one here.
+    """
+    n, seed, own = 60, 5, ScampSettings(c=0, indirection=0, lease=1000)
+    scamp, network = Scamp(n, seed, own), Network.whole(n)
+    members = [Member(contact(i), lambda event: None, MemberSettings(scamp=own)) for i in range(n)]
+    rng = np.random.default_rng(seed)
+
+    def carry(sends: list[m.Send], sender: int, dice: Dice) -> None:
+        for send in sends:
+            assert send.to is not None
+            if isinstance(send.message, m.Copy | m.Subscribe):
+                dice.bits()
+            to = members[send.to.id - 1]
+            carry(to.receive(send.message, sender, dice), to.own.id, dice)
+
+    for i in range(n):
+        with_whom = int(rng.integers(i)) if i else -1
+        scamp.join([i], [with_whom], cycle=i)
+        scamp.step(i, network)
+        dice = Dice(np.uint64(peer_key(np.uint64(peer_key(cycle_key(seed, SCAMP, i), JOIN)), i)))
+        for member in members:
+            member.cycle = i
+            if member.scamp.lease_end:
+                member.scamp.heard = i
+        carry(members[i].join(contact(with_whom) if i else None, dice), contact(i).id, dice)
+        views = [[entry.contact.id - 1 for entry in member.scamp.view] for member in members]
+        assert views == [[j for j in row if j >= 0] for row in scamp.views.partial.tolist()], f"newcomer {i}"
+
+
+@given(st.integers(0, 2**64 - 1), anything)
+def test_a_frame_is_read_as_it_was_written(to: int, message: m.Message) -> None:
+    assert PROTOCOL.decode(PROTOCOL.encode(Frame(to, 7, message))[4:]) == Frame(to, 7, message)
+
+
+@given(anything, st.data())
+def test_a_frame_with_a_byte_changed_or_cut_off_is_a_frame_or_refused(
+    message: m.Message, data: st.DataObject
+) -> None:
+    good = PROTOCOL.encode(Frame(1, 2, message))[4:]
+    place = data.draw(st.integers(0, len(good) - 1))
+    changed = good[:place] + bytes([data.draw(st.integers(0, 255))]) + good[place + 1 :]
+    for bad in (good[:place], changed):
+        try:
+            frame = PROTOCOL.decode(bad)
+        except WireError:
+            continue
+        assert PROTOCOL.decode(PROTOCOL.encode(frame)[4:]) == frame
+
+
+def member_of(kind: str, heard: list[m.Event]) -> Member:
+    own = MemberSettings(TopicSettings(z=3))
+    if kind == "unstructured":
+        return Member(contact(0, 1), heard.append, own)
+    made = GridMember(contact(0, 1), heard.append, own, keeps_scamp=kind == "semi-structured")
+    made.join(None, Dice(np.uint64(1)))
+    return made
+
+
+@pytest.mark.parametrize("kind", ["unstructured", "semi-structured", "structured"])
+@given(steps=st.lists(st.one_of(st.none(), st.tuples(anything, small)), max_size=25))
+@settings(max_examples=60)
+def test_no_messages_break_a_member(kind: str, steps: list[tuple[m.Message, int] | None]) -> None:
+    heard: list[m.Event] = []
+    member = member_of(kind, heard)
+    numbers = iter(range(10_000))
+    for step in steps:
+        dice = Dice(np.uint64(next(numbers)))
+        sends = member.tick(dice) if step is None else member.receive(*step, dice)
+        for send in sends:
+            PROTOCOL.decode(PROTOCOL.encode(Frame(1, 2, send.message))[4:])
+        view = [entry.contact.id for entry in member.scamp.view]
+        assert len(view) == len(set(view)) <= member.scamp.MOST
+        assert all(entry.contact.topic == ".d" for entry in member.scamp.view)
+        assert {each.topic for each in member.supers.entries} <= {"."}
+        assert len(member.supers.entries) <= 3
+        assert {each.topic for each in member.topic_table()} <= {".d"}
+    assert all(event.topic.startswith(".d") for event in heard)
+    assert len({event.name for event in heard}) == len(heard)
+
+
+def test_who_cannot_be_reached_leaves_the_tables_and_copies_go_another_way() -> None:
+    member = Member(contact(0), lambda event: None)
+    member.scamp.view = [Entry(contact(1), 9), Entry(contact(2), 9)]
+    copy = m.Copy(contact(5), 9, 50)
+    (again,) = member.unreachable(contact(1), copy, Dice(np.uint64(1)))
+    assert again.to == contact(2)
+    assert [entry.contact for entry in member.scamp.view] == [contact(2)]
+
+
+def test_communities_over_tcp_deliver_upward_and_not_downward() -> None:
+    async def test() -> None:
+        own = MemberSettings(TopicSettings(c=0, a=2, z=2, p_sel=1.0))
+        gateways: dict[str, list[tuple[str, int]]] = {topic: [] for topic in TOPICS}
+        processes: list[Process] = []
+        heard: list[tuple[str, bytes]] = []
+        for number, topic in enumerate([".", ".", ".d", ".d", ".d", ".d.g", ".d.g", ".d.g"]):
+            process = Process(gateways, period=0.05, settings=own, seed=number)
+            await process.__aenter__()
+            if not gateways[topic]:
+                gateways[topic] = [process.address]
+            for each in processes:
+                each.gateways.update(gateways)
+            process.gateways.update(gateways)
+            await process.community(topic).subscribe(_note(heard, topic))
+            processes.append(process)
+        members = [next(iter(process.cores.values())) for process in processes]
+        await until(lambda: all(member.supers.entries for member in members if member.own.topic != "."))
+        await until(lambda: all(member.scamp.view for member in members))
+        # SCAMP's graph is directed; wait until the publisher's events get everywhere in its community.
+        await processes[-1].community(".d.g").publish(b"up", upward=1.0)
+        await until(lambda: {each[0] for each in heard if each[1] == b"up"} == set(TOPICS))
+        await processes[0].community(".").publish(b"root only")
+        await asyncio.sleep(0.3)
+        assert {each[0] for each in heard if each[1] == b"root only"} == {"."}
+        assert sum(member.counts["parasites"] for member in members) == 0
+        for process in processes:
+            await process.leave()
+
+    live(test)
+
+
+def test_a_process_is_a_member_as_long_as_it_subscribes_or_publishes() -> None:
+    async def test() -> None:
+        async with Process(period=0.05) as process:
+            community = process.community(".soccer")
+            events = await community.subscribe()
+            await community.publish(b"goal")
+            assert (await anext(events)).data == b"goal"
+            await community.unsubscribe(events)
+            assert community.member is not None
+            await community.stop_publishing()
+            assert community.member is None
+            with pytest.raises(InputError):
+                await community.stop_publishing()
+            with pytest.raises(InputError):
+                process.community("soccer")
+
+    live(test)
+
+
+def _note(heard: list[tuple[str, bytes]], topic: str) -> Callable[[Event], None]:
+    return lambda event: heard.append((topic, event.data))

@@ -1,0 +1,137 @@
+"""Live members in a P-Grid: the tables they end up with, without sockets."""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import count
+
+import numpy as np
+import pytest
+
+from hierarchy.camcast import TopicSettings
+from hierarchy.live import MemberSettings
+from hierarchy.live import messages as m
+from hierarchy.live.dice import Dice
+from hierarchy.live.grid import key_of
+from hierarchy.live.messages import Contact
+from hierarchy.live.structured import GridMember
+from hierarchy.membership.pgrid.rules import first_difference
+from hierarchy.membership.scamp.layer import ScampSettings
+
+TOPICS = (".", ".d", ".d.g")
+SETTINGS = MemberSettings(TopicSettings(c=0.0, a=2.0, z=3, rounding="up"), ScampSettings(c=0))
+
+
+class Overlay:
+    """Members that exchange messages in the order they were sent; who is dead cannot be reached."""
+
+    def __init__(self, keeps_scamp: bool) -> None:
+        self.keeps_scamp = keeps_scamp
+        self.members: dict[int, GridMember] = {}
+        self.dead: set[int] = set()
+        self._keys = count(1)
+
+    def dice(self) -> Dice:
+        return Dice(np.uint64(next(self._keys) * 7919))
+
+    def enter(self, number: int, topic: str) -> None:
+        own = Contact(number, "h", number, topic)
+        member = GridMember(own, lambda event: None, SETTINGS, self.keeps_scamp)
+        live = [each.own for each in self.members.values()]
+        self.members[number] = member
+        contact = live[self.dice().below(len(live))]._replace(id=0) if live else None
+        self.carry(member, member.join(contact, self.dice()))
+
+    def step(self) -> None:
+        for number, member in list(self.members.items()):
+            if number not in self.dead:
+                self.carry(member, member.tick(self.dice()))
+
+    def carry(self, member: GridMember, sends: list[m.Send]) -> None:
+        waiting = deque((member, send) for send in sends)
+        while waiting:
+            sender, send = waiting.popleft()
+            assert send.to is not None
+            if send.to.port in self.dead:
+                more = sender.unreachable(send.to, send.message, self.dice())
+                waiting.extend((sender, each) for each in more)
+                continue
+            receiver = self.members[send.to.port]
+            for answer in receiver.receive(send.message, sender.own.id, self.dice()):
+                if answer.to is not None:
+                    waiting.append((receiver, answer))
+                    continue
+                more = sender.receive(answer.message, receiver.own.id, self.dice())
+                waiting.extend((sender, each) for each in more)
+
+
+def built(keeps_scamp: bool, at_once: int = 6) -> Overlay:
+    """Sixty members, so many of them between two cycles."""
+    overlay = Overlay(keeps_scamp)
+    topics = [TOPICS[0]] * 6 + [TOPICS[1]] * 18 + [TOPICS[2]] * 36
+    order = np.random.default_rng(1).permutation(len(topics))
+    for place, i in enumerate(order.tolist()):
+        overlay.enter(i + 1, topics[i])
+        if place % at_once == 0:
+            overlay.step()
+    for _ in range(25):
+        overlay.step()
+    return overlay
+
+
+@pytest.mark.parametrize("keeps_scamp", [False, True], ids=["structured", "semi-structured"])
+def test_everybody_finds_its_community_and_the_one_above(keeps_scamp: bool) -> None:
+    overlay = built(keeps_scamp)
+    lengths = {member.grid.stand.length for member in overlay.members.values()}
+    assert max(lengths) >= 2
+    for member in overlay.members.values():
+        table = member.topic_table()
+        assert table
+        assert {each.topic for each in table} == {member.own.topic}
+        assert member.own.id not in {each.id for each in table}
+        assert {each.topic for each in member.supers.entries} == set(member.supers.chain[:1])
+
+
+def test_structured_tables_have_ln_n_entries() -> None:
+    overlay = built(keeps_scamp=False)
+    for topic, wanted in zip(TOPICS, (2, 3, 4), strict=True):
+        sizes = [len(each.topic_table()) for each in overlay.members.values() if each.own.topic == topic]
+        assert abs(np.mean(sizes) - wanted) < 0.5
+
+
+def test_the_dead_are_forgotten_and_the_others_still_found() -> None:
+    overlay = built(keeps_scamp=False)
+    overlay.dead = set(range(1, 61, 5))
+    for _ in range(40):
+        overlay.step()
+    for number, member in overlay.members.items():
+        if number not in overlay.dead:
+            known = {each.id for each in (*member.topic_table(), *member.supers.entries)}
+            assert known
+            assert not known & overlay.dead
+
+
+def test_who_enters_at_once_does_not_part_for_ever() -> None:
+    """A crowd starts as replicas of the root, and parts. If those who part forgot one another, small groups
+    would know only themselves, and each would hold and find announcements of its own.
+    """
+    overlay = built(keeps_scamp=False, at_once=60)
+    for topic in TOPICS:
+        community = {each.own.id for each in overlay.members.values() if each.own.topic == topic}
+        for member in overlay.members.values():
+            stand = member.grid.stand
+            if (
+                first_difference(np.uint64(stand.path), np.uint64(key_of(topic)), stand.length)
+                == stand.length
+            ):
+                assert {
+                    id for id, held in member.grid.held.items() if held.member.topic == topic
+                } == community
+
+
+def test_everybody_has_all_the_acquaintances_it_may_but_itself() -> None:
+    overlay = built(keeps_scamp=False, at_once=60)
+    for member in overlay.members.values():
+        known = {each.id for each in member.grid.others}
+        assert member.own.id not in known
+        assert len(known) == 4 * member.grid.settings.replication

@@ -1,0 +1,116 @@
+"""The command line: what it lists, what it writes, and how it takes mistakes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from sims.cli.app import main
+from sims.reproduce import registry
+from sims.reproduce.claims import Claim
+from sims.reproduce.registry import Experiment, Progress
+from sims.runs.folder import RunFolder
+
+
+def invoke(*arguments: str):
+    return CliRunner().invoke(main, list(arguments))
+
+
+def test_reproduce_lists_the_experiments_of_all_papers():
+    listed = invoke("reproduce").output
+    for id in ("sub2sub-fig5", "camcast-table2", "hpmcast-fig7"):
+        assert id in listed
+
+
+def test_an_experiment_writes_claims_figure_and_tables(tmp_path: Path):
+    result = invoke("reproduce", "cyclon-graph", "--quick", "--out", str(tmp_path), "--json")
+    assert result.exit_code == 0
+    folder = tmp_path / "cyclon-graph"
+    claims = json.loads((folder / "claims.json").read_text())
+    assert json.loads(result.output) == claims
+    assert {"id", "claim", "paper", "measured", "holds"} == set(claims[0])
+    assert (folder / "cyclon-graph.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "graph.parquet").exists()
+
+
+def test_an_unknown_experiment_is_one_line_with_the_nearest_name():
+    result = invoke("reproduce", "sub2sub-fig55")
+    assert result.exit_code == 2
+    expected = "sub2sub: experiment: 'sub2sub-fig55' is unknown; did you mean 'sub2sub-fig5'?"
+    assert result.output.strip() == expected
+
+
+def levels(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield path
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from levels(command, (*path, name))
+        else:
+            yield (*path, name)
+
+
+def test_every_level_has_help():
+    for words in levels(main):
+        shown = invoke(*words, "--help")
+        assert shown.exit_code == 0
+        assert "Usage:" in shown.output
+
+
+def broken(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
+    raise RuntimeError("out of luck")
+
+
+def test_one_experiment_that_breaks_does_not_keep_the_others_from_running(tmp_path: Path, monkeypatch):
+    known = {"doomed": Experiment("doomed", "Breaks", broken), "cyclon-graph": registry.find("cyclon-graph")}
+    monkeypatch.setattr(registry, "experiments", lambda: known)
+    result = invoke("reproduce", "--all", "--quick", "--out", str(tmp_path))
+    assert result.exit_code == 1
+    assert "sub2sub: doomed: RuntimeError: out of luck" in result.output
+    assert "sub2sub: 1 of 2 failed: doomed" in result.output
+    assert RunFolder.open(tmp_path / "doomed").manifest["state"] == "failed"
+    manifest = RunFolder.open(tmp_path / "cyclon-graph").manifest
+    assert (manifest["state"], manifest["kind"], manifest["quick"]) == ("done", "reproduce", True)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("sub2sub ru", "run"),
+        ("sub2sub reproduce camcast-ta", "camcast-table1"),
+        ("sub2sub run sub2sub-c", "sub2sub-crash"),
+    ],
+)
+def test_words_are_completed(words: str, expected: str):
+    environment = {
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+        "_SUB2SUB_COMPLETE": "bash_complete",
+    }
+    result = CliRunner(env=environment).invoke(main, prog_name="sub2sub")
+    assert f"plain,{expected}" in result.output.splitlines()
+
+
+def test_help_waits_for_no_compiler_no_spark_and_no_plotting():
+    code = (
+        "import sys; from click.testing import CliRunner; from sims.cli.app import main;"
+        "print(CliRunner().invoke(main, ['--help']).exit_code,"
+        "[m for m in ('numpy', 'numba', 'pyspark', 'matplotlib') if m in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "0 []"
+
+
+def test_every_command_has_a_summary():
+    listed = invoke("--help").output.partition("Commands:")[2].splitlines()
+    commands = [line.split(maxsplit=1) for line in listed if line.startswith("  ") and line[2] != " "]
+    assert {"reproduce", "sweep", "workload"} <= {words[0] for words in commands}
+    assert all(len(words) == 2 for words in commands)

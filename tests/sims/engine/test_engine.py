@@ -1,0 +1,190 @@
+"""The engine: schedules, bit-identical runs, checkpoints, faults."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sims.engine import Schedule, Simulation
+from sims.engine.checkpoint import load_checkpoint
+from sims.engine.faults import Churn, Crash, Join, Loss, Partition, Recover, Resubscribe
+from sims.observers import Connectivity, Degrees, RingCompleteness
+from sub2sub.errors import InputError
+from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.population import Population
+from workloads import named
+
+
+def simulation(controls=(), n=300, spare=0, seed=1, paper=False):
+    spec = named("power-law-2")
+    lows, highs = spec.subscriptions(n, seed)
+    events = spec.events(200, seed, lows, highs, at_least=2)
+    overlay = Overlay(
+        Population.of(lows, highs, spare=spare, seed=seed),
+        OverlaySettings.paper() if paper else None,
+        seed=seed,
+    )
+    overlay.bootstrap()
+    return Simulation(overlay, [*controls, (Schedule(), RingCompleteness(events))])
+
+
+def state(run):
+    """Every link with its holder and stamp, in the order they are kept."""
+    names = ("holders", "peers", "stamps")
+    return {
+        f"{layer.name}/{name}": array
+        for layer in run.overlay.layers
+        for name, array in zip(names, layer.links(), strict=True)
+    }
+
+
+def same(a, b):
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def test_rings_of_a_small_population_complete():
+    run = simulation(paper=True)
+    run.run(40)
+    assert run.tables["rings"][-1]["complete"] == 1.0
+    assert run.tables["rings"][0]["complete"] < 0.1
+
+
+def test_two_runs_are_bit_identical_and_another_seed_is_not():
+    runs = [simulation(seed=seed) for seed in (1, 1, 2)]
+    for run in runs:
+        run.run(10)
+    assert same(state(runs[0]), state(runs[1]))
+    assert not same(state(runs[0]), state(runs[2]))
+
+
+def faults():
+    return [
+        (Schedule(at=5), Crash(0.2)),
+        (Schedule(at=8), Recover(0.5)),
+        (Schedule(at=3), Loss(0.1)),
+        (Schedule(start=4, until=9), Churn(0.03)),
+        (Schedule(at=6), Partition(2)),
+        (Schedule(at=9), Partition(1)),
+        (Schedule(at=7), Resubscribe(0.1)),
+    ]
+
+
+def test_a_resumed_run_equals_one_never_interrupted(tmp_path: Path):
+    whole = simulation(faults(), spare=300)
+    whole.run(14)
+    for interrupted_at in (4, 7, 11):
+        first = simulation(faults(), spare=300)
+        first.run(interrupted_at)
+        first.save(tmp_path / "state.npz")
+        second = simulation(faults(), spare=300)
+        second.load(tmp_path / "state.npz")
+        second.run(14)
+        assert second.tables == whole.tables
+        assert same(state(second), state(whole))
+
+
+class Interrupter:
+    """Asks to stop in the middle of everything."""
+
+    name = "interrupter"
+
+    def execute(self, simulation: Simulation) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_interrupt_waits_for_the_end_of_the_cycle_and_leaves_a_checkpoint(tmp_path: Path):
+    run = simulation([(Schedule(at=6), Interrupter()), (Schedule(), Degrees("ring"))])
+    with pytest.raises(KeyboardInterrupt):
+        run.run(20, checkpoint=tmp_path / "state.npz")
+    assert [path.name for path in tmp_path.iterdir()] == ["state.npz"]
+    never, resumed = (simulation([(Schedule(), Degrees("ring"))]) for _ in range(2))
+    resumed.load(tmp_path / "state.npz")
+    assert resumed.cycle == 7
+    for each in (never, resumed):
+        each.run(20)
+    assert never.tables == resumed.tables
+
+
+def test_a_file_that_is_no_checkpoint_is_refused_in_one_line(tmp_path: Path):
+    (tmp_path / "state.npz").write_bytes(b"not a checkpoint")
+    with pytest.raises(InputError, match="expected a checkpoint"):
+        load_checkpoint(tmp_path / "state.npz")
+    simulation(n=100).save(tmp_path / "small.npz")
+    with pytest.raises(InputError, match="expected a checkpoint of 300 peers, got 100"):
+        simulation().load(tmp_path / "small.npz")
+
+
+def test_crashed_peers_take_no_turn_and_recovered_ones_are_linked_again():
+    run = simulation([(Schedule(at=20), Crash(0.3)), (Schedule(at=25), Recover())])
+    run.run(22)
+    down = np.flatnonzero(run.overlay.network.alive == 0)
+    before = run.overlay.cyclon.view[down].copy()
+    run.run(24)
+    assert down.size == 90
+    assert np.array_equal(run.overlay.cyclon.view[down], before)
+    run.run(60)
+    assert run.tables["rings"][-1]["complete"] == 1.0
+
+
+def test_nobody_links_to_the_long_dead():
+    run = simulation(
+        [(Schedule(at=15), Crash(0.2)), (Schedule(), Degrees("ring")), (Schedule(), Degrees("vicinity"))]
+    )
+    run.run(70)
+    assert run.tables["ring-degrees"][16]["dead"] > 0
+    assert run.tables["ring-degrees"][-1]["dead"] == 0
+    assert run.tables["vicinity-degrees"][-1]["dead"] == 0
+
+
+def test_a_partition_keeps_messages_inside_and_a_merge_heals():
+    run = simulation([(Schedule(at=15), Partition(2)), (Schedule(at=20), Partition(1))])
+    run.run(16)
+    assert run.tables["traffic"][-1]["failed"] > 0
+    run.run(70)
+    assert run.tables["rings"][-1]["complete"] == 1.0
+
+
+def test_newcomers_join_and_their_rings_close():
+    lows, highs = np.full((5, 2), 0.3), np.full((5, 2), 0.7)
+    run = simulation([(Schedule(at=15), Join(lows, highs))], spare=10)
+    run.run(60)
+    assert int(run.overlay.network.alive.sum()) == 305
+    assert run.tables["rings"][-1]["complete"] == 1.0
+
+
+def test_without_spare_peers_a_join_is_refused_by_name():
+    run = simulation([(Schedule(at=2), Join(np.zeros((1, 2)), np.ones((1, 2))))])
+    with pytest.raises(InputError, match="join: expected 1 spare peers in cycle 2"):
+        run.run(5)
+
+
+def test_changed_subscriptions_keep_their_hosts():
+    run = simulation([(Schedule(at=10), Resubscribe(0.1))], spare=60)
+    hosts = np.sort(run.overlay.population.host[run.overlay.network.alive == 1])
+    run.run(12)
+    assert np.array_equal(np.sort(run.overlay.population.host[run.overlay.network.alive == 1]), hosts)
+
+
+def test_the_overlay_starts_connected():
+    run = simulation([(Schedule(at=0), Connectivity())])
+    run.run(1)
+    assert run.tables["connectivity"][0]["components"] == 1
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Crash(1.5), "crash.share: expected a share from 0 to 1, got 1.5"),
+        (lambda: Loss(-0.1), "loss.probability"),
+        (lambda: Partition(0), "partition.groups"),
+        (lambda: Schedule(every=0), "every: expected 1 or more"),
+        (lambda: Schedule(start=5, until=5), "until: expected a cycle after"),
+    ],
+)
+def test_impossible_settings_are_refused(make, words):
+    with pytest.raises(InputError, match=words):
+        make()

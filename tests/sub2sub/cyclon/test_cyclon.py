@@ -1,0 +1,156 @@
+"""CYCLON: the kernel takes the decisions of the reference, and views stay what views must be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sub2sub.cyclon.layer import LINK, MESSAGE, Cyclon, CyclonSettings
+from sub2sub.errors import InputError
+from sub2sub.overlay.network import Network
+from sub2sub.overlay.views import FREE
+from tests.sub2sub.overlay.histories import History, histories, links_of
+from tests.sub2sub.overlay.reference import Cost, CyclonReference, Dice, Link, peers
+
+CYCLES = 16
+
+
+def run(history: History) -> Iterator[tuple[int, Cyclon, Network, dict[str, int]]]:
+    """The layer after each cycle of a history."""
+    layer, network = Cyclon(history.n, history.cyclon, history.seed), Network.whole(history.n)
+    layer.join(np.arange(history.n), history.contacts(), cycle=0)
+    for cycle in range(1, CYCLES):
+        fresh = history.befall(cycle, network)
+        layer.join(fresh, history.contacts()[fresh], cycle)
+        yield cycle, layer, network, dict(layer.step(cycle, network))
+
+
+@settings(max_examples=60)
+@given(histories())
+def test_the_kernel_decides_as_the_reference_does(history: History) -> None:
+    reference = CyclonReference(history.n, history.cyclon, history.seed)
+    for peer, contact in zip(reference.peers, history.contacts().tolist(), strict=True):
+        peer.view = [Link(contact, 0)] if contact >= 0 else []
+    for cycle, layer, network, counts in run(history):
+        if cycle == history.join_at:
+            for number in range(1, history.n, 4):
+                reference.peers[number].view = [Link(int(history.contacts()[number]), cycle)]
+                reference.peers[number].lost = None
+        cost = reference.step(cycle, network)
+        assert counts == {
+            "messages": cost.messages,
+            "failed": cost.failed,
+            "bytes": MESSAGE * cost.messages + LINK * cost.links,
+        }
+        for peer in reference.peers:
+            assert links_of(layer.view[peer.number], layer.size[peer.number]) == peer.view
+
+
+@settings(max_examples=60)
+@given(histories(most=40))
+def test_a_view_never_holds_its_owner_a_double_or_more_than_its_room(history: History) -> None:
+    for cycle, layer, _, _ in run(history):
+        places = np.arange(layer.view.shape[1])
+        assert (layer.size <= history.cyclon.view).all()
+        assert ((layer.view != FREE) == (places < layer.size[:, None])).all()
+        holders, others, stamps = layer.links()
+        assert (holders != others).all()
+        assert len(set(zip(holders.tolist(), others.tolist(), strict=True))) == len(holders)
+        assert (stamps <= cycle).all()
+
+
+def swapped(mine: list[int], its: list[int], shuffle: int, seed: int) -> tuple[list[int], list[int]]:
+    """What the last peer and its partner, peer 0, know after one exchange; of 60 peers, with views of 20."""
+    n, dead, partner, peer = 60, 58, 0, 59
+    layer, network = Cyclon(n, CyclonSettings(20, shuffle), seed), Network.whole(n)
+    network.alive[dead] = 0
+    # The partner has its turn first, and spends it on its oldest link, which is dead.
+    for holder, others in ((peer, [partner, *mine]), (partner, [dead, *its])):
+        stamps = np.array([1] + [2] * (len(others) - 1))
+        layer.view[holder, : len(others)] = (stamps << 32) | np.array(others)
+        layer.size[holder] = len(others)
+    layer.step(3, network)
+    holders, others, _ = layer.links()
+    return others[holders == peer].tolist(), others[holders == partner].tolist()
+
+
+some_peers = st.lists(st.integers(1, 57), max_size=19, unique=True)
+
+
+@settings(max_examples=100)
+@given(some_peers, some_peers, st.integers(1, 20), st.integers(0, 1000))
+def test_a_swap_loses_nobody_whom_only_one_side_knew(
+    mine: list[int], its: list[int], shuffle: int, seed: int
+) -> None:
+    """A link that both send to each other is discarded by both and overwritten by both, as published."""
+    after = {other for view in swapped(mine, its, shuffle, seed) for other in view}
+    assert after <= {*mine, *its, 59}
+    assert after >= {*mine, 59} ^ set(its)
+
+
+@given(st.permutations(range(2, 41)), st.integers(1, 20), st.integers(0, 1000))
+def test_full_views_that_share_nobody_swap_links_one_for_one(
+    others: list[int], shuffle: int, seed: int
+) -> None:
+    """Told of the reference, where one exchange can be had alone."""
+    reference = CyclonReference(41, CyclonSettings(20, shuffle), seed)
+    peer, partner = reference.peers[:2]
+    peer.view, partner.view = ([Link(other, 1) for other in part] for part in (others[:19], others[19:]))
+    reference.shuffle(peer, partner, 2, Network.whole(41), Dice(seed, 0, 2, peer.number), Cost())
+    assert sorted(peers(peer.view) + peers(partner.view)) == [0, *range(2, 41)]
+    assert len(peer.view) == len(partner.view) == 20
+
+
+def test_links_to_the_dead_vanish() -> None:
+    n = 300
+    layer, network = Cyclon(n, seed=3), Network.whole(n)
+    layer.join(np.arange(n), (np.arange(n) + 1) % n, cycle=0)
+    for cycle in range(1, 20):
+        layer.step(cycle, network)
+    network.alive[::5] = 0
+    for cycle in range(20, 60):
+        layer.step(cycle, network)
+    holders, others, _ = layer.links()
+    assert network.alive[others[network.alive[holders] == 1]].all()
+
+
+def test_a_resumed_run_equals_the_uninterrupted_one() -> None:
+    n, network = 80, Network.whole(80)
+    whole = Cyclon(n, seed=5)
+    whole.join(np.arange(n), (np.arange(n) + 1) % n, cycle=0)
+    for cycle in range(1, 6):
+        whole.step(cycle, network)
+    resumed = Cyclon(n, seed=5)
+    resumed.load(whole.arrays())
+    for cycle in range(6, 12):
+        whole.step(cycle, network)
+        resumed.step(cycle, network)
+    assert all((whole.arrays()[name] == array).all() for name, array in resumed.arrays().items())
+
+
+@pytest.mark.parametrize(
+    ("view", "shuffle", "field"), [(0, 1, "view"), (64, 8, "view"), (8, 0, "shuffle"), (8, 9, "shuffle")]
+)
+def test_settings_outside_their_domain_are_refused(view: int, shuffle: int, field: str) -> None:
+    with pytest.raises(InputError, match=f"cyclon.{field}: expected 1 to"):
+        CyclonSettings(view, shuffle)
+
+
+def test_halves_that_have_forgotten_each_other_meet_again_only_by_retrying() -> None:
+    for retry, pieces in ((0, 2), (10, 1)):
+        n = 400
+        layer, network = Cyclon(n, CyclonSettings(retry=retry), seed=2), Network.whole(n)
+        layer.join(np.arange(n), (np.arange(n) + 7) % n, cycle=0)
+        for cycle in range(1, 121):
+            if cycle == 20:
+                network.group[::2] = 1
+            if cycle == 90:
+                network.group[:] = 0
+            layer.step(cycle, network)
+        holders, others, _ = layer.links()
+        crossing = (holders % 2 != others % 2).any()
+        assert 2 - int(crossing) == pieces

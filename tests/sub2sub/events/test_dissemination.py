@@ -1,0 +1,313 @@
+"""Dissemination: the kernel forwards as the reference does; complete rings deliver to all and nobody else."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sub2sub.errors import InputError
+from sub2sub.events.audience import audience, batches
+from sub2sub.events.dissemination import DisseminationSettings, disseminate
+from sub2sub.events.outcome import Outcome
+from sub2sub.overlay.links import Links
+from sub2sub.overlay.network import Network
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.overlay.population import Population
+from tests.sub2sub.events.reference import Dissemination, Peer, Report
+from tests.sub2sub.overlay.worlds import World, worlds
+
+some_settings = st.builds(
+    DisseminationSettings,
+    shortcuts=st.integers(0, 3),
+    ring_shortcuts=st.booleans(),
+    retries=st.sampled_from([0, 0, 1, 5]),
+)
+
+
+def entries(world: World, seed: int) -> list[int]:
+    """Mostly peers that match; also any other, and nobody."""
+    rng = np.random.default_rng(seed)
+    anybody = rng.integers(-1, len(world.peers), len(world.events)).tolist()
+    matching = [world.live_matches(e) for e in range(len(world.events))]
+    return [
+        int(rng.choice(those)) if those and rng.random() < 0.8 else other
+        for those, other in zip(matching, anybody, strict=True)
+    ]
+
+
+def reports(world: World, how: DisseminationSettings, seed: int, entry: list[int]) -> list[Report]:
+    reference = Dissemination(world.peers, world.network, how, seed, cycle=3)
+    return [reference.publish(e, tuple(world.events[e]), entry[e]) for e in range(len(world.events))]
+
+
+@settings(max_examples=150)
+@given(worlds(), some_settings, st.integers(0, 1000))
+def test_the_kernel_forwards_as_the_reference_does(
+    world: World, how: DisseminationSettings, seed: int
+) -> None:
+    entry = entries(world, seed)
+    outcome = disseminate(
+        world.links(), world.network, world.events, entry=entry, settings=how, seed=seed, cycle=3
+    )
+    expected = reports(world, how, seed, entry)
+    hops = outcome.hop_table()
+    for e, report in enumerate(expected):
+        assert outcome.reached[e] == len(report.hop_of)
+        assert outcome.delivered[e] == len(report.applications)
+        assert outcome.hops[e] == max(report.hop_of.values(), default=-1)
+        for name in ("messages", "local", "duplicates", "spam", "failed"):
+            assert getattr(outcome, name)[e] == report.counts[name]
+        of_event = hops["event"] == e
+        by_hop = np.bincount(list(report.hop_of.values()), minlength=0).tolist()
+        assert hops["deliveries"][of_event].tolist() == by_hop
+    for peer in range(len(world.peers)):
+        assert outcome.taken[peer] == sum(peer in report.hop_of for report in expected)
+        assert outcome.received[peer] == sum(report.received[peer] for report in expected)
+        assert outcome.forwarded[peer] == sum(report.forwarded[peer] for report in expected)
+    assert set(map(tuple, outcome.failures.tolist())) == set().union(
+        *(report.failures for report in expected)
+    )
+    copies = [report.received[peer] for report in expected for peer in report.hop_of]
+    assert outcome.copies.tolist() == np.bincount(copies, minlength=0).tolist()
+
+
+@settings(max_examples=100)
+@given(worlds(most=14, faults=False), some_settings, st.integers(0, 1000))
+def test_complete_rings_deliver_every_event_to_all_it_is_meant_for(
+    world: World, how: DisseminationSettings, seed: int
+) -> None:
+    world.fill_rings()
+    outcome = disseminate(world.links(), world.network, world.events, settings=how, seed=seed)
+    for e in range(len(world.events)):
+        assert outcome.matches[e] == outcome.reached[e] == len(world.live_matches(e))
+    assert outcome.complete.all()
+    assert outcome.hit_ratio == 1.0
+    assert not outcome.spam.any()
+    assert not outcome.failed.any()
+
+
+@settings(max_examples=100)
+@given(worlds(most=14, faults=False, shared_hosts=False), st.integers(0, 3), st.integers(0, 1000))
+def test_a_peer_sends_two_ring_copies_and_its_shortcuts_at_most_and_gets_two_ring_copies_at_most(
+    world: World, shortcuts: int, seed: int
+) -> None:
+    world.fill_rings()
+    how = DisseminationSettings(shortcuts=shortcuts)
+    outcome = disseminate(world.links(), world.network, world.events, settings=how, seed=seed)
+    assert outcome.sent.size <= 2 + shortcuts + 1
+    ring_only = DisseminationSettings(shortcuts=0)
+    outcome = disseminate(world.links(), world.network, world.events, settings=ring_only, seed=seed)
+    assert outcome.copies.size <= 2 + 1
+
+
+@settings(max_examples=100)
+@given(worlds(most=14), some_settings, st.integers(0, 1000))
+def test_the_dead_neither_receive_nor_send_and_only_matches_take_an_event(
+    world: World, how: DisseminationSettings, seed: int
+) -> None:
+    dead = world.network.alive == 0
+    outcome = disseminate(
+        world.links(), world.network, world.events, entry=entries(world, seed), settings=how, seed=seed
+    )
+    assert not (outcome.taken + outcome.received + outcome.forwarded)[dead].any()
+    assert (outcome.reached <= outcome.matches).all()
+    wanted = np.zeros(len(world.peers), int)
+    for e in range(len(world.events)):
+        wanted[world.live_matches(e)] += 1
+    assert (outcome.taken <= wanted).all()
+
+
+@settings(max_examples=100)
+@given(worlds(most=14, shared_hosts=False), st.integers(0, 1000))
+def test_with_retries_the_living_get_everything_whoever_has_died(world: World, seed: int) -> None:
+    world.fill_rings()
+    world.network.loss, world.network.group[:] = 0.0, 0
+    how = DisseminationSettings(retries=len(world.peers))
+    outcome = disseminate(world.links(), world.network, world.events, settings=how, seed=seed)
+    assert outcome.complete.all()
+    alive = world.network.alive
+    assert not alive[outcome.failures[:, 1]].any()
+
+
+@settings(max_examples=50)
+@given(worlds(most=14), some_settings, st.integers(0, 1000))
+def test_every_message_is_a_delivery_a_duplicate_spam_or_a_failure(
+    world: World, how: DisseminationSettings, seed: int
+) -> None:
+    outcome = disseminate(world.links(), world.network, world.events, settings=how, seed=seed)
+    first = (outcome.reached > 0).astype(int)  # at the entry, by the publisher
+    arrived = outcome.reached - first + outcome.duplicates + outcome.spam
+    assert (outcome.messages + outcome.local == arrived + outcome.failed).all()
+    assert outcome.received.sum() == outcome.reached.sum() + outcome.duplicates.sum()
+    assert outcome.forwarded.sum() == outcome.messages.sum()
+    assert outcome.at_hop.sum() == outcome.hop_histogram.sum() == outcome.reached.sum()
+    assert outcome.copies.sum() == outcome.sent.sum() == outcome.reached.sum()
+
+
+def converged(n: int = 400, **options: object) -> Overlay:
+    low = np.random.default_rng(1).random((n, 2)) * 0.7
+    overlay = Overlay(Population.of(low, low + 0.3, **options), seed=1)
+    overlay.bootstrap()
+    for cycle in range(1, 26):
+        overlay.step(cycle)
+    return overlay
+
+
+@pytest.fixture(scope="module")
+def overlay() -> Overlay:
+    return converged()
+
+
+EVENTS = np.random.default_rng(2).random((600, 2))
+
+
+def test_an_overlay_that_has_converged_delivers_everything_and_no_spam(overlay: Overlay) -> None:
+    for how in (DisseminationSettings(), DisseminationSettings.paper(), DisseminationSettings(shortcuts=0)):
+        outcome = disseminate(Links.of(overlay), overlay.network, EVENTS, settings=how, seed=4)
+        assert outcome.complete_share == 1.0
+        assert not outcome.spam.any()
+
+
+def test_ring_views_stand_in_the_order_of_the_ring(overlay: Overlay) -> None:
+    """What forwarding relies on to find the adjacent neighbours first."""
+    links, n = Links.of(overlay), len(overlay.population)
+    for holder in range(n):
+        start = links.ring_start[holder]
+        ways = (links.ring_peer[start : start + links.ring_size[holder]].astype(int) - holder) % n
+        assert (np.diff(ways) > 0).all()
+
+
+def test_shortcuts_turn_half_the_ring_into_few_hops(overlay: Overlay) -> None:
+    hops = {}
+    for k in (0, 1, 2):
+        how = DisseminationSettings(shortcuts=k)
+        outcome = disseminate(Links.of(overlay), overlay.network, EVENTS, settings=how, seed=4)
+        hops[k] = int(outcome.hops.max())
+        if k == 0:
+            assert (outcome.hops[outcome.matches > 0] == outcome.matches[outcome.matches > 0] // 2).all()
+    assert hops[2] <= hops[1] < hops[0] / 2
+
+
+def same(a: Outcome, b: Outcome) -> bool:
+    return all(np.array_equal(getattr(a, f.name), getattr(b, f.name)) for f in fields(Outcome))
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_the_outcome_does_not_depend_on_the_number_of_threads(overlay: Overlay, threads: int) -> None:
+    network = replace(overlay.network, alive=overlay.network.alive.copy(), loss=0.1)
+    network.alive[::7] = 0
+    one, several = (disseminate(Links.of(overlay), network, EVENTS, seed=4, threads=k) for k in (1, threads))
+    assert one.failures.size
+    assert same(one, several)
+
+
+def test_the_draws_depend_on_seed_and_cycle(overlay: Overlay) -> None:
+    first, again, later, other = (
+        disseminate(Links.of(overlay), overlay.network, EVENTS, seed=seed, cycle=cycle)
+        for seed, cycle in ((4, 1), (4, 1), (4, 2), (5, 1))
+    )
+    assert same(first, again)
+    assert not same(first, later)
+    assert not same(first, other)
+
+
+def test_an_application_gets_an_event_once_however_many_of_its_peers_match() -> None:
+    overlay = converged(120, hosts=np.arange(120) // 3)
+    links = Links.of(overlay)
+    outcome = disseminate(links, overlay.network, EVENTS, seed=4)
+    matching = audience(links, overlay.network, EVENTS)
+    assert (matching.applications < matching.matches).any()
+    assert (outcome.delivered == matching.applications).all()
+    assert (outcome.reached == matching.matches).all()
+    assert outcome.local.any()
+
+
+def test_one_who_changed_its_subscription_gets_spam_until_that_has_spread() -> None:
+    """The old peer is gone, a new one on the same host has joined, and others still know the old one."""
+    low = np.linspace(0.0, 0.4, 20)[:, None]
+    overlay = Overlay(Population.of(low, low + 0.5, spare=1), seed=1)
+    overlay.bootstrap()
+    for cycle in range(1, 16):
+        overlay.step(cycle)
+    people, network = overlay.population, overlay.network
+    old, new = int(people.row.argmax()), int(np.flatnonzero(people.row < 0)[0])
+    network.alive[old] = 0
+    people.settle(np.array([new]), [[0.95]], [[0.99]], people.host[[old]])
+    overlay.join(np.array([new]), np.array([(old + 1) % 21 if (old + 1) % 21 != new else (old + 2) % 21]), 16)
+    event = [[0.45]]  # in all boxes but the new one
+    stale = disseminate(Links.of(overlay), network, event, seed=1)
+    assert stale.spam[0] > 0
+    assert stale.complete.all()
+    assert not stale.failed.any()
+    for cycle in range(16, 80):
+        overlay.step(cycle)
+    spread = disseminate(Links.of(overlay), network, event, seed=1)
+    assert spread.complete.all()
+    assert not spread.spam.any()
+
+
+def test_a_host_takes_for_its_new_subscription_what_was_sent_for_its_old_one() -> None:
+    box = [(0.0, 1.0)]
+    peers = [Peer(0, box, 0, ring=[1]), Peer(1, box, 1), Peer(2, box, 1)]
+    world = World(1, peers, Network.whole(3), np.array([[0.5]]))
+    world.network.alive[1] = 0
+    outcome = disseminate(world.links(), world.network, world.events, entry=[0])
+    assert outcome.taken.tolist() == [1, 0, 1]
+    assert not outcome.spam.any()
+
+
+def test_events_for_nobody_cost_nothing_and_count_as_complete(overlay: Overlay) -> None:
+    outcome = disseminate(Links.of(overlay), overlay.network, [[5.0, 5.0]])
+    assert (outcome.hops[0], outcome.messages[0], outcome.matches[0]) == (-1, 0, 0)
+    assert outcome.complete_share == 1.0
+    empty = disseminate(Links.of(overlay), overlay.network, np.empty((0, 2)))
+    assert empty.hit_ratio == 1.0
+    assert empty.summary()["events"] == 0
+
+
+def test_tables_have_columns_of_one_length(overlay: Overlay) -> None:
+    outcome = disseminate(Links.of(overlay), overlay.network, EVENTS)
+    for table, rows in (
+        (outcome.as_table(), len(EVENTS)),
+        (outcome.load_table(), len(overlay.population)),
+        (outcome.hop_table(), len(outcome.at_hop)),
+    ):
+        assert {len(column) for column in table.values()} == {rows}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"events": [[0.1]]}, "events: expected 2 attributes, got 1"),
+        ({"events": [[0.1, 0.2]], "entry": [400]}, "entry row 0: expected a peer below 400, or -1, got 400"),
+        ({"events": [[0.1, 0.2]], "entry": [0.5]}, "entry: expected 1 integers, got float64"),
+        ({"events": [[0.1, 0.2]], "entry": [1, 2]}, "entry: expected 1 integers"),
+        ({"events": [[0.1, 0.2]], "threads": 0}, "threads: expected 1 or more, got 0"),
+    ],
+)
+def test_wrong_input_is_refused(overlay: Overlay, arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        disseminate(Links.of(overlay), overlay.network, **arguments)
+
+
+@pytest.mark.parametrize("field", ["shortcuts", "retries"])
+@pytest.mark.parametrize("value", [-1, 64])
+def test_settings_outside_their_domain_are_refused(field: str, value: int) -> None:
+    with pytest.raises(InputError, match=f"dissemination.{field}: expected 0 to 63, got {value}"):
+        DisseminationSettings(**{field: value})
+
+
+def test_an_audience_of_other_events_is_refused(overlay: Overlay) -> None:
+    links = Links.of(overlay)
+    with pytest.raises(InputError, match="to: expected an audience of 2 events, got one of 600"):
+        disseminate(links, overlay.network, EVENTS[:2], to=audience(links, overlay.network, EVENTS))
+
+
+def test_threads_have_batches_to_share() -> None:
+    """Otherwise the test on threads would not test any."""
+    assert len(batches(len(EVENTS), 400, at_least=16)) > 1
+    assert np.array_equal(np.concatenate(batches(100_000, 1_000_000, at_least=16)), np.arange(100_000))

@@ -1,0 +1,24 @@
+"""Kernels mean what they say: without compilation they compute the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.sub2sub.kernels.tour import digests
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_interpreted_kernels_compute_what_compiled_ones_do() -> None:
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore::RuntimeWarning", "tests/sub2sub/kernels/tour.py", "--short"],
+        cwd=ROOT,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    interpreted = dict(line.split(": ") for line in run.stdout.splitlines())
+    assert interpreted == digests(short=True), run.stderr

@@ -1,0 +1,52 @@
+"""Nodes that trust one another's certificates, and nobody else's."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+import trustme
+
+from sub2sub.errors import InputError
+from sub2sub.live import Node, Tls
+from tests.sub2sub.live.loopback import live
+
+
+def certificates(folder: Path, authority: trustme.CA, name: str) -> Tls:
+    own = authority.issue_cert("127.0.0.1")
+    paths = [folder / f"{name}-{part}.pem" for part in ("authority", "certificate", "key")]
+    authority.cert_pem.write_to_path(paths[0])
+    own.cert_chain_pems[0].write_to_path(paths[1])
+    own.private_key_pem.write_to_path(paths[2])
+    return Tls(*paths)
+
+
+def test_peers_with_certificates_of_one_authority_meet_and_others_are_kept_out(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    ours = certificates(tmp_path, authority, "ours")
+    also_ours = certificates(tmp_path, authority, "also")
+    theirs = certificates(tmp_path, trustme.CA(), "theirs")
+
+    async def test() -> None:
+        async with Node(1, tls=ours, period=0.1) as alice:
+            events = await alice.subscribe([0.0], [1.0])
+            async with Node(1, contact=alice.address, tls=also_ours) as bob:
+                await bob.publish([0.5], b"secret")
+            assert (await anext(events)).data == b"secret"
+            for stranger in (theirs, None):
+                with pytest.raises(ConnectionError):
+                    async with Node(1, contact=alice.address, tls=stranger, reply=3.0):
+                        pass
+            reader, writer = await asyncio.open_connection(*alice.address)
+            writer.write(b"plain text, and rude")
+            assert b"secret" not in await reader.read()
+            writer.close()
+
+    live(test)
+
+
+def test_files_that_are_no_certificates_are_named(tmp_path: Path) -> None:
+    (tmp_path / "empty.pem").write_text("")
+    with pytest.raises(InputError, match=r"tls.authority.*empty\.pem"):
+        Node(1, tls=Tls(tmp_path / "empty.pem", tmp_path / "none.pem", tmp_path / "none.pem"))

@@ -1,0 +1,230 @@
+"""VICINITY: the kernel takes the decisions of the reference, and views hold the nearest peers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from sub2sub.cyclon.layer import Cyclon
+from sub2sub.errors import InputError
+from sub2sub.overlay.network import Network
+from sub2sub.overlay.views import FREE
+from sub2sub.vicinity.layer import LINK, MESSAGE, RANGE, Vicinity, VicinitySettings
+from sub2sub.vicinity.proximity import Tie, overlap, packed_boxes, proximity
+from tests.sub2sub.geometry import naive
+from tests.sub2sub.geometry.populations import Population, populations
+from tests.sub2sub.overlay.histories import History, histories, links_of
+from tests.sub2sub.overlay.reference import CyclonReference, Link, VicinityReference, squared_distance
+
+CYCLES = 16
+
+
+def run(history: History) -> Iterator[tuple[int, Vicinity, Network, dict[str, int]]]:
+    """The layer after each cycle of a history, over a CYCLON that lives through the same."""
+    cyclon, network = Cyclon(history.n, history.cyclon, history.seed), Network.whole(history.n)
+    layer = Vicinity(packed_boxes(*history.boxes()), history.d, cyclon, history.vicinity, history.seed)
+    cyclon.join(np.arange(history.n), history.contacts(), cycle=0)
+    for cycle in range(1, CYCLES):
+        fresh = history.befall(cycle, network)
+        for each in (cyclon, layer):
+            each.join(fresh, history.contacts()[fresh], cycle)
+        cyclon.step(cycle, network)
+        yield cycle, layer, network, dict(layer.step(cycle, network))
+
+
+def naive_boxes(history: History) -> list[naive.Box]:
+    lows, highs = history.boxes()
+    return [
+        list(zip(low, high, strict=True)) for low, high in zip(lows.tolist(), highs.tolist(), strict=True)
+    ]
+
+
+@settings(max_examples=120)
+@given(histories())
+def test_the_kernel_decides_as_the_reference_does(history: History) -> None:
+    below = CyclonReference(history.n, history.cyclon, history.seed)
+    for peer, contact in zip(below.peers, history.contacts().tolist(), strict=True):
+        peer.view = [Link(contact, 0)] if contact >= 0 else []
+    reference = VicinityReference(naive_boxes(history), below, history.vicinity, history.seed)
+    for cycle, layer, network, counts in run(history):
+        if cycle == history.join_at:
+            for number in range(1, history.n, 4):
+                below.peers[number].view = [Link(int(history.contacts()[number]), cycle)]
+                below.peers[number].lost = None
+                reference.peers[number].view = []
+        below.step(cycle, network)
+        cost = reference.step(cycle, network)
+        assert counts == {
+            "messages": cost.messages,
+            "failed": cost.failed,
+            "bytes": MESSAGE * cost.messages + (LINK + RANGE * history.d) * cost.links,
+        }
+        for peer in reference.peers:
+            size = layer.size[peer.number]
+            assert links_of(layer.view[peer.number], size) == peer.view
+            assert layer.gaps[peer.number, :size].tolist() == peer.gaps()
+            assert layer.worst[peer.number] == peer.worst()
+
+
+@settings(max_examples=60)
+@given(histories(most=40))
+def test_a_view_never_holds_its_owner_a_double_or_more_than_its_room(history: History) -> None:
+    for cycle, layer, network, _ in run(history):
+        places = np.arange(layer.view.shape[1])
+        assert (layer.size <= history.vicinity.view).all()
+        assert ((layer.view != FREE) == (places < layer.size[:, None])).all()
+        holders, others, stamps = layer.links()
+        assert (holders != others).all()
+        assert len(set(zip(holders.tolist(), others.tolist(), strict=True))) == len(holders)
+        assert (stamps <= cycle).all()
+        if history.vicinity.max_age:
+            live = network.alive[holders] == 1
+            assert (stamps[live] >= cycle - history.vicinity.max_age).all()
+
+
+@settings(max_examples=200)
+@given(populations(st.integers(1, 9), most=2, least=2))
+def test_a_gap_is_a_distance_and_never_not_a_number(population: Population) -> None:
+    with np.errstate(over="ignore"):
+        boxes = packed_boxes(population.lows, np.nextafter(population.highs, np.inf))
+    a, b = population.boxes
+    gap = proximity(boxes, 0, 1, Tie.RANDOM)
+    assert gap == proximity(boxes, 1, 0, Tie.RANDOM)
+    assert overlap(boxes, 0, 1) == naive.overlap(a, b)
+    assert (gap == 0.0) == naive.overlap(a, b)
+    if gap > 0.0:
+        with np.errstate(over="ignore"):
+            assert gap == np.clip(np.float32(squared_distance(a, b)), np.float32(1e-30), np.float32(3e38))
+
+
+def settled(
+    n: int, tie: Tie, cycles: int = 40, view: int = 8, width: float = 0.3
+) -> tuple[Vicinity, Network]:
+    """A population of one attribute after some cycles; sequence IDs say nothing about the boxes."""
+    rng = np.random.default_rng(n)
+    lows = rng.random((n, 1))
+    cyclon, network = Cyclon(n, seed=1), Network.whole(n)
+    layer = Vicinity(
+        packed_boxes(lows, lows + width), 1, cyclon, VicinitySettings(view=view, tie=tie), seed=2
+    )
+    cyclon.join(np.arange(n), (np.arange(n) + 1) % n, cycle=0)
+    for cycle in range(1, cycles):
+        step(layer, cycle, network)
+    return layer, network
+
+
+def step(layer: Vicinity, cycle: int, network: Network) -> None:
+    layer.cyclon.step(cycle, network)
+    layer.step(cycle, network)
+
+
+def members(layer: Vicinity) -> list[set[int]]:
+    return [{link.peer for link in links_of(*row)} for row in zip(layer.view, layer.size, strict=True)]
+
+
+@pytest.mark.parametrize("tie", Tie)
+def test_views_come_to_hold_overlapping_peers_only(tie: Tie) -> None:
+    layer, _ = settled(300, tie)
+    holders, others, _ = layer.links()
+    assert (layer.size == 8).all()
+    assert all(overlap(layer.boxes, a, b) for a, b in zip(holders, others, strict=True))
+
+
+def test_a_peer_without_enough_overlapping_ones_keeps_the_nearest() -> None:
+    layer, _ = settled(200, Tie.RANDOM, cycles=80, view=12, width=1e-6)
+    exact = 0
+    for peer, kept in enumerate(members(layer)):
+        gaps = np.array([proximity(layer.boxes, peer, other, Tie.RANDOM) for other in range(200)])
+        gaps[peer] = np.inf
+        exact += kept == set(np.argsort(gaps)[:12].tolist())
+    assert exact > 190
+
+
+def test_random_ties_renew_full_views() -> None:
+    layer, network = settled(300, Tie.RANDOM)
+    before = members(layer)
+    step(layer, 40, network)
+    changed = [len(new - old) for old, new in zip(before, members(layer), strict=True)]
+    assert np.mean(changed) > 2
+
+
+def test_keeping_those_that_came_first_freezes_full_views() -> None:
+    layer, network = settled(300, Tie.KEEP)
+    before = members(layer)
+    stamps = layer.view >> 32
+    for cycle in range(40, 45):
+        step(layer, cycle, network)
+    assert members(layer) == before
+    assert (layer.view >> 32 >= stamps).all()
+    assert (layer.view >> 32 > stamps).any()
+
+
+def test_ties_by_sequence_gather_the_next_in_sequence() -> None:
+    layer, _ = settled(300, Tie.SEQUENCE, cycles=80, view=8)
+    exact = 0
+    for peer, kept in enumerate(members(layer)):
+        overlapping = [other for other in range(300) if other != peer and overlap(layer.boxes, peer, other)]
+        ways = sorted(min(abs(peer - other), 300 - abs(peer - other)) for other in overlapping)[:8]
+        exact += sorted(min(abs(peer - other), 300 - abs(peer - other)) for other in kept) == ways
+    assert exact > 280
+
+
+def dead_links(layer: Vicinity, network: Network) -> int:
+    holders, others, _ = layer.links()
+    return int((network.alive[others[network.alive[holders] == 1]] == 0).sum())
+
+
+@pytest.mark.parametrize("max_age", [0, 12])
+def test_links_to_the_dead_vanish(max_age: int) -> None:
+    layer, network = settled(300, Tie.RANDOM)
+    layer.settings = VicinitySettings(view=8, max_age=max_age)
+    network.alive[::5] = 0
+    assert dead_links(layer, network) > 100
+    for cycle in range(40, 90):
+        step(layer, cycle, network)
+    assert dead_links(layer, network) == 0
+
+
+def test_a_resumed_run_equals_the_uninterrupted_one() -> None:
+    whole, network = settled(100, Tie.RANDOM, cycles=5)
+    resumed, _ = settled(100, Tie.RANDOM, cycles=1)
+    resumed.load(whole.arrays())
+    resumed.cyclon.load(whole.cyclon.arrays())
+    for cycle in range(5, 9):
+        step(whole, cycle, network)
+        step(resumed, cycle, network)
+    assert all((whole.arrays()[name] == array).all() for name, array in resumed.arrays().items())
+
+
+def test_who_joins_afresh_has_forgotten_everything() -> None:
+    layer, _ = settled(50, Tie.RANDOM)
+    layer.join(np.array([3, 7]), np.array([-1, 1]), cycle=40)
+    assert layer.size[[3, 7]].tolist() == [0, 0]
+    assert (layer.view[[3, 7]] == FREE).all()
+    assert np.isinf(layer.worst[[3, 7]]).all()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"view": 0}, "vicinity.view: expected 1 to 63 links, got 0"),
+        ({"view": 64}, "vicinity.view: expected 1 to 63 links, got 64"),
+        ({"shuffle": 64}, "vicinity.shuffle: expected 1 to 63 links, got 64"),
+        ({"max_age": -1}, "vicinity.max_age: expected 0 or more cycles, got -1"),
+    ],
+)
+def test_settings_outside_their_domain_are_refused(wrong: dict[str, int], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        VicinitySettings(**wrong)
+
+
+def test_packed_boxes_overlap_along_the_padding() -> None:
+    lows: NDArray[np.float64] = np.array([[0.0], [5.0]])
+    boxes = packed_boxes(lows, lows + 1.0)
+    assert boxes.shape == (2, 2, 4)
+    assert proximity(boxes, 0, 1, Tie.RANDOM) == 16.0

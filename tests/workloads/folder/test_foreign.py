@@ -1,0 +1,135 @@
+"""Foreign tables: every format reads alike, and no row disappears without a reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import csv, feather, parquet
+
+from sub2sub.errors import InputError
+from workloads.folder.foreign import read_events, read_subscriptions, read_topics
+
+GOOD = pa.table(
+    {"x_low": [0.0, 0.5, 2.0], "x_high": [1.0, 0.5, 3.0], "y_low": [1, 2, 3], "y_high": [4, 5, 6]}
+)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "arrow", "folder", "table", "pandas"])
+def test_all_formats_read_alike(tmp_path: Path, form: str) -> None:
+    path = tmp_path / f"s.{form}"
+    source: object = path
+    if form == "csv":
+        csv.write_csv(GOOD, path)
+    elif form == "parquet":
+        parquet.write_table(GOOD, path)
+    elif form == "arrow":
+        feather.write_feather(GOOD, path)
+    elif form == "folder":
+        path.mkdir()
+        parquet.write_table(GOOD.slice(0, 2), path / "part-0.parquet")
+        parquet.write_table(GOOD.slice(2), path / "part-1.parquet")
+    else:
+        source = GOOD if form == "table" else GOOD.to_pandas()
+    names, lows, highs, rejected = read_subscriptions(source)  # type: ignore[arg-type]
+    assert names == ["x", "y"]
+    assert lows.tolist() == [[0.0, 1.0], [0.5, 2.0], [2.0, 3.0]]
+    assert highs.tolist() == [[1.0, 4.0], [0.5, 5.0], [3.0, 6.0]]
+    assert len(rejected) == 0
+
+
+BAD = pd.DataFrame(
+    {
+        "min": ["1", "nan", "x", "3", None, "5"],
+        "max": ["2", "2", "2", "1", "7", None],
+        "city": ["10", "10", "10", "10", "10", "ten"],
+    }
+)
+MAPPING = {"price": ("min", "max"), "city": "city"}
+
+
+def test_bad_rows_are_set_aside_with_their_number_and_reason(tmp_path: Path) -> None:
+    names, lows, highs, rejected = read_subscriptions(
+        BAD, MAPPING, on_bad="set aside", axes={"price": (0.0, 99.0)}
+    )
+    assert names == ["price", "city"]
+    assert lows.tolist() == [[1.0, 10.0], [0.0, 10.0]]
+    assert highs.tolist() == [[2.0, 10.0], [7.0, 10.0]]
+    assert dict(zip(rejected.rows.tolist(), rejected.reasons, strict=True)) == {
+        1: "price low: expected a finite number, got 'nan'",
+        2: "price low: expected a finite number, got 'x'",
+        3: "price: low 3.0 > high 1.0",
+        5: "city: expected a finite number, got 'ten'",
+    }
+    rejected.write(tmp_path / "rejected.csv")
+    assert csv.read_csv(tmp_path / "rejected.csv")["row"].to_pylist() == [1, 2, 3, 5]
+
+
+def test_bad_rows_are_refused_by_default_naming_the_first() -> None:
+    with pytest.raises(InputError, match=r"row 1: price low: .*'nan' \(3 more rows"):
+        read_subscriptions(BAD, MAPPING)
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.one_of(st.none(), st.floats(allow_nan=True, allow_infinity=True))] * 2),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_every_row_is_either_used_or_set_aside(pairs: list[tuple[float | None, float | None]]) -> None:
+    low, high = (pa.array(ends, pa.float64()) for ends in zip(*pairs, strict=True))
+    table = pa.table({"x_low": low, "x_high": high})
+    _, lows, highs, rejected = read_subscriptions(table, on_bad="set aside")
+    assert len(lows) + len(rejected) == len(pairs)
+    assert (lows <= highs).all()
+    assert not np.isnan(lows).any()
+
+
+def test_events_need_finite_numbers() -> None:
+    table = pa.table({"x": [1.0, float("inf"), None, 2.0], "y": [1, 2, 3, 4]})
+    points, rejected = read_events(table, ["x", "y"], on_bad="set aside")
+    assert points.tolist() == [[1.0, 1.0], [2.0, 4.0]]
+    assert rejected.rows.tolist() == [1, 2]
+
+
+def test_missing_columns_and_files_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no column 'z': expected one of x_low"):
+        read_events(GOOD, ["z"])
+    with pytest.raises(InputError, match="X_low and X_high"):
+        read_subscriptions(pa.table({"a": [1]}))
+    with pytest.raises(InputError, match=r"absent\.csv"):
+        read_subscriptions(tmp_path / "absent.csv")
+    with pytest.raises(InputError, match=r"expected a \.csv"):
+        read_subscriptions(tmp_path / "table.xls")
+
+
+def test_unknown_and_malformed_topics_are_told_apart() -> None:
+    table = pa.table({"topic": [".a", "a", ".a..b", ".c", None, ".a.b"]})
+    topics, rejected = read_topics(table, known=[".a", ".a.b"], on_bad="set aside")
+    assert topics == [".a", ".a.b"]
+    assert rejected.rows.tolist() == [1, 2, 3, 4]
+    assert rejected.reasons[2] == "unknown topic '.c'"
+
+
+def test_lines_of_csv_with_too_few_or_too_many_values_keep_their_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "orders.csv"
+    path.write_text("lo,hi\n1,2\n5\n4,3\n3,4,5\nnan,9\n,9\n1,x\n")
+    columns = {"price": ("lo", "hi")}
+    with pytest.raises(InputError, match=r"row 1: expected 2 values, got 1 \(4 more rows"):
+        read_subscriptions(path, columns)
+    _, lows, highs, rejected = read_subscriptions(path, columns, on_bad="set aside")
+    assert lows.ravel().tolist() == [1.0, -np.inf]
+    assert highs.ravel().tolist() == [2.0, 9.0]
+    assert dict(zip(rejected.rows.tolist(), rejected.reasons, strict=True)) == {
+        1: "expected 2 values, got 1",
+        2: "price: low 4.0 > high 3.0",
+        3: "expected 2 values, got 3",
+        4: "price low: expected a finite number, got nan",
+        6: "price high: expected a finite number, got 'x'",
+    }

@@ -1,0 +1,28 @@
+"""Every TOML file shown in docs/workloads.md is one that is understood."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from workloads.spec.files import load
+from workloads.sweeps.sweep import load_sweep
+
+TEXT = (Path(__file__).parents[3] / "docs" / "workloads.md").read_text()
+FILES: dict[str, str] = dict(re.findall(r"```toml\n# (\S+)\n(.*?)```", TEXT, re.DOTALL))
+
+
+def test_there_are_some() -> None:
+    assert FILES.keys() == {"stocks.toml", "news.toml", "churning.toml", "sweep.toml"}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_it_is_understood(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(FILES[name])
+    if name == "sweep.toml":
+        (tmp_path / "crash.toml").write_text("")
+        assert len(load_sweep(tmp_path / name).runs()) == 60
+    else:
+        assert load(tmp_path / name).subscriptions(3, seed=1)[0].shape[0] == 3

@@ -1,0 +1,128 @@
+"""Sweeps: every combination once, what is done is skipped, what fails is a row and is tried again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyarrow import parquet
+
+from sub2sub.errors import InputError
+from workloads.sweeps.sweep import Sweep, _key, load_sweep, results, sweep
+
+RUN = "tests.workloads.sweeps.sweep_runs:product"
+
+
+def plan(tmp_path: Path, a: list[int]) -> Sweep:
+    return Sweep(RUN, {"a": a, "b": [10, 20]}, seeds=[0, 1], settings={"log": str(tmp_path / "log")})
+
+
+def calls(tmp_path: Path) -> list[str]:
+    return sorted((tmp_path / "log").read_text().splitlines())
+
+
+def test_every_combination_is_run_once_and_only_new_ones_later(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    rows = sweep(plan(tmp_path, [2, 3]), out).to_pylist()
+    expected = {(a, b, s): a * b + s for a in (2, 3) for b in (10, 20) for s in (0, 1)}
+    assert {(row["a"], row["b"], row["seed"]): row["product"] for row in rows} == expected
+    assert len(calls(tmp_path)) == len(rows) == 8
+    sweep(plan(tmp_path, [2, 3]), out)
+    assert len(calls(tmp_path)) == 8
+    assert sweep(plan(tmp_path, [3, 4]), out).num_rows == 12
+    assert len(calls(tmp_path)) == 12
+    assert parquet.read_table(out / "results.parquet").num_rows == 12
+
+
+def test_a_failed_run_is_a_row_and_is_tried_again(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    rows = sweep(plan(tmp_path, [1, 13]), out).to_pylist()
+    failed = [row for row in rows if row["error"]]
+    assert {row["a"] for row in failed} == {13}
+    assert {row["error"] for row in failed} == {"ValueError: thirteen"}
+    assert all(row["product"] is None for row in failed)
+    assert sum(row["error"] is None for row in rows) == 4
+    (tmp_path / "mended").touch()
+    rows = sweep(plan(tmp_path, [1, 13]), out).to_pylist()
+    assert [row["error"] for row in rows] == [None] * 8
+    assert len(calls(tmp_path)) == 12
+
+
+def test_spark_gives_the_same_table(tmp_path: Path, spark: Any) -> None:
+    here = sweep(plan(tmp_path, [1, 13]), tmp_path / "here").drop_columns("seconds")
+    there = sweep(plan(tmp_path, [1, 13]), tmp_path / "there", spark).drop_columns("seconds")
+    assert there.sort_by("run") == here.sort_by("run")
+
+
+def test_a_result_must_not_hide_a_setting(tmp_path: Path) -> None:
+    clash = Sweep("tests.workloads.sweeps.sweep_runs:clashing", {"a": [1]}, seeds=[0])
+    (row,) = sweep(clash, tmp_path).to_pylist()
+    assert "expected a name that no setting has" in row["error"]
+
+
+def test_a_folder_without_runs_has_no_results(tmp_path: Path) -> None:
+    assert results(tmp_path).num_rows == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("run = 'nowhere:run'", "expected module:function"),
+        (f"run = '{RUN}'\nsede = 3", "unknown key 'sede'"),
+        (f"run = '{RUN}'\nseeds = 0", "seeds: expected at least one"),
+        (f"run = '{RUN}'\n[grid]\na = 3", "grid.a = 3: expected a list"),
+        (f"run = '{RUN}'\n[grid]\na = [3]\n[settings]\na = 4", "not in both"),
+        (f"run = '{RUN}'\n[grid]\nseed = [3]", "another name"),
+        ("run = ", "Invalid value"),
+        ("experiment = 'absent.toml'", "No such file"),
+        (f"run = '{RUN}'\nexperiment = 'x'", "either experiment"),
+        ("seeds = 2", "either experiment"),
+        (f"run = '{RUN}'\nseeds = 'many'", "expected a number of seeds"),
+        (f"run = '{RUN}'\ngrid = 3", "grid = 3: expected a table"),
+    ],
+)
+def test_unusable_sweep_files_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "sweep.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=rf"sweep\.toml: .*{message}"):
+        load_sweep(path)
+
+
+def test_a_sweep_file_gives_the_plan_it_describes(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.toml"
+    path.write_text(f"run = '{RUN}'\nseeds = 2\n[settings]\nlog = 'x'\n[grid]\na = [1]\nb = [5, 6]\n")
+    assert load_sweep(path).runs() == [
+        {"log": "x", "a": 1, "b": b, "seed": seed} for b in (5, 6) for seed in (0, 1)
+    ]
+
+
+def test_an_experiment_is_swept_by_its_keys_and_anew_when_its_text_changes(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("cycles = 3\n")
+    path = tmp_path / "sweep.toml"
+    settings = "[settings]\npopulation.size = 9\n[grid]\nlayers.ring.cap = [0, 5]\n'seeds' = [[1]]\n"
+    path.write_text(f"experiment = 'mine.toml'\nseeds = [4]\n{settings}")
+    plan = load_sweep(path)
+    assert plan.run == "sims.runs.sweeping:run"
+    common = {"experiment": str((tmp_path / "mine.toml").resolve()), "population.size": 9}
+    assert plan.runs() == [common | {"layers.ring.cap": cap, "seeds": [1], "seed": 4} for cap in (0, 5)]
+    keys = [_key(plan, run) for run in plan.runs()]
+    (tmp_path / "elsewhere").mkdir()
+    for name in ("mine.toml", "sweep.toml"):
+        (tmp_path / "elsewhere" / name).write_text((tmp_path / name).read_text())
+    moved = load_sweep(tmp_path / "elsewhere" / "sweep.toml")
+    assert [_key(moved, run) for run in moved.runs()] == keys
+    (tmp_path / "mine.toml").write_text("cycles = 4\n")
+    edited = load_sweep(path)
+    assert not {_key(edited, run) for run in edited.runs()} & set(keys)
+
+
+def test_a_sweep_says_in_its_manifest_what_was_varied(tmp_path: Path) -> None:
+    sweep(plan(tmp_path, [2]), tmp_path / "out")
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert (manifest["kind"], manifest["state"], manifest["grid"]) == (
+        "sweep",
+        "done",
+        {"a": [2], "b": [10, 20]},
+    )

@@ -1,0 +1,202 @@
+"""`sub2sub workload ...` and `sub2sub sweep ...`, for the command line of `sims` to mount."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from sub2sub.errors import InputError
+from workloads.cli.common import master_option, progress_bars, quiet_option, session, spark_option
+from workloads.cli.stats import stats
+from workloads.cli.sweeps import sweep
+from workloads.cli.traces import churn, topics
+
+__all__ = ["cli", "sweep"]
+
+
+@click.group("workload")
+def cli() -> None:
+    """Generate, import, match and describe workloads.
+
+    \b
+    sub2sub workload generate --spec power-law-3 --subscribers 10000 --events 10000 --out w
+    sub2sub workload match w
+    sub2sub workload stats w
+    """
+
+
+cli.add_command(topics)
+cli.add_command(churn)
+cli.add_command(stats)
+
+
+@cli.command("list")
+def list_names() -> None:
+    """List the workloads that have a name."""
+    from workloads.spec.catalogue import NAMES
+
+    for name in NAMES:
+        click.echo(name)
+
+
+@cli.command()
+@click.argument("spec")
+def show(spec: str) -> None:
+    """Print a workload, named or a .toml file, as it is understood, in JSON."""
+    from workloads.spec.files import resolve, to_dict
+
+    click.echo(json.dumps(to_dict(resolve(spec)), indent=2))
+
+
+@cli.command()
+@click.option("--spec", required=True, metavar="FILE|NAME", help="A .toml file or a name; see `list`.")
+@click.option("--subscribers", type=click.IntRange(0), required=True, metavar="N")
+@click.option("--events", type=click.IntRange(0), default=0, show_default=True, metavar="M")
+@click.option(
+    "--at-least", type=click.IntRange(0), default=2, show_default=True, help="Matches of each event."
+)
+@click.option("--cycles", type=click.IntRange(0), default=0, metavar="C", help="Length of a trace of churn.")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True)
+@click.option("--partitions", type=click.IntRange(1), help="Spark tasks to share the files among.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR")
+@master_option
+@spark_option
+@quiet_option
+def generate(
+    spec: str,
+    subscribers: int,
+    events: int,
+    at_least: int,
+    cycles: int,
+    seed: int,
+    partitions: int | None,
+    out: Path,
+    master: str | None,
+    use_spark: bool | None,
+    quiet: bool,
+) -> None:
+    """Write subscriptions and events to DIR as Parquet, the same bytes wherever it runs.
+
+    \b
+    sub2sub workload generate --spec uniform-2 --subscribers 1000 --events 100 --out w
+    sub2sub workload generate --spec stocks.toml --subscribers 100000000 --out big --spark
+    sub2sub workload generate --spec news.toml --subscribers 1000 --cycles 200 --out churning
+    """
+    from workloads.generate.generate import generate as write
+    from workloads.spec.files import resolve
+
+    resolved = resolve(spec)
+    with ExitStack() as stack:
+        spark = stack.enter_context(session(master, use_spark, subscribers + events))
+        progress = stack.enter_context(progress_bars(quiet))
+        write(
+            resolved, subscribers, events, seed, out,
+            at_least=at_least, cycles=cycles, spark=spark, partitions=partitions, progress=progress,
+        )  # fmt: skip
+    click.echo(f"{out}: {subscribers} subscriptions, {events} events of {resolved.name}")
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--rings", is_flag=True, help="List every ring too, not only its length.")
+@master_option
+@spark_option
+@quiet_option
+def match(folder: Path, rings: bool, master: str | None, use_spark: bool | None, quiet: bool) -> None:
+    """Find each event's matching subscribers: their number in DIR/matches, the rings in DIR/rings."""
+    from workloads.folder.layout import open_workload
+    from workloads.match.rings import count_rings, list_rings, ring_sizes
+
+    workload = open_workload(folder)
+    with ExitStack() as stack:
+        spark = stack.enter_context(session(master, use_spark, workload.subscribers + workload.events))
+        progress = stack.enter_context(progress_bars(quiet))
+        count_rings(workload, spark, progress)
+        if rings:
+            list_rings(workload, spark, progress)
+    sizes = ring_sizes(workload)
+    spread = (
+        f"rings of {sizes.min()} to {sizes.max()}, mean {sizes.mean():.1f}" if len(sizes) else "no events"
+    )
+    click.echo(f"{folder}: {len(sizes)} events, {spread}")
+
+
+@cli.command("import")
+@click.argument("subscriptions", type=click.Path(path_type=Path, exists=True))
+@click.option("--events", type=click.Path(path_type=Path, exists=True), help="Table of events.")
+@click.option(
+    "--column", "columns", multiple=True, metavar="X=LOW,HIGH", help="Columns of attribute X; X=COL: exact."
+)
+@click.option(
+    "--event-column", "event_columns", multiple=True, metavar="X=COL", help="Column of attribute X."
+)
+@click.option(
+    "--topics", type=click.Path(path_type=Path, exists=True), help="Table of topics: a topic workload."
+)
+@click.option("--topic-column", metavar="COL", help="Of the table of topics; path or topic if not given.")
+@click.option("--set-aside", is_flag=True, help="Write rows that cannot be used to DIR/rejected and go on.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the ring IDs."
+)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR")
+def import_(
+    subscriptions: Path,
+    events: Path | None,
+    columns: tuple[str, ...],
+    event_columns: tuple[str, ...],
+    topics: Path | None,
+    topic_column: str | None,
+    set_aside: bool,
+    seed: int,
+    out: Path,
+) -> None:
+    """Make a workload folder of CSV, Parquet or Arrow files from elsewhere.
+
+    \b
+    sub2sub workload import orders.csv --column price=min_price,max_price --events trades.csv --out w
+    sub2sub workload import readers.csv --topics tree.csv --column topic=section --out news
+    """
+    from workloads.folder.importing import import_topics, import_workload
+
+    on_bad: Literal["refuse", "set aside"] = "set aside" if set_aside else "refuse"
+    if topics is not None:
+        named = dict(_pairs(columns)), dict(_pairs(event_columns))
+        if any(name != "topic" for pairs in named for name in pairs):
+            raise InputError("--column: expected topic=COL with --topics")
+        column, event_column = (pairs.get("topic", "topic") for pairs in named)
+        workload = import_topics(
+            topics, subscriptions, events, out,
+            tree_column=topic_column, column=column, event_column=event_column, on_bad=on_bad, seed=seed,
+        )  # fmt: skip
+    else:
+        workload = import_workload(
+            subscriptions,
+            events,
+            out,
+            columns={name: _ends(value) for name, value in _pairs(columns)} or None,
+            event_columns=dict(_pairs(event_columns)),
+            on_bad=on_bad,
+            seed=seed,
+        )
+    click.echo(f"{out}: {workload.subscribers} subscriptions, {workload.events} events")
+    for kind, count in workload.manifest["rejected"].items():
+        click.echo(f"{out}/rejected/{kind}.csv: {count} rows that could not be used")
+
+
+def _pairs(options: tuple[str, ...]) -> list[tuple[str, str]]:
+    pairs = []
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not (name and equals and value):
+            raise InputError(f"{option!r}: expected ATTRIBUTE=COLUMN")
+        pairs.append((name, value))
+    return pairs
+
+
+def _ends(value: str) -> str | tuple[str, str]:
+    low, comma, high = value.partition(",")
+    return (low, high) if comma else value

@@ -1,0 +1,45 @@
+"""`sub2sub sweep`: a grid of settings times seeds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from workloads.cli.common import master_option, progress_bars, quiet_option, session
+
+__all__ = ["sweep"]
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR")
+@master_option
+@click.option(
+    "--spark/--no-spark", "use_spark", default=True, help="On Spark, or one by one in this process."
+)
+@quiet_option
+def sweep(file: Path, out: Path, master: str | None, use_spark: bool, quiet: bool) -> None:
+    """Run a grid of settings times seeds, one run per task; runs that are done are skipped.
+
+    \b
+    sub2sub sweep sweep.toml --out results
+    sub2sub sweep sweep.toml --out results --master spark://HOST:7077
+    """
+    from workloads.sweeps.sweep import load_sweep
+    from workloads.sweeps.sweep import sweep as run
+
+    plan = load_sweep(file)
+    with ExitStack() as stack:
+        spark = stack.enter_context(session(master, use_spark, 0))
+        progress = stack.enter_context(progress_bars(quiet))
+        table = run(plan, out, spark, progress)
+    failed = [row for row in table.to_pylist() if row["error"] is not None]
+    click.echo(f"{out}/results.parquet: {table.num_rows} runs, {len(failed)} failed")
+    reasons = Counter(row["error"].splitlines()[0] for row in failed)
+    for reason, count in reasons.most_common(5):
+        click.echo(f"  {count} {'runs' if count > 1 else 'run'}: {reason}", err=True)
+    if failed:
+        raise SystemExit(1)

@@ -1,0 +1,118 @@
+"""`sub2sub workload topics` and `sub2sub workload churn`: topics and traces from options alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sub2sub.errors import InputError
+from workloads.folder.tables import whole
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["churn", "topics"]
+
+seed_option = click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True)
+
+
+def _write(path: Path, table: pa.Table) -> None:
+    from pyarrow import parquet
+
+    with whole(path) as draft:
+        parquet.write_table(table, draft)
+
+
+@click.command()
+@click.option("--fanout", metavar="K,K,...", help="Subtopics of a topic at each depth: a regular tree.")
+@click.option(
+    "--topics", "count", type=click.IntRange(1), metavar="T", help="A random tree of T topics instead."
+)
+@click.option("--max-depth", type=click.IntRange(1), default=8, show_default=True, help="Of a random tree.")
+@click.option("--exponent", type=float, default=1.0, show_default=True, help="Zipf law of subscribers.")
+@click.option("--depth-bias", type=float, default=1.0, show_default=True, help="Factor on a share per level.")
+@click.option("--event-exponent", type=float, default=0.0, show_default=True, help="Zipf law of events.")
+@click.option("--subscribers", type=click.IntRange(0), required=True, metavar="N")
+@click.option("--events", type=click.IntRange(0), default=0, show_default=True, metavar="M")
+@seed_option
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR")
+def topics(
+    fanout: str | None,
+    count: int | None,
+    max_depth: int,
+    exponent: float,
+    depth_bias: float,
+    event_exponent: float,
+    subscribers: int,
+    events: int,
+    seed: int,
+    out: Path,
+) -> None:
+    """Write a workload of topics to DIR, as `generate` does for a spec with a table `topics`.
+
+    \b
+    sub2sub workload topics --fanout 10,10,5 --subscribers 10000 --events 1000 --out topics
+    sub2sub workload topics --topics 1000 --depth-bias 1.5 --subscribers 10000 --out topics
+    """
+    from workloads.generate.generate import generate
+    from workloads.spec.topic_files import topic_workload
+
+    if (fanout is None) == (count is None):
+        raise InputError("topics: expected either --fanout or --topics")
+    tree: dict[str, object] = {"count": count, "max_depth": max_depth, "tree_seed": seed}
+    if fanout is not None:
+        tree = {"fanout": _numbers(fanout)}
+    law = {"exponent": exponent, "depth_bias": depth_bias, "event_exponent": event_exponent}
+    spec = topic_workload({"name": "topics", "topics": tree | law})
+    generate(spec, subscribers, events, seed, out, at_least=0)
+    click.echo(f"{out}: {len(spec.topics.topics)} topics, {subscribers} subscriptions, {events} events")
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"--fanout = {text!r}: expected whole numbers with commas between them") from None
+
+
+@click.command()
+@click.option("--subscribers", type=click.IntRange(0), required=True, metavar="N")
+@click.option("--cycles", type=click.IntRange(0), required=True, metavar="C")
+@click.option("--session", type=float, required=True, help="Mean cycles of being up.")
+@click.option("--absence", type=float, required=True, help="Mean cycles of being down.")
+@click.option(
+    "--lengths", type=click.Choice(["exponential", "pareto"]), default="exponential", show_default=True
+)
+@click.option("--alpha", type=float, default=2.0, show_default=True, help="Tail of Pareto lengths.")
+@click.option("--change", type=float, default=0.0, show_default=True, help="Changed subscriptions per cycle.")
+@seed_option
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE")
+def churn(
+    subscribers: int,
+    cycles: int,
+    session: float,
+    absence: float,
+    lengths: str,
+    alpha: float,
+    change: float,
+    seed: int,
+    out: Path,
+) -> None:
+    """Write who joins, leaves and changes its subscription when, as Parquet: cycle, subscriber, kind.
+
+    Those who are there from the start have a row of kind `start` at cycle 0.
+
+    \b
+    sub2sub workload churn --subscribers 10000 --cycles 200 --session 50 --absence 10 --out churn.parquet
+    """
+    from workloads.folder.churn_table import churn_table
+    from workloads.generate.churn import Churn
+
+    settings = Churn(session, absence, lengths, alpha, change)  # type: ignore[arg-type]
+    table = churn_table(settings, subscribers, cycles, seed)
+    _write(out, table)
+    there = table["kind"].to_pylist().count("start")
+    moves = table.num_rows - there
+    click.echo(f"{out}: {there} of {subscribers} up at the start, {moves} changes of state")

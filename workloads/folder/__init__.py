@@ -1,0 +1,1 @@
+"""Workload folders and foreign tables on disk: layout, reading, importing."""

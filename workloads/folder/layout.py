@@ -1,0 +1,188 @@
+"""A workload on disk: the files of a workload folder, and how to read them piece by piece.
+
+    DIR/manifest.json           spec, seed, counts, versions; written last
+    DIR/subscriptions/part-00000.parquet ...
+        subscriber int64        row number
+        ring_id    int64        random sequence ID, 63 bits; equal ones are ordered by subscriber
+        X_low, X_high float64   closed range of attribute X
+    DIR/events/part-00000.parquet ...
+        event      int64        row number
+        X          float64      value of attribute X
+    DIR/churn/part-00000.parquet ...
+        where the spec has churn; columns in `workloads.folder.churn_table`
+    DIR/topics.parquet
+        of a topic workload; X is then `topic`, the topic's number
+        topic int64, path string, last int64 (the last topic at or below it), depth int64
+
+Each file holds 1,048,576 rows (the last one fewer) in row groups of 65,536, so files are the same bytes
+whoever wrote them and however many there were.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.errors import InputError
+from workloads.folder.tables import whole
+from workloads.generate.rows import BLOCK
+from workloads.generate.topic_ranges import last_below
+from workloads.generate.topics import depth
+from workloads.spec.files import from_dict
+from workloads.spec.spec import Spec
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "ROWS_PER_FILE",
+    "Workload",
+    "event_schema",
+    "open_workload",
+    "part",
+    "parts",
+    "subscription_schema",
+]
+
+ROWS_PER_FILE = 16 * BLOCK
+_FORMAT = 1
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A workload folder that has been opened."""
+
+    folder: Path
+    names: list[str]
+    subscribers: int
+    events: int
+    manifest: dict[str, Any]
+
+    @property
+    def spec(self) -> Spec | None:
+        """The spec it was generated from; None for foreign data."""
+        return from_dict(self.manifest["spec"]) if "spec" in self.manifest else None
+
+    def subscriptions(self) -> Iterator[tuple[Integers, Integers, Floats, Floats]]:
+        """Subscriber, ring ID, lows and highs, file by file."""
+        for path in parts(self.folder / "subscriptions", self.subscribers):
+            yield read_subscriptions(path, self.names)
+
+    def event_range(self, start: int, stop: int) -> Floats:
+        """The points (stop - start, d) of the events [start, stop)."""
+        return read_rows(self.folder / "events", self.names, start, stop)
+
+
+def subscription_schema(names: list[str]) -> pa.Schema:
+    """Columns of `subscriptions/`."""
+    import pyarrow as pa
+
+    ends = [(f"{name}_{end}", pa.float64()) for name in names for end in ("low", "high")]
+    return pa.schema([("subscriber", pa.int64()), ("ring_id", pa.int64()), *ends])
+
+
+def event_schema(names: list[str]) -> pa.Schema:
+    """Columns of `events/`."""
+    import pyarrow as pa
+
+    return pa.schema([("event", pa.int64()), *((name, pa.float64()) for name in names)])
+
+
+def part(folder: Path, number: int) -> Path:
+    """Path of a folder's file of that number."""
+    return folder / f"part-{number:05d}.parquet"
+
+
+def parts(folder: Path, rows: int) -> list[Path]:
+    """The files that hold that many rows."""
+    return [part(folder, number) for number in range(-(-rows // ROWS_PER_FILE))]
+
+
+def write_part(path: Path, table: pa.Table) -> None:
+    """Write one file of a workload folder, whole or not at all."""
+    from pyarrow import parquet
+
+    with whole(path) as draft:
+        # Random numbers neither compress nor repeat: plain pages are the fastest to write and to read.
+        parquet.write_table(table, draft, row_group_size=BLOCK, compression="none", use_dictionary=False)
+
+
+def write_topics(folder: Path, topics: tuple[str, ...]) -> None:
+    """Write the topics of a topic workload, given in depth-first order."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    columns = {
+        "topic": np.arange(len(topics)),
+        "path": pa.array(topics, pa.string()),
+        "last": last_below(topics),
+        "depth": np.array([depth(topic) for topic in topics], np.int64),
+    }
+    with whole(folder / "topics.parquet") as draft:
+        parquet.write_table(pa.table(columns), draft)
+
+
+def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+    """Write what makes a folder a workload; the last step."""
+    versions = {name: _version(name) for name in ("sub2sub", "numpy", "pyarrow")}
+    with whole(folder / "manifest.json") as draft:
+        draft.write_text(json.dumps({"format": _FORMAT, **manifest, "versions": versions}, indent=2) + "\n")
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:  # run from a source tree
+        return "unknown"
+
+
+def open_workload(folder: Path) -> Workload:
+    """Open a workload folder, whose manifest says that it is complete."""
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text())
+    except FileNotFoundError:
+        raise InputError(f"{folder}: expected a workload folder with a manifest.json") from None
+    except json.JSONDecodeError as failure:
+        raise InputError(f"{folder}/manifest.json: {failure}") from None
+    if manifest.get("format") != _FORMAT:
+        raise InputError(f"{folder}/manifest.json: expected format {_FORMAT}, got {manifest.get('format')!r}")
+    return Workload(folder, manifest["attributes"], manifest["subscribers"], manifest["events"], manifest)
+
+
+def read_subscriptions(path: Path, names: list[str]) -> tuple[Integers, Integers, Floats, Floats]:
+    """Subscriber, ring ID, lows and highs of one file."""
+    from pyarrow import parquet
+
+    table = parquet.read_table(path)
+    lows, highs = (
+        np.stack([table[f"{name}_{end}"].to_numpy() for name in names], axis=1) for end in ("low", "high")
+    )
+    return table["subscriber"].to_numpy(), table["ring_id"].to_numpy(), lows, highs
+
+
+def read_rows(folder: Path, names: list[str], start: int, stop: int) -> Floats:
+    """Columns of the rows [start, stop) of a folder of files, touching only the row groups they lie in."""
+    from pyarrow import parquet
+
+    pieces = [np.empty((0, len(names)))]
+    while start < stop:
+        number, inside = divmod(start, ROWS_PER_FILE)
+        end = min(stop, (number + 1) * ROWS_PER_FILE)
+        last = end - number * ROWS_PER_FILE
+        groups = list(range(inside // BLOCK, (last - 1) // BLOCK + 1))
+        table = parquet.ParquetFile(part(folder, number)).read_row_groups(groups, columns=names)
+        offset = inside - groups[0] * BLOCK
+        columns = [table[name].to_numpy()[offset : offset + end - start] for name in names]
+        pieces.append(np.stack(columns, axis=1))
+        start = end
+    return np.concatenate(pieces)

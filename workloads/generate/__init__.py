@@ -1,0 +1,1 @@
+"""Rows of workloads as pure functions of (seed, row), written to folders of any size."""

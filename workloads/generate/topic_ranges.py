@@ -1,0 +1,106 @@
+"""A topic workload as ranges: a topic is a number, a subscription the numbers of the topic and all below it.
+
+Topics are numbered so that a topic's subtopics follow it without a gap (depth first). A subscription to topic
+t is the closed range [t, last below t] of the one attribute `topic`, an event of topic e is the point e; so e
+matches exactly the subscriptions to e and to its supertopics, and everything that takes range workloads
+(files, matching, statistics, simulations) takes topics. Topics added while running, and the overlay's own
+numbering, are `hierarchy`'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workloads.generate.churn import Churn
+from workloads.generate.topics import TopicSpec
+from workloads.spec.distributions import Constant
+from workloads.spec.spec import Attribute, Floats, Spec, check_seed
+
+__all__ = ["TopicRanges", "depth_first", "last_below"]
+
+
+def _components(path: str) -> tuple[str, ...]:
+    return tuple(path[1:].split(".")) if path != "." else ()
+
+
+def depth_first(topics: tuple[str, ...]) -> tuple[str, ...]:
+    """The same topics, each followed by everything below it.
+
+    Examples
+    --------
+    >>> depth_first((".", ".a", ".b", ".a.c"))
+    ('.', '.a', '.a.c', '.b')
+    """
+    return tuple(sorted(topics, key=_components))
+
+
+@cache
+def last_below(topics: tuple[str, ...]) -> NDArray[np.int64]:
+    """For topics in depth-first order, the number of the last one at or below each.
+
+    Examples
+    --------
+    >>> last_below((".", ".a", ".a.c", ".b")).tolist()
+    [3, 2, 2, 3]
+    """
+    last = np.arange(len(topics))
+    above: list[tuple[int, tuple[str, ...]]] = []
+    for number, path in enumerate(map(_components, topics)):
+        while above and path[: len(above[-1][1])] != above[-1][1]:
+            above.pop()
+        for supertopic, _ in above:
+            last[supertopic] = number
+        above.append((number, path))
+    return last
+
+
+@dataclass(frozen=True)
+class TopicRanges(Spec):
+    """A workload whose subscriptions and events are topics; make one with `of`.
+
+    Attributes
+    ----------
+    topics : TopicSpec
+        Topics in depth-first order, and who chooses which.
+    shape : dict
+        What the tree was made from, for the manifest.
+
+    Examples
+    --------
+    >>> from workloads.generate.topics import regular_tree
+    >>> news = TopicRanges.of("news", TopicSpec(regular_tree((2, 2))))
+    >>> news.topics.topics
+    ('.', '.0', '.0.0', '.0.1', '.1', '.1.0', '.1.1')
+    >>> lows, highs = news.subscriptions(3, seed=1)
+    >>> bool((highs == last_below(news.topics.topics)[lows.astype(int)]).all())
+    True
+    """
+
+    topics: TopicSpec = field(default_factory=lambda: TopicSpec((".",)))
+    shape: Any = field(default=None, compare=False)
+
+    @classmethod
+    def of(
+        cls, name: str, topics: TopicSpec, churn: Churn | None = None, shape: dict[str, Any] | None = None
+    ) -> TopicRanges:
+        """The workload of a topic spec, its topics numbered anew."""
+        ordered = replace(topics, topics=depth_first(topics.topics))
+        axis = Attribute("topic", width=Constant(), high=float(max(1, len(ordered.topics) - 1)))
+        return cls(name, (axis,), churn=churn, topics=ordered, shape=shape or {"paths": ordered.topics})
+
+    def rows(self, seed: int, start: int, stop: int) -> tuple[Floats, Floats]:
+        """Closed ranges (lows, highs) of the subscriptions [start, stop)."""
+        check_seed(seed)
+        topic = self.topics.subscriptions(stop - start, seed, start)
+        last = last_below(self.topics.topics)[topic]
+        return topic.astype(np.float64)[:, None], last.astype(np.float64)[:, None]
+
+    def candidates(self, seed: int, start: int, stop: int) -> Floats:
+        """The candidate events [start, stop), whether anybody matches them or not."""
+        check_seed(seed)
+        return self.topics.events(stop - start, seed, start).astype(np.float64)[:, None]

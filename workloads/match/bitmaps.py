@@ -1,0 +1,160 @@
+"""Counting matches without listing them: bitmaps of who is in, at range ends.
+
+Subscriptions are taken 8,192 at a time, so that their index stays in a processor's cache. Along one
+attribute, a bit per subscription says whether its range holds the value; walking up, it *flips* where the
+range begins and behind its end. Events come in the order of the first attribute, whose bitmap is kept up to
+date by its flips. The other attributes have a bitmap at each of 512 cuts; that of an event is the one at the
+nearer cut, plus the few flips in between. The conjunction of the attributes' bitmaps is counted 64 bits at a
+time. Nothing is ever compared with the event itself, so the time is about events * subscriptions / 64
+however many match, and the same for wide ranges and narrow ones.
+
+`benchmarks/matching.py` compares it with a vectorised scan, with sorted ends, and with a tree over the
+events, which wins only where ranges are very narrow.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.kernels.compilation import kernel
+
+__all__ = ["CHUNK", "SLOTS", "count_chunk", "cut", "flips", "place"]
+
+SLOTS = 512
+_WORDS = 128
+CHUNK = 64 * _WORDS
+
+_BATCH = 8
+_SAMPLE = 8192
+_ONE, _ZERO = np.uint64(1), np.uint64(0)
+_M1, _M2, _M4 = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
+_H01 = np.uint64(0x0101010101010101)
+_U1, _U2, _U4, _U56 = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
+
+Floats = NDArray[np.float64]
+Slots = NDArray[np.int16]
+
+
+def cut(lows: Floats, highs: Floats) -> Floats:
+    """Where to cut each attribute, (d, SLOTS - 1), from a sample of the flips.
+
+    A value at which more than a slot's share of the ranges begin or end (an exact value, the end of the
+    axis) is a cut, so that its flips are in the bitmap; the other cuts are even quantiles of the rest.
+
+    Examples
+    --------
+    >>> cuts = cut(np.zeros((1, 1)), np.ones((1, 1)))
+    >>> cuts.shape, cuts[0, :3].round(9).tolist()
+    ((1, 511), [0.0, 1.0, inf])
+    """
+    step = max(1, len(lows) // _SAMPLE)
+    ends = np.concatenate([lows[::step], np.nextafter(highs[::step], np.inf)])
+    return np.stack([_cut_axis(column) for column in ends.T])
+
+
+def _cut_axis(ends: Floats) -> Floats:
+    values, times = np.unique(ends, return_counts=True)
+    common = times > len(ends) / SLOTS
+    rest = np.repeat(values[~common], times[~common])
+    more = SLOTS - 1 - np.count_nonzero(common)
+    quantiles = rest[np.arange(more) * len(rest) // more] if len(rest) else rest
+    cuts = np.union1d(values[common], quantiles)
+    return np.append(cuts, np.full(SLOTS - 1 - len(cuts), np.inf))
+
+
+def place(cuts: Floats, points: Floats) -> Slots:
+    """The slot (rows, d) that each point falls into: slot k is [cuts[k - 1], cuts[k])."""
+    slots = [np.searchsorted(cuts[axis], points[:, axis], side="right") for axis in range(len(cuts))]
+    return np.stack(slots, axis=1).astype(np.int16)
+
+
+def flips(cuts: Floats, lows: Floats, highs: Floats) -> tuple[Floats, NDArray[np.int32], NDArray[np.int64]]:
+    """Where bits flip along each attribute, in order, whose bit it is, and the first flip of each slot.
+
+    Examples
+    --------
+    >>> lows, highs = np.array([[0.0], [0.5]]), np.array([[0.75], [1.0]])
+    >>> at, who, starts = flips(cut(lows, highs), lows, highs)
+    >>> at.round(9).tolist(), who.tolist(), starts[0, :4].tolist()
+    ([[0.0, 0.5, 0.75, 1.0]], [[0, 1, 0, 1]], [0, 1, 2, 3])
+    """
+    ends = np.ascontiguousarray(np.concatenate([lows, np.nextafter(highs, np.inf)]).T)
+    order = np.argsort(ends, axis=1)
+    at = np.take_along_axis(ends, order, axis=1)
+    starts = np.zeros((len(cuts), SLOTS + 1), np.int64)
+    for axis in range(len(cuts)):
+        starts[axis, 1:SLOTS] = np.searchsorted(at[axis], cuts[axis], side="right")
+    starts[:, SLOTS] = at.shape[1]
+    return at, (order % len(lows)).astype(np.int32), starts
+
+
+@kernel
+def _ones(x):
+    """How many bits of x are set (a form that compilers turn into one instruction)."""
+    x = x - ((x >> _U1) & _M1)
+    x = (x & _M2) + ((x >> _U2) & _M2)
+    x = (x + (x >> _U4)) & _M4
+    return np.int64((x * _H01) >> _U56)
+
+
+@kernel
+def _bitmaps(who, starts):
+    """Who is in at the start of each slot of each attribute but the first, and behind the last slot."""
+    bitmaps = np.zeros((who.shape[0], SLOTS + 1, _WORDS), np.uint64)
+    for axis in range(1, who.shape[0]):
+        for slot in range(1, SLOTS + 1):
+            now = bitmaps[axis, slot]
+            now[:] = bitmaps[axis, slot - 1]
+            for k in range(starts[axis, slot - 1], starts[axis, slot]):
+                s = who[axis, k]
+                now[s >> 6] ^= _ONE << np.uint64(s & 63)
+    return bitmaps
+
+
+@kernel
+def count_chunk(at, who, starts, points, slots, counts):
+    """Add to `counts` how many of at most CHUNK boxes contain each point; points rise in the first axis."""
+    d, ends = at.shape
+    bitmaps = _bitmaps(who, starts)
+    first_axis = np.zeros(_WORDS, np.uint64)
+    passed = 0
+    # A few events at a time, attribute by attribute: reading back what was just written would stall.
+    stage = np.empty((_BATCH, 2, _WORDS), np.uint64)
+    for first in range(0, points.shape[0], _BATCH):
+        last = min(first + _BATCH, points.shape[0])
+        for event in range(first, last):
+            while passed < ends and at[0, passed] <= points[event, 0]:
+                s = who[0, passed]
+                first_axis[s >> 6] ^= _ONE << np.uint64(s & 63)
+                passed += 1
+            now = stage[event - first, 0]
+            for w in range(_WORDS):
+                now[w] = first_axis[w]
+        for axis in range(1, d):
+            for event in range(first, last):
+                before, now = stage[event - first, 1 - (axis & 1)], stage[event - first, axis & 1]
+                x, slot = points[event, axis], slots[event, axis]
+                i, j = starts[axis, slot], starts[axis, slot + 1]
+                from_above = i < j and at[axis, (i + j) >> 1] <= x
+                bitmap = bitmaps[axis, slot + from_above]
+                for w in range(_WORDS):
+                    now[w] = before[w] & bitmap[w]
+                # What flips between the cut and the event, if still in by the attributes before.
+                if from_above:
+                    j -= 1
+                    while j >= i and at[axis, j] > x:
+                        s = who[axis, j]
+                        now[s >> 6] ^= before[s >> 6] & (_ONE << np.uint64(s & 63))
+                        j -= 1
+                else:
+                    while i < j and at[axis, i] <= x:
+                        s = who[axis, i]
+                        now[s >> 6] ^= before[s >> 6] & (_ONE << np.uint64(s & 63))
+                        i += 1
+        for event in range(first, last):
+            now = stage[event - first, (d - 1) & 1]
+            found = 0
+            for w in range(_WORDS):
+                found += _ones(now[w])
+            counts[event] += found

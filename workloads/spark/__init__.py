@@ -1,0 +1,1 @@
+"""The one place that starts Spark, and finds or provides a Java for it."""

@@ -1,0 +1,224 @@
+"""What a workload is: attributes with an interest and a width distribution, and how events fall.
+
+After Section 5 of Sub-2-Sub: a subscription is one range per attribute; its centre follows the
+attribute's interest distribution, its width the attribute's width distribution, and it is cut off at the
+ends of the axis. Test events are drawn at random among the points with at least two matching subscribers.
+Beyond the paper: wildcards, correlated interests, axes other than [0, 1], events that follow interest.
+
+Every row is a pure function of (seed, row), see `workloads.generate.rows`. Test events are the first m of a
+sequence of candidates that have enough matches, so they too do not depend on how the work is split.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.errors import InputError
+from workloads.generate.churn import Churn
+from workloads.generate.rows import BLOCK, uniforms
+from workloads.match.counts import has_at_least
+from workloads.spec.copula import correlate, factor
+from workloads.spec.distributions import Distribution, PowerLaw, Uniform
+
+__all__ = ["Attribute", "Spec", "check_seed", "refuse_sparse"]
+
+Floats = NDArray[np.float64]
+
+_FIRST_BATCH = 4096  # candidates looked at before the share that passes is known
+_LEAST_ACCEPTANCE = 1e-5
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One attribute of the space.
+
+    Attributes
+    ----------
+    name : str
+    interest : Distribution
+        Of a range's centre, on [0, 1]; scaled to the axis.
+    width : Distribution
+        Of a range's width as a share of the axis; `Constant(0)` for exact values.
+    wildcard : float
+        Probability that a subscription leaves the attribute open: its range is then the whole axis.
+    low, high : float
+        The axis.
+
+    Examples
+    --------
+    >>> Attribute("price", high=1000.0, wildcard=0.1).high
+    1000.0
+    """
+
+    name: str
+    interest: Distribution = field(default_factory=Uniform)
+    width: Distribution = field(default_factory=lambda: PowerLaw(alpha=4))
+    wildcard: float = 0.0
+    low: float = 0.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.wildcard <= 1:
+            raise InputError(f"{self.name}.wildcard = {self.wildcard!r}: expected a probability in [0, 1]")
+        if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low < self.high):
+            raise InputError(f"{self.name}: expected finite low < high, got {self.low!r} and {self.high!r}")
+
+    def scale(self, x: Floats) -> Floats:
+        """From [0, 1] to the axis."""
+        return x if (self.low, self.high) == (0.0, 1.0) else self.low + (self.high - self.low) * x
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A workload: any number of subscriptions and events, each row a pure function of (seed, row).
+
+    Attributes
+    ----------
+    name : str
+    attributes : tuple of Attribute
+    correlation : tuple of tuples of float, optional
+        Correlation matrix of the attributes' interests (Gaussian copula); independent if not given.
+    events_follow : {"uniform", "interest", "table"}
+        Events fall anywhere alike, where centres of subscriptions fall, or on rows of `event_table`.
+    event_table : tuple of tuples of float, optional
+        Points that events are drawn from, each as likely as the others, when they follow a table.
+    churn : Churn, optional
+        Who comes, goes and changes its subscription when; everybody is there all the time if not given.
+
+    Examples
+    --------
+    >>> spec = Spec("stocks", (Attribute("price", high=500.0), Attribute("volume")))
+    >>> lows, highs = spec.subscriptions(1000, seed=1)
+    >>> lows.shape, bool((lows <= highs).all())
+    ((1000, 2), True)
+    >>> spec.events(5, seed=1, lows=lows, highs=highs).shape
+    (5, 2)
+    """
+
+    name: str
+    attributes: tuple[Attribute, ...]
+    correlation: tuple[tuple[float, ...], ...] | None = None
+    events_follow: Literal["uniform", "interest", "table"] = "uniform"
+    event_table: tuple[tuple[float, ...], ...] | None = None
+    churn: Churn | None = None
+
+    def __post_init__(self) -> None:
+        if not self.attributes:
+            raise InputError(f"workload {self.name!r}: expected at least one attribute")
+        names = [attribute.name for attribute in self.attributes]
+        if len(set(names)) < len(names):
+            raise InputError(
+                f"workload {self.name!r}: expected distinct attribute names, got {', '.join(names)}"
+            )
+        for name in names:
+            if not name.isidentifier():  # it names columns of tables
+                raise InputError(f"attribute name = {name!r}: expected letters, digits and _ only")
+        if self.events_follow not in ("uniform", "interest", "table"):
+            raise InputError(f"events_follow = {self.events_follow!r}: expected uniform, interest or table")
+        if (self.events_follow == "table") != bool(self.event_table):
+            raise InputError("event_table: expected points exactly when events_follow is 'table'")
+        for row, point in enumerate(self.event_table or ()):
+            if len(point) != len(names) or not np.isfinite(point).all():
+                raise InputError(
+                    f"event_table, row {row}: expected {len(names)} finite numbers, got {point!r}"
+                )
+        if self.correlation is not None:
+            factor(self.correlation, len(self.attributes))  # refuses what is no correlation matrix
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the attributes, in order."""
+        return [attribute.name for attribute in self.attributes]
+
+    def _interest(self, kind: str, seed: int, start: int, stop: int) -> Floats:
+        """Unit coordinates (rows, d) drawn from the interest distributions, correlated where asked for."""
+        u = np.stack(
+            [uniforms(seed, f"{kind}/{axis}/interest", start, stop) for axis in range(len(self.attributes))],
+            axis=1,
+        )
+        if self.correlation is not None:
+            u = correlate(u, factor(self.correlation, len(self.attributes)))
+        for axis, attribute in enumerate(self.attributes):
+            u[:, axis] = attribute.interest.values(u[:, axis])
+        return u
+
+    def rows(self, seed: int, start: int, stop: int) -> tuple[Floats, Floats]:
+        """Closed ranges (lows, highs) of the subscriptions [start, stop)."""
+        check_seed(seed)
+        centres = self._interest("subscription", seed, start, stop)
+        lows, highs = np.empty_like(centres), np.empty_like(centres)
+        for axis, attribute in enumerate(self.attributes):
+            column = f"subscription/{axis}"
+            centre = centres[:, axis]
+            half = 0.5 * attribute.width.values(uniforms(seed, f"{column}/width", start, stop))
+            low, high = np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)
+            if attribute.wildcard > 0:
+                open_ = uniforms(seed, f"{column}/wildcard", start, stop) < attribute.wildcard
+                low[open_], high[open_] = 0.0, 1.0
+            lows[:, axis], highs[:, axis] = attribute.scale(low), attribute.scale(high)
+        return lows, highs
+
+    def subscriptions(self, n: int, seed: int) -> tuple[Floats, Floats]:
+        """Closed ranges (lows, highs), each (n, d), of the first n subscriptions."""
+        if n < 0:
+            raise InputError(f"subscribers = {n}: expected a number of at least 0")
+        return self.rows(seed, 0, n)
+
+    def candidates(self, seed: int, start: int, stop: int) -> Floats:
+        """The candidate events [start, stop), whether anybody matches them or not."""
+        check_seed(seed)
+        if self.event_table is not None:
+            pick = uniforms(seed, "event/table", start, stop)
+            return np.array(self.event_table)[(pick * len(self.event_table)).astype(np.int64)]
+        if self.events_follow == "interest":
+            points = self._interest("event", seed, start, stop)
+        else:
+            points = np.stack(
+                [uniforms(seed, f"event/{axis}", start, stop) for axis in range(len(self.attributes))], axis=1
+            )
+        for axis, attribute in enumerate(self.attributes):
+            points[:, axis] = attribute.scale(points[:, axis])
+        return points
+
+    def events(self, m: int, seed: int, lows: Floats, highs: Floats, at_least: int = 2) -> Floats:
+        """The first m candidate events with at least `at_least` matching subscribers each.
+
+        Raises
+        ------
+        InputError
+            When next to no candidate has that many.
+        """
+        if m < 0:
+            raise InputError(f"events = {m}: expected a number of at least 0")
+        if at_least <= 0:
+            return self.candidates(seed, 0, m)
+        found: list[Floats] = []
+        count = tried = 0
+        while count < m:
+            # As many as should give the rest, within one block.
+            batch = _FIRST_BATCH if not tried else max(_FIRST_BATCH, (m - count) * tried // max(1, count))
+            points = self.candidates(seed, tried, min(tried + batch, (tried // BLOCK + 1) * BLOCK))
+            accepted = points[has_at_least(lows, highs, points, at_least)]
+            found.append(accepted)
+            tried, count = tried + len(points), count + len(accepted)
+            refuse_sparse(count, tried, at_least, len(lows))
+        return np.concatenate(found)[:m] if found else np.empty((0, len(self.attributes)))
+
+
+def check_seed(seed: int) -> None:
+    """Raise unless a seed fits into 64 bits."""
+    if not 0 <= seed < 2**64:
+        raise InputError(f"seed = {seed}: expected an integer in [0, 2^64)")
+
+
+def refuse_sparse(accepted: int, tried: int, at_least: int, subscribers: int) -> None:
+    """Raise when so few candidate events have enough matches that the search would go on for hours."""
+    if tried >= 1 / _LEAST_ACCEPTANCE and accepted < _LEAST_ACCEPTANCE * tried:
+        raise InputError(
+            f"events: {accepted} of {tried} candidates match {at_least} or more of {subscribers} subscribers"
+            ": expected a denser workload or a smaller at_least"
+        )

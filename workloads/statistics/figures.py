@@ -1,0 +1,163 @@
+"""Figures of statistics: how long rings are, and what many runs came to, with the intervals of their means.
+
+Colours are those of Okabe and Ito, which stay apart for colour-blind eyes; dashes repeat what they say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workloads.folder.tables import whole
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+
+__all__ = ["draw_ring_lengths", "draw_runs"]
+
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_DASHES = ("-", "--", ":", "-.", "-", "--", ":")
+_STYLE: dict[str, Any] = {
+    "font.size": 11, "axes.titlesize": 12, "axes.grid": True, "grid.color": "#dddddd", "axes.axisbelow": True,
+    "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False, "lines.linewidth": 1.7,
+}  # fmt: skip
+
+
+@contextmanager
+def _figure(path: Path, panels: int = 1) -> Iterator[Sequence[Axes]]:
+    """Panels side by side to draw on, written to `path` at the end of the block."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    with plt.rc_context(_STYLE):  # type: ignore[arg-type]
+        size = (2.6 + 3.8 * panels, 3.6)
+        figure, axes = plt.subplots(1, panels, figsize=size, layout="constrained", squeeze=False)
+        try:
+            yield axes[0]
+            with whole(path) as draft:
+                figure.savefig(draft, dpi=150, format="png")
+        finally:
+            plt.close(figure)
+
+
+def draw_ring_lengths(lengths: pa.Table, path: Path) -> None:
+    """Draw the share of events whose ring is at least so long, on logarithmic axes."""
+    length, events = lengths["length"].to_numpy(), lengths["events"].to_numpy()
+    with _figure(path) as (axes,):
+        _lengths(axes, length, events, 0)
+        axes.set_title(f"{events.sum():,} events: rings of {length.min():,} to {length.max():,} subscribers")
+
+
+def _lengths(axes: Axes, length: Any, events: Any, number: int, label: str = "") -> None:
+    at_least = 1.0 - (np.cumsum(events) - events) / events.sum()
+    shown = length > 0
+    look: dict[str, Any] = {"color": _COLOURS[number], "linestyle": _DASHES[number], "label": label}
+    axes.step(length[shown], 100 * at_least[shown], where="pre", **look)
+    axes.set(yscale="log", ylabel="events with such a ring\nor a longer one (%)")
+    axes.yaxis.set_major_formatter("{x:g}")
+    _by_length(axes)
+
+
+def _by_length(axes: Axes) -> None:
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("ring length (matching subscribers)")
+    axes.xaxis.set_major_formatter("{x:g}")
+
+
+def draw_runs(tables: Mapping[str, pa.Table], out: Path) -> list[Path]:
+    """Draw what there is of `describe_runs`' tables into a folder; the paths of the figures."""
+    drawn: list[Path] = []
+    for name, (draw, panels) in _FIGURES.items():
+        if name in tables and tables[name].num_rows:
+            path = out / f"{name}.png"
+            with _figure(path, panels) as axes:
+                draw(axes, tables)
+            drawn.append(path)
+    return drawn
+
+
+def _groups(table: pa.Table, axes: Axes) -> list[tuple[int, str, Any]]:
+    """Number, name and rows (a pandas frame) of the groups that one figure has colours for."""
+    frame = table.to_pandas()
+    names = list(dict.fromkeys(frame["group"]))
+    if len(names) > len(_COLOURS):
+        axes.set_title(f"the first {len(_COLOURS)} of {len(names)} groups")
+    return [
+        (number, name, frame[frame["group"] == name]) for number, name in enumerate(names[: len(_COLOURS)])
+    ]
+
+
+def _band(axes: Axes, x: str, rows: Any, number: int, label: str, scale: float = 1.0) -> None:
+    """The mean over runs, and its interval where there are several; nothing drawn here is below 0."""
+    colour = _COLOURS[number]
+    runs = f" ({int(rows['runs'].max())} runs)" if len(rows) else ""
+    look: dict[str, Any] = {"color": colour, "linestyle": _DASHES[number], "label": label + runs}
+    if len(rows) == 1:
+        look["marker"] = "o"
+    axes.plot(rows[x], scale * rows["mean"], **look)
+    low, high = (scale * rows[end].astype(float) for end in ("low", "high"))
+    axes.fill_between(rows[x], low.clip(lower=0), high, color=colour, alpha=0.2, linewidth=0)
+
+
+def _per_cycle(name: str, metrics: Mapping[str, str]) -> Callable[[Sequence[Axes], Mapping[str, Any]], None]:
+    """Shares in per cent by cycle, one panel per metric."""
+
+    def draw(panels: Sequence[Axes], tables: Mapping[str, pa.Table]) -> None:
+        for axes, (metric, title) in zip(panels, metrics.items(), strict=True):
+            axes.set(xlabel="cycle", ylabel=f"{title} (%)", ylim=(-2, 101))
+            axes.locator_params(axis="x", integer=True)
+            for number, group, rows in _groups(tables[name], axes):
+                _band(axes, "cycle", rows[rows["metric"] == metric], number, group, 100)
+        panels[-1].legend(fontsize=9)
+
+    return draw
+
+
+def _draw_lengths(panels: Sequence[Axes], tables: Mapping[str, pa.Table]) -> None:
+    for number, group, rows in _groups(tables["lengths"], panels[0]):
+        _lengths(panels[0], rows["length"].to_numpy(), rows["events"].to_numpy(), number, group)
+    panels[0].legend(fontsize=9)
+
+
+def _draw_hops(panels: Sequence[Axes], tables: Mapping[str, pa.Table]) -> None:
+    axes = panels[0]
+    laws = tables["hops-law"].to_pandas()
+    for number, group, rows in _groups(tables["hops"], axes):
+        _band(axes, "length", rows, number, group)
+        law = laws[laws["group"] == group].set_index("metric")["mean"]
+        if len(rows) > 1 and {"slope", "intercept"} <= set(law.index):
+            x = np.array([rows["length"].min(), rows["length"].max()])
+            label = f"{law['intercept']:.2f} + {law['slope']:.2f} log2(length)"
+            axes.plot(x, law["intercept"] + law["slope"] * np.log2(x), color="#555555", lw=1, label=label)
+    axes.set_ylabel("hops to reach all of them")
+    _by_length(axes)
+    axes.legend(fontsize=9)
+
+
+def _draw_load(panels: Sequence[Axes], tables: Mapping[str, pa.Table]) -> None:
+    for axes, metric in zip(panels, ("received", "sent"), strict=True):
+        for number, group, rows in _groups(tables["load"], axes):
+            shown = rows[rows["metric"] == metric].assign(percent=100 * rows["quantile"])
+            _band(axes, "percent", shown, number, group)
+        axes.set(xlabel="peers with this load or less (%)", ylabel=f"messages {metric}")
+    panels[-1].legend(fontsize=9)
+
+
+_FIGURES: dict[str, tuple[Callable[[Sequence[Axes], Mapping[str, Any]], None], int]] = {
+    "completeness": (
+        _per_cycle("completeness", {"links": "ring links in place", "complete": "complete rings"}), 2,
+    ),
+    "deliveries": (
+        _per_cycle("deliveries", {"hit_ratio": "hit ratio", "complete": "complete deliveries"}), 2,
+    ),
+    "lengths": (_draw_lengths, 1),
+    "hops": (_draw_hops, 1),
+    "load": (_draw_load, 2),
+}  # fmt: skip

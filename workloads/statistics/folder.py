@@ -1,0 +1,78 @@
+"""A folder of statistics: Parquet tables, `statistics.md`, figures, and a manifest of kind "stats".
+
+The manifest has the fields of a run's, so that `sub2sub report` takes the folder in beside runs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workloads.folder.tables import whole
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["markdown", "write_folder"]
+
+_ROWS = 60  # of a table in Markdown; all are in Parquet
+
+
+def write_folder(
+    out: Path,
+    name: str,
+    text: str,
+    tables: Mapping[str, pa.Table],
+    sources: Sequence[Path],
+    shown: Sequence[str],
+) -> Path:
+    """Write tables, `statistics.md` with an introduction and the tables `shown`, and the manifest, last."""
+    from pyarrow import parquet
+
+    for table_name, table in tables.items():
+        with whole(out / f"{table_name}.parquet") as draft:
+            parquet.write_table(table, draft)
+    parts = [f"# {name}\n\n{text}\n"]
+    for table_name in shown:
+        table = tables[table_name]
+        more = f"\n{table.num_rows - _ROWS} more rows in `{table_name}.parquet`.\n"
+        body = f"{markdown(table.slice(0, _ROWS))}\n{more if table.num_rows > _ROWS else ''}"
+        parts.append(f"## {table_name}\n\n{body}" if len(shown) > 1 else body)
+    with whole(out / "statistics.md") as draft:
+        draft.write_text("\n".join(parts), encoding="utf-8")
+    manifest: dict[str, Any] = {
+        "format": 1, "kind": "stats", "name": name, "state": "done", "seed": None, "cycles": None,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": [Path(sys.argv[0]).name, *sys.argv[1:]], "sources": [str(source) for source in sources],
+    }  # fmt: skip
+    with whole(out / "manifest.json") as draft:
+        draft.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    return out
+
+
+def markdown(table: pa.Table) -> str:
+    """A table in Markdown.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> print(markdown(pa.table({"a": ["x|y"], "b": [0.125]})))
+    | a | b |
+    |---|---|
+    | x\\|y | 0.125 |
+    """
+    lines = [table.column_names, ["---"] * table.num_columns]
+    lines += [[_cell(value) for value in row.values()] for row in table.to_pylist()]
+    text = ["| " + " | ".join(cells) + " |" for cells in lines]
+    text[1] = text[1].replace(" ", "")
+    return "\n".join(text)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value).replace("|", "\\|")

@@ -1,0 +1,1 @@
+"""Parameter sweeps: a grid of settings times seeds, one run per task."""

@@ -1,0 +1,252 @@
+"""Parameter sweeps: a grid of settings times seeds, one run per task, results in one table.
+
+    experiment = "crash.toml"           # an experiment of `sub2sub run`, a file or a name
+    seeds = 10                          # or a list of seeds
+
+    [settings]                          # the same in every run
+    population.size = 10_000
+
+    [grid]                              # every combination of these, by their keys in the experiment
+    layers.ring.max_age = [0, 9]
+    dissemination.shortcuts = [0, 1, 2]
+
+In place of `experiment`, `run = "module:function"` names any function from a dict of settings to a dict of
+results; settings are then handed over as they are written.
+
+Each run writes a file of its own, named after its settings and the content of the experiment, when it ends;
+so runs that are done are skipped when the sweep is started again, on another machine or with a larger
+grid too. A run that raises is a row with its error, and is tried again next time.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib
+import itertools
+import json
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sub2sub.errors import InputError
+from workloads.folder.tables import whole
+from workloads.spark.session import StageProgress, run_numbers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+__all__ = ["Sweep", "load_sweep", "results", "sweep"]
+
+Settings = dict[str, Any]
+Run = Callable[[Settings], Mapping[str, Any]]
+
+_OWN_COLUMNS = ("run", "seconds", "error")
+_RUN_EXPERIMENT = "sims.runs.sweeping:run"  # by name: this package knows nothing of simulations
+_KEYS = ("experiment", "run", "seeds", "settings", "grid")
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A grid of settings times seeds for a function given as "module:function".
+
+    Attributes
+    ----------
+    run : str
+    grid : mapping
+        Setting to the values it takes.
+    seeds : sequence of int
+    settings : mapping
+        The same in every run.
+    content : str
+        What else a run depends on, such as the text of the experiment: when it changes, all are run anew.
+
+    Examples
+    --------
+    >>> plan = Sweep("math:prod", {"loss": [0.0, 0.1]}, seeds=[1, 2, 3], settings={"peers": 10})
+    >>> len(plan.runs()), plan.runs()[0]
+    (6, {'peers': 10, 'loss': 0.0, 'seed': 1})
+    """
+
+    run: str
+    grid: Mapping[str, Sequence[Any]]
+    seeds: Sequence[int]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    content: str = ""
+
+    def __post_init__(self) -> None:
+        for name, values in self.grid.items():
+            if not isinstance(values, list | tuple) or not values:
+                raise InputError(f"grid.{name} = {values!r}: expected a list of values")
+            if name in self.settings:
+                raise InputError(f"grid.{name}: expected it either in grid or in settings, not in both")
+        for name in ("seed", *_OWN_COLUMNS):
+            if name in self.grid or name in self.settings:
+                raise InputError(f"{name!r} is a column of every sweep: expected another name for a setting")
+        if not isinstance(self.seeds, Sequence) or not all(_is_seed(seed) for seed in self.seeds):
+            raise InputError(f"seeds = {self.seeds!r}: expected a number of seeds, or a list of them")
+        if not self.seeds:
+            raise InputError("seeds: expected at least one")
+        _function(self.run)
+
+    def runs(self) -> list[Settings]:
+        """The settings of every run, seeds varying fastest."""
+        combinations = itertools.product(*self.grid.values(), self.seeds)
+        return [
+            dict(self.settings) | dict(zip([*self.grid, "seed"], values, strict=True))
+            for values in combinations
+        ]
+
+
+def load_sweep(path: Path) -> Sweep:
+    """The sweep that a TOML file describes."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as failure:
+        raise InputError(f"{path}: {failure}") from None
+    try:
+        return _sweep(data, path.parent)
+    except InputError as failure:
+        raise InputError(f"{path}: {failure}") from None
+
+
+def _sweep(data: Mapping[str, Any], folder: Path) -> Sweep:
+    for key in data:
+        if key not in _KEYS:
+            near = difflib.get_close_matches(key, _KEYS, 1)
+            meant = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(_KEYS)}"
+            raise InputError(f"unknown key {key!r}, {meant}")
+    seeds, settings, grid = data.get("seeds", 1), data.get("settings", {}), data.get("grid", {})
+    for name, table in (("settings", settings), ("grid", grid)):
+        if not isinstance(table, Mapping):
+            raise InputError(f"{name} = {table!r}: expected a table")
+    if isinstance(seeds, int) and not isinstance(seeds, bool):
+        seeds = list(range(seeds))
+    experiment = data.get("experiment")
+    if (experiment is None) == ("run" not in data):
+        raise InputError("expected either experiment = 'FILE.toml' or run = 'module:function'")
+    if experiment is None:
+        return Sweep(str(data["run"]), grid, seeds, settings)
+    if not isinstance(experiment, str):
+        raise InputError(f"experiment = {experiment!r}: expected a file or a name")
+    file, content = folder / experiment, ""
+    if file.suffix == ".toml":
+        try:
+            experiment, content = str(file.resolve()), file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as failure:
+            raise InputError(f"experiment = {data['experiment']!r}: {failure}") from None
+    settings = {"experiment": experiment, **dict(_dotted(settings))}
+    return Sweep(_RUN_EXPERIMENT, dict(_dotted(grid)), seeds, settings, content)
+
+
+def _dotted(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Nested tables as keys with dots, which is how `--set` names settings."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _dotted(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
+
+
+def _is_seed(seed: object) -> bool:
+    return isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0
+
+
+def sweep(
+    plan: Sweep, out: Path, spark: SparkSession | None = None, progress: StageProgress | None = None
+) -> pa.Table:
+    """Make the runs of a sweep that are not done yet; returns, and writes to `results.parquet`, all of them.
+
+    Parameters
+    ----------
+    out : Path
+        Folder of the sweep; one that exists is taken up where it was left.
+    spark : SparkSession, optional
+        Where to run, one task per run; in this process, one after the other, if not given.
+    progress : callable, optional
+        Called with (what, done, total).
+    """
+    from pyarrow import parquet
+
+    folder = out.resolve() / "runs"
+    folder.mkdir(parents=True, exist_ok=True)
+    runs = plan.runs()
+    done = {row["run"] for row in results(out).to_pylist() if row["error"] is None}
+    todo = [settings for settings in runs if _key(plan, settings) not in done]
+    _write_manifest(plan, out, "running")
+    run_numbers(spark, range(len(todo)), partial(_run_one, plan, todo, folder), "runs", progress)
+    table = results(out)
+    with whole(out / "results.parquet") as draft:
+        parquet.write_table(table, draft)
+    _write_manifest(plan, out, "done")
+    return table
+
+
+def _write_manifest(plan: Sweep, out: Path, state: str) -> None:
+    name = Path(str(plan.settings.get("experiment", plan.run))).stem
+    manifest = {
+        "format": 1, "kind": "sweep", "name": name, "state": state, "seed": None, "cycles": None,
+        "run": plan.run, "grid": dict(plan.grid), "seeds": list(plan.seeds), "settings": dict(plan.settings),
+        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+    }  # fmt: skip
+    with whole(out / "manifest.json") as draft:
+        draft.write_text(json.dumps(manifest, indent=2, default=str) + "\n", encoding="utf-8")
+
+
+def results(out: Path) -> pa.Table:
+    """One row per run in a sweep's folder, done or failed: its settings, results, seconds and error."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    empty = pa.schema([("run", pa.string()), ("error", pa.string())]).empty_table()
+    tables = [parquet.read_table(path) for path in sorted((out / "runs").glob("*.parquet"))]
+    return pa.concat_tables([empty, *tables], promote_options="permissive")
+
+
+def _function(name: str) -> Run:
+    module, _, attribute = name.partition(":")
+    try:
+        found: Run = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError):
+        raise InputError(f"run = {name!r}: expected module:function that can be imported") from None
+    return found
+
+
+def _key(plan: Sweep, settings: Settings) -> str:
+    """The same for the same run of the same settings, in whatever order they were given."""
+    if plan.content:  # what the file says counts, not where it is
+        settings = settings | {"experiment": hashlib.sha256(plan.content.encode()).hexdigest()}
+    text = json.dumps([plan.run, settings], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _run_one(plan: Sweep, todo: list[Settings], folder: Path, number: int) -> int:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    settings = todo[number]
+    key = _key(plan, settings)
+    began = time.perf_counter()
+    row: dict[str, Any] = {"run": key, **settings}
+    try:
+        outcome = dict(_function(plan.run)(dict(settings)))
+        taken = [name for name in outcome if name in settings or name in _OWN_COLUMNS]
+        if taken:
+            raise InputError(f"result {taken[0]!r}: expected a name that no setting has")
+        row |= outcome
+        error = None
+        table = pa.Table.from_pylist([row])
+    except Exception as failure:  # whatever a run raises is its result: the others go on
+        error = f"{type(failure).__name__}: {failure}"
+        table = pa.Table.from_pylist([{"run": key, **settings}])
+    seconds = pa.array([time.perf_counter() - began])
+    table = table.append_column("seconds", seconds).append_column("error", pa.array([error], pa.string()))
+    with whole(folder / f"{key}.parquet") as draft:
+        parquet.write_table(table, draft)
+    return 1
