@@ -103,7 +103,7 @@ def test_the_library_needs_numpy_and_numba_only() -> None:
 
 @pytest.mark.parametrize("package", MAY_IMPORT)
 def test_a_file_name_is_used_twice_only_for_the_same_part_in_sibling_rooms(package: str) -> None:
-    """`cyclon/layer.py` and `ring/layer.py` are the same part of two protocols; others have a name of their own.
+    """`cyclon/layer.py` and `ring/layer.py` are the same part of two protocols; others have their own names.
 
     A command is named after the room it opens.
     """
