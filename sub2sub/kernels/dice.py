@@ -1,0 +1,110 @@
+"""The draws of one peer for one purpose, in plain Python: what kernels draw, for peers written as objects.
+
+A `Dice` is a key of `sub2sub.kernels.randomness` and gives what a kernel gets under that key, bit for bit.
+Draws are taken by number, where a protocol assigns each decision its number, or one after the other, where
+the number of decisions is not known beforehand; both can be used on one object.
+
+The arithmetic is written in Python's integers because calling a compiled function costs more than the few
+operations of a draw.
+
+>>> from sub2sub.kernels.randomness import cycle_key
+>>> dice = Dice(cycle_key(seed=1, stream=2, cycle=3)).of_peer(7)
+>>> dice.below(0, 10) == dice.next_below(10), dice.used
+(True, 1)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["Dice"]
+
+_WORD = 0xFFFFFFFFFFFFFFFF
+_GOLDEN = 0x9E3779B97F4A7C15
+_M1, _M2 = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+
+
+def _mix(x: int) -> int:
+    x = (x ^ x >> 30) * _M1 & _WORD
+    x = (x ^ x >> 27) * _M2 & _WORD
+    return x ^ x >> 31
+
+
+class Dice:
+    """Draws under a key.
+
+    Parameters
+    ----------
+    key : int or np.uint64
+        As of `cycle_key` or `peer_key`.
+
+    Attributes
+    ----------
+    key : int
+    used : int
+        Draws taken one after the other so far; the next of them has this number.
+
+    Examples
+    --------
+    >>> dice = Dice(7)
+    >>> dice.below(3, 10) < 10, 0.0 <= dice.unit(4) < 1.0, dice.chance(5, 1.0)
+    (True, True, True)
+    >>> len(set(dice.sample(0, 20, 8)))
+    8
+    """
+
+    __slots__ = ("key", "used")
+
+    def __init__(self, key: int | np.uint64) -> None:
+        self.key, self.used = int(key), 0
+
+    def of_peer(self, peer: int) -> Dice:
+        """The draws of a peer under this key (`peer_key`)."""
+        return Dice(_mix(self.key ^ ((peer & _WORD) * _M1 + _GOLDEN & _WORD)))
+
+    def bits(self, k: int) -> int:
+        """The k-th draw: 64 random bits."""
+        return _mix(self.key + (k + 1) * _GOLDEN & _WORD)
+
+    def below(self, k: int, n: int) -> int:
+        """The k-th draw as a number below n, n < 2^32."""
+        return (self.bits(k) >> 32) * n >> 32
+
+    def unit(self, k: int) -> float:
+        """The k-th draw as a number from 0 to 1, without 1."""
+        return (self.bits(k) >> 11) * (1.0 / 9007199254740992.0)
+
+    def chance(self, k: int, probability: float) -> bool:
+        """Whether the k-th draw hits an event of that probability."""
+        return self.unit(k) < probability
+
+    def sample(self, first: int, size: int, count: int) -> list[int]:
+        """A random set of `count` of the places 0 .. size - 1, in order (draws first, first + 1, ...).
+
+        Floyd's algorithm, as `sub2sub.overlay.views.sample`: one draw serves three places, 21 bits apart.
+        """
+        chosen: set[int] = set()
+        bits = 0
+        for k in range(count):
+            bits = self.bits(first + k // 3) if k % 3 == 0 else bits << 21 & _WORD
+            last = size - count + k
+            place = (bits >> 32) * (last + 1) >> 32
+            chosen.add(last if place in chosen else place)
+        return sorted(chosen)
+
+    def next_bits(self) -> int:
+        """The next draw: 64 random bits."""
+        self.used += 1
+        return self.bits(self.used - 1)
+
+    def next_below(self, n: int) -> int:
+        """The next draw as a number below n."""
+        return (self.next_bits() >> 32) * n >> 32
+
+    def next_unit(self) -> float:
+        """The next draw as a number from 0 to 1, without 1."""
+        return (self.next_bits() >> 11) * (1.0 / 9007199254740992.0)
+
+    def next_chance(self, probability: float) -> bool:
+        """Whether the next draw hits an event of that probability."""
+        return self.next_unit() < probability
