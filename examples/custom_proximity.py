@@ -13,8 +13,9 @@ from sims.engine import Simulation, Stack
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.geometry.boxes import normalise
 from sub2sub.overlay.population import Population
-from sub2sub.vicinity.layer import Vicinity, VicinitySettings
+from sub2sub.vicinity.layer import Vicinity
 from sub2sub.vicinity.proximity import packed_boxes
+from sub2sub.vicinity.settings import VicinitySettings
 
 PEERS, INTEREST_MATTERS = 1_000, 5.0
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sub2sub.cyclon.layer import CyclonSettings
+    from sub2sub.cyclon.settings import CyclonSettings
     from sub2sub.errors import InputError
     from sub2sub.events.dissemination import DisseminationSettings, disseminate
     from sub2sub.events.outcome import Outcome, gini
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sub2sub.ring.settings import Partner, RingSettings
     from sub2sub.rings.selection import RingSelection, select_ring
     from sub2sub.rings.true_rings import Neighbours, ring_neighbours, true_rings
-    from sub2sub.vicinity.layer import VicinitySettings
+    from sub2sub.vicinity.settings import VicinitySettings
 
 _NAMES = {
     "geometry.attributes": ("Bool", "Enum", "Float", "Int", "String"),
@@ -47,7 +47,7 @@ _NAMES = {
         "overlaps",
         "subtract",
     ),
-    "cyclon.layer": ("CyclonSettings",),
+    "cyclon.settings": ("CyclonSettings",),
     "events.dissemination": ("DisseminationSettings", "disseminate"),
     "errors": ("InputError",),
     "overlay.links": ("Links",),
@@ -62,7 +62,7 @@ _NAMES = {
     "ring.settings": ("Partner", "RingSettings"),
     "rings.selection": ("RingSelection", "select_ring"),
     "geometry.space": ("AttributeSpace", "Ranges"),
-    "vicinity.layer": ("VicinitySettings",),
+    "vicinity.settings": ("VicinitySettings",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -27,7 +27,7 @@ def documented(target: Any) -> dict[str, str]:
 
     Examples
     --------
-    >>> from sub2sub.cyclon.layer import CyclonSettings
+    >>> from sub2sub.cyclon.settings import CyclonSettings
     >>> documented(CyclonSettings)["tries"]
     'Times a request, or a reply, is sent before it is given up; 1 as published.'
     """

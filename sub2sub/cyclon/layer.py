@@ -23,118 +23,41 @@ Read differently from the paper:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.errors import InputError
-from sub2sub.kernels.compilation import hot, rule
-from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number
-from sub2sub.kernels.simd.links import LANES, aligned, first_bit, padded, prefetch
+from sub2sub.cyclon.rules import (
+    ANSWERED,
+    REPLY,
+    REQUEST,
+    SENT,
+    STREAM,
+    remember,
+    shuffle_merge,
+    shuffle_news,
+    take,
+)
+from sub2sub.cyclon.settings import CyclonSettings
+from sub2sub.kernels.compilation import hot
+from sub2sub.kernels.randomness import cycle_key, draw, peer_key
+from sub2sub.kernels.simd.links import LANES, aligned, padded, prefetch
 from sub2sub.overlay.network import Network, attempts, reaches
 from sub2sub.overlay.views import (
     FREE,
     empty_views,
-    known,
     link,
     oldest,
     peer_of,
-    places_of,
     sample,
     view_links,
 )
 
-__all__ = ["Cyclon", "CyclonSettings", "shuffle_merge", "shuffle_news", "take"]
+__all__ = ["Cyclon"]
 
-STREAM = stream_number("cyclon")
 MESSAGE, LINK = 12, 10  # bytes: a header; address, port and age of a link
-SENT, ANSWERED, REQUEST, REPLY = 0, 32, 64, 65  # where a peer's draws for each purpose begin
 AHEAD = 6  # peers to look ahead for prefetching; any number gives the same result
-
-
-@dataclass(frozen=True)
-class CyclonSettings:
-    """Settings of CYCLON.
-
-    Attributes
-    ----------
-    view : int
-        Links a peer keeps, at most 63. More survive larger crashes; 20 is the CYCLON paper's usual choice.
-    shuffle : int
-        Links sent in one exchange, at most `view`. Traffic grows with it, mixing gets faster.
-    retry : int
-        Every so many cycles a peer turns to the partner that did not answer instead of its oldest link;
-        0 for never, as published.
-    tries : int
-        Times a request, or a reply, is sent before it is given up; 1 as published.
-    """
-
-    view: int = 20
-    shuffle: int = 8
-    retry: int = 0
-    tries: int = 1
-
-    def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
-        if not 1 <= self.view <= 63:
-            raise InputError(f"cyclon.view: expected 1 to 63 links, got {self.view}")
-        if not 1 <= self.shuffle <= self.view:
-            raise InputError(f"cyclon.shuffle: expected 1 to view = {self.view}, got {self.shuffle}")
-        if self.tries < 1:
-            raise InputError(f"cyclon.tries: expected 1 or more, got {self.tries}")
-        if self.retry < 0:
-            raise InputError(f"cyclon.retry: expected 0 (never) or more cycles, got {self.retry}")
-
-
-@rule
-def take(row, places, out):
-    """Copy the links at `places` (a mask) to `out`; how many."""
-    count = 0
-    while places:
-        out[count] = row[first_bit(places)]
-        places &= places - 1
-        count += 1
-    return count
-
-
-@rule
-def shuffle_news(owner, row, received, count):
-    """Mask of the received links that lead neither to the owner nor to a peer it already has.
-
-    Decided for all of them before one is written: a vector load waits for the scalar stores just before it.
-    """
-    everything = (np.int64(1) << count) - 1
-    return everything & ~known(received, count, row) & ~places_of(received, owner)
-
-
-@rule
-def shuffle_merge(row, size, room, sent, received, news):
-    """Take up the received links marked in `news`: free places first, then those that were sent away."""
-    while news:
-        if size < room:
-            place = size
-            size += 1
-        elif sent:
-            place = first_bit(sent)
-            sent &= sent - 1
-        else:
-            break
-        row[place] = received[first_bit(news)]
-        news &= news - 1
-    return size
-
-
-@rule
-def remember(lost, q, again):
-    """Whom to try again after q did not answer: the first one, until it was tried in vain; then the next.
-
-    One tried in vain is kept, as -2 - q, while nobody else fails to answer: it may be beyond a partition.
-    """
-    if again:
-        return -2 - q
-    return q if lost < 0 else lost
 
 
 @hot

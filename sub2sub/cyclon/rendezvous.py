@@ -50,7 +50,7 @@ class Rendezvous:
 
     Examples
     --------
-    >>> from sub2sub.cyclon.layer import CyclonSettings
+    >>> from sub2sub.cyclon.settings import CyclonSettings
     >>> cyclon, net = Cyclon(40, CyclonSettings(view=4, shuffle=3, retry=2), seed=1), Network.whole(40)
     >>> cyclon.join(np.arange(40), np.append(np.arange(38) ^ 1, [-1, -1]), cycle=0)  # 19 pairs, 2 alone
     >>> rendezvous = Rendezvous(cyclon, patience=5, seed=1)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from sub2sub.cyclon.layer import Cyclon, CyclonSettings
+from sub2sub.cyclon.layer import Cyclon
 from sub2sub.cyclon.rendezvous import Rendezvous
+from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.stack import Stack
 from sub2sub.ring.layer import Ring, RingSettings
 from sub2sub.ring.probing import Probing
-from sub2sub.vicinity.layer import Vicinity, VicinitySettings
+from sub2sub.vicinity.layer import Vicinity
+from sub2sub.vicinity.settings import VicinitySettings
 
 __all__ = ["Overlay", "OverlaySettings"]
 

@@ -19,61 +19,43 @@ Read differently from the papers:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.cyclon.layer import Cyclon
-from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import hot, rule
-from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
+from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, unit
 from sub2sub.kernels.simd.links import LANES, aligned, prefetch
 from sub2sub.overlay.network import Network, reaches
 from sub2sub.overlay.views import FREE, empty_views, known, link, oldest, peer_of, stamp_of, view_links
-from sub2sub.vicinity.proximity import Tie, proximity
-from sub2sub.vicinity.rules import FAR, NONE, drop, keep_nearest, near_enough, nearest_for, overlapping, young
+from sub2sub.vicinity.proximity import proximity
+from sub2sub.vicinity.rules import (
+    BACK,
+    FAR,
+    FED,
+    HIS_START,
+    NONE,
+    REPLY,
+    REQUEST,
+    START,
+    STREAM,
+    THERE,
+    drop,
+    keep_nearest,
+    near_enough,
+    nearest_for,
+    overlapping,
+    young,
+)
+from sub2sub.vicinity.settings import VicinitySettings
 
-__all__ = ["Vicinity", "VicinitySettings"]
+__all__ = ["Vicinity"]
 
-STREAM = stream_number("vicinity")
 MESSAGE, LINK, RANGE = 12, 18, 16  # bytes: a header; address, port, age and sequence ID; a range
-# Where a peer's draws for each purpose begin.
-FED, THERE, BACK, START, HIS_START, REQUEST, REPLY = 0, 32, 64, 96, 97, 98, 99
 DESK = 136  # links of a full proximity view and a full random one, and LANES more
 AHEAD = 4  # peers to look ahead for prefetching; any number from 1 on gives the same result
-
-
-@dataclass(frozen=True)
-class VicinitySettings:
-    """Settings of VICINITY.
-
-    Attributes
-    ----------
-    view : int
-        Links a peer keeps, at most 63. 10 to 40 hardly matters for ring construction; 16 are two cache lines.
-    shuffle : int
-        Links sent in one exchange, the sender's own included; at most 63.
-    tie : Tie
-        Which of several overlapping peers to prefer.
-    max_age : int
-        Oldest link to keep or take up, in cycles; 0 for no limit.
-    """
-
-    view: int = 16
-    shuffle: int = 8
-    tie: Tie = Tie.RANDOM
-    max_age: int = 0
-
-    def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
-        if not 1 <= self.view <= 63:
-            raise InputError(f"vicinity.view: expected 1 to 63 links, got {self.view}")
-        if not 1 <= self.shuffle <= 63:
-            raise InputError(f"vicinity.shuffle: expected 1 to 63 links, got {self.shuffle}")
-        if self.max_age < 0:
-            raise InputError(f"vicinity.max_age: expected 0 or more cycles, got {self.max_age}")
 
 
 @rule

@@ -16,12 +16,33 @@ from __future__ import annotations
 import numpy as np
 
 from sub2sub.kernels.compilation import rule
+from sub2sub.kernels.randomness import stream_number
 from sub2sub.kernels.simd.links import LANES, equal_lanes, first_bit, greatest_lane, least_lane, popcount
 from sub2sub.overlay.views import FREE, peer_of, place_of, places_of, sample, stamp_of
 from sub2sub.vicinity.proximity import overlap, proximity
 
-__all__ = ["FAR", "NONE", "drop", "keep_nearest", "near_enough", "nearest_for", "overlapping", "young"]
+__all__ = [
+    "BACK",
+    "FAR",
+    "FED",
+    "HIS_START",
+    "NONE",
+    "REPLY",
+    "REQUEST",
+    "START",
+    "STREAM",
+    "THERE",
+    "drop",
+    "keep_nearest",
+    "near_enough",
+    "nearest_for",
+    "overlapping",
+    "young",
+]
 
+STREAM = stream_number("vicinity")
+# Where a peer's draws for each purpose begin.
+FED, THERE, BACK, START, HIS_START, REQUEST, REPLY = 0, 32, 64, 96, 97, 98, 99
 FAR = np.float32(np.inf)
 NONE = np.float32(-1.0)  # the gap of a free place: below that of any link
 RANDOM, SEQUENCE = 0, 2  # of `Tie`, whose members numba takes for constants only as plain numbers

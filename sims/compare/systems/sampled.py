@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.compare.systems.system import HEADER, Traffic
-from sub2sub.cyclon.layer import Cyclon, CyclonSettings
+from sub2sub.cyclon.layer import Cyclon
+from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import FREE

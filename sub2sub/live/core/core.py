@@ -18,7 +18,7 @@ from itertools import count
 
 import numpy as np
 
-from sub2sub.cyclon.layer import STREAM as CYCLON
+from sub2sub.cyclon.rules import STREAM as CYCLON
 from sub2sub.events.dissemination import STREAM as EVENTS
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.descriptors import Descriptor, Link, Mention
@@ -29,9 +29,9 @@ from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.core.spreading import Spreading, Views
 from sub2sub.live.core.walking import nearest_to
 from sub2sub.ring.layer import STREAM as RING
-from sub2sub.vicinity.layer import BACK, FED, HIS_START, THERE
-from sub2sub.vicinity.layer import START as MY_START
-from sub2sub.vicinity.layer import STREAM as VICINITY
+from sub2sub.vicinity.rules import BACK, FED, HIS_START, THERE
+from sub2sub.vicinity.rules import START as MY_START
+from sub2sub.vicinity.rules import STREAM as VICINITY
 
 __all__ = ["Core", "Keys"]
 

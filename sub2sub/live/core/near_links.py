@@ -15,9 +15,10 @@ from sub2sub.kernels.randomness import below, draw
 from sub2sub.live.core.descriptors import Descriptor, Link
 from sub2sub.live.core.known_peers import Crowd
 from sub2sub.overlay.views import known, oldest, peer_of, stamp_of
-from sub2sub.vicinity.layer import DESK, VicinitySettings
+from sub2sub.vicinity.layer import DESK
 from sub2sub.vicinity.proximity import proximity
 from sub2sub.vicinity.rules import FAR, NONE, drop, keep_nearest, near_enough, nearest_for, young
+from sub2sub.vicinity.settings import VicinitySettings
 
 __all__ = ["NearLinks"]
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.cyclon.layer import ANSWERED, SENT, CyclonSettings, remember, shuffle_merge, shuffle_news, take
+from sub2sub.cyclon.rules import ANSWERED, SENT, remember, shuffle_merge, shuffle_news, take
+from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.kernels.compilation import kernel
 from sub2sub.live.core.descriptors import Descriptor, Link
 from sub2sub.live.core.known_peers import Crowd

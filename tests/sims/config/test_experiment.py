@@ -17,7 +17,7 @@ from sims.config.shipped import find_file, shipped
 from sims.config.toml import dumps, line_of, override
 from sims.engine.faults import Crash
 from sims.runs.systems import NAMES as NAMES_OF_SYSTEMS
-from sub2sub.cyclon.layer import CyclonSettings
+from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.errors import InputError
 from sub2sub.overlay.overlay import OverlaySettings
 from sub2sub.ring.layer import Partner, RingSettings

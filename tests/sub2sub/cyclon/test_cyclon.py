@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sub2sub.cyclon.layer import LINK, MESSAGE, Cyclon, CyclonSettings
+from sub2sub.cyclon.layer import LINK, MESSAGE, Cyclon
+from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.errors import InputError
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import FREE

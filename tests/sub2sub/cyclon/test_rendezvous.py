@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sub2sub.cyclon.layer import Cyclon, CyclonSettings
+from sub2sub.cyclon.layer import Cyclon
 from sub2sub.cyclon.rendezvous import Rendezvous
+from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.overlay.network import Network
 
 N, VIEW = 200, 8

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sub2sub.cyclon import layer as cyclon
-from sub2sub.cyclon.layer import CyclonSettings
+from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key, unit
 from sub2sub.overlay.network import Network
 from sub2sub.vicinity import layer as vicinity
-from sub2sub.vicinity.layer import VicinitySettings
 from sub2sub.vicinity.proximity import Tie
+from sub2sub.vicinity.settings import VicinitySettings
 from tests.sub2sub.geometry import naive
 
 FULLY_APART, BARELY_APART = np.float32(3e38), np.float32(1e-30)

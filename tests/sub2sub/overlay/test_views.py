@@ -14,14 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sub2sub.cyclon.layer import Cyclon, CyclonSettings
+from sub2sub.cyclon.layer import Cyclon
+from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import cycle_key, peer_key
 from sub2sub.kernels.simd import links as lanes
 from sub2sub.overlay import views
 from sub2sub.overlay.network import Network
-from sub2sub.vicinity.layer import Vicinity, VicinitySettings
+from sub2sub.vicinity.layer import Vicinity
 from sub2sub.vicinity.proximity import Tie, packed_boxes
+from sub2sub.vicinity.settings import VicinitySettings
 
 ROOT = Path(__file__).parents[2]
 LOW = 0xFFFFFFFF

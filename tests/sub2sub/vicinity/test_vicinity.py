@@ -14,8 +14,9 @@ from sub2sub.cyclon.layer import Cyclon
 from sub2sub.errors import InputError
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import FREE
-from sub2sub.vicinity.layer import LINK, MESSAGE, RANGE, Vicinity, VicinitySettings
+from sub2sub.vicinity.layer import LINK, MESSAGE, RANGE, Vicinity
 from sub2sub.vicinity.proximity import Tie, overlap, packed_boxes, proximity
+from sub2sub.vicinity.settings import VicinitySettings
 from tests.sub2sub.geometry import naive
 from tests.sub2sub.geometry.populations import Population, populations
 from tests.sub2sub.overlay.histories import History, histories, links_of

@@ -1,0 +1,41 @@
+"""How VICINITY is run: the settings of `sub2sub.vicinity.layer`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sub2sub.errors import InputError
+from sub2sub.vicinity.proximity import Tie
+
+__all__ = ["VicinitySettings"]
+
+
+@dataclass(frozen=True)
+class VicinitySettings:
+    """Settings of VICINITY.
+
+    Attributes
+    ----------
+    view : int
+        Links a peer keeps, at most 63. 10 to 40 hardly matters for ring construction; 16 are two cache lines.
+    shuffle : int
+        Links sent in one exchange, the sender's own included; at most 63.
+    tie : Tie
+        Which of several overlapping peers to prefer.
+    max_age : int
+        Oldest link to keep or take up, in cycles; 0 for no limit.
+    """
+
+    view: int = 16
+    shuffle: int = 8
+    tie: Tie = Tie.RANDOM
+    max_age: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        if not 1 <= self.view <= 63:
+            raise InputError(f"vicinity.view: expected 1 to 63 links, got {self.view}")
+        if not 1 <= self.shuffle <= 63:
+            raise InputError(f"vicinity.shuffle: expected 1 to 63 links, got {self.shuffle}")
+        if self.max_age < 0:
+            raise InputError(f"vicinity.max_age: expected 0 or more cycles, got {self.max_age}")
