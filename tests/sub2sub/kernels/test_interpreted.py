@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.sub2sub.kernels.tour import digests
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[3]
 
 
 def test_interpreted_kernels_compute_what_compiled_ones_do() -> None:

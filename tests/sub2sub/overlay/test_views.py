@@ -25,7 +25,7 @@ from sub2sub.vicinity.layer import Vicinity
 from sub2sub.vicinity.proximity import Tie, packed_boxes
 from sub2sub.vicinity.settings import VicinitySettings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LOW = 0xFFFFFFFF
 
 

@@ -20,7 +20,7 @@ from workloads.spark import session
 from workloads.spark.java import java_home
 from workloads.sweeps.sweep import results
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 
