@@ -11,7 +11,6 @@ import os
 import sys
 import tempfile
 import threading
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
+from workloads.spark import packages
 from workloads.spark.java import java_home
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ __all__ = ["Progress", "StageProgress", "collect", "cores", "run_numbers", "run_
 Progress = Callable[[int, int], None]  # tasks done, tasks in all
 StageProgress = Callable[[str, int, int], None]  # what is being done, tasks done, tasks in all
 
-_ROOT = Path(__file__).parents[2]
-_PACKAGES = ("sub2sub", "hierarchy", "workloads", "sims")
 _LOOPBACK = ("local", "spark://127.0.0.1:", "spark://localhost:")
 # Little runs in the JVM itself: a quick start is worth more than its best code.
 _QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -49,26 +47,18 @@ def _options(master: str) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
     }
     if master.startswith(_LOOPBACK):
+        path = os.pathsep.join([str(packages.ROOT), os.environ.get("PYTHONPATH", "")])
         options |= {
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.extraJavaOptions": _QUICK_JVM,
             "spark.executor.extraJavaOptions": _QUICK_JVM,
             # The same machine: workers import the very files that run here, with their compiled kernels.
-            "spark.executorEnv.PYTHONPATH": os.pathsep.join([str(_ROOT), os.environ.get("PYTHONPATH", "")]),
+            "spark.executorEnv.PYTHONPATH": os.pathsep.join(
+                [str(packages.ROOT), os.environ.get("PYTHONPATH", "")]
+            ),
         }
     return options
-
-
-def _archive(folder: Path) -> Path:
-    """Our packages as one zip file, for workers on other machines."""
-    path = folder / "sub2sub-packages.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for package in _PACKAGES:
-            for file in sorted((_ROOT / package).rglob("*")):
-                if file.is_file() and file.suffix != ".pyc":
-                    archive.write(file, file.relative_to(_ROOT))
-    return path
 
 
 @contextmanager
@@ -113,7 +103,7 @@ def spark_session(master: str | None = None, memory: str = "1g") -> Iterator[Spa
         try:
             spark.sparkContext.setLogLevel("ERROR")
             if not master.startswith(_LOOPBACK):
-                spark.sparkContext.addPyFile(str(_archive(Path(folder))))
+                spark.sparkContext.addPyFile(str(packages.archive(Path(folder))))
             yield spark
         finally:
             spark.stop()

@@ -29,8 +29,12 @@ def write_folder(
     tables: Mapping[str, pa.Table],
     sources: Sequence[Path],
     shown: Sequence[str],
+    hidden: Sequence[str] = (),
 ) -> Path:
-    """Write tables, `statistics.md` with an introduction and the tables `shown`, and the manifest, last."""
+    """Write tables, `statistics.md` with an introduction and the tables `shown`, and the manifest, last.
+
+    Columns `hidden` are left out of `statistics.md`.
+    """
     from pyarrow import parquet
 
     for table_name, table in tables.items():
@@ -38,7 +42,7 @@ def write_folder(
             parquet.write_table(table, draft)
     parts = [f"# {name}\n\n{text}\n"]
     for table_name in shown:
-        table = tables[table_name]
+        table = tables[table_name].drop_columns(list(hidden))
         more = f"\n{table.num_rows - _ROWS} more rows in `{table_name}.parquet`.\n"
         body = f"{markdown(table.slice(0, _ROWS))}\n{more if table.num_rows > _ROWS else ''}"
         parts.append(f"## {table_name}\n\n{body}" if len(shown) > 1 else body)

@@ -199,18 +199,27 @@ def write_run_statistics(
 
 
 def write_sweep_statistics(spark: SparkSession, folder: Path, out: Path) -> Path:
-    """Write the means over seeds of a sweep's results, for each combination of its grid."""
+    """Write the means over seeds of a sweep's results, for each combination of its settings.
+
+    Only runs of the plan in the manifest count, by the digest of experiment, settings and code in each row.
+    """
     manifest = manifest_of(folder)
-    by = list(manifest.get("grid", {}))
-    frame = read_runs(spark, [folder / "results.parquet"]).where("error is null")
-    fixed = {*by, *manifest.get("settings", {}), "seed", "run", "error"}
+    if manifest.get("state") != "done" or "digest" not in manifest:
+        raise InputError(f"{folder}: expected a sweep that has ended, start it again to take it up")
+    rows = read_runs(spark, [folder / "results.parquet"])
+    frame = rows.where(rows["digest"] == manifest["digest"]).where("error is null")
+    varied, fixed = list(manifest["grid"]), list(manifest["settings"])
     numbers = ("double", "float", "bigint", "int", "smallint", "tinyint")
-    metrics = [name for name, kind in frame.dtypes if name not in fixed and kind in numbers]
-    table = intervals(frame, by, metrics)
+    own = {*varied, *fixed, "seed", "run", "digest", "error"}
+    metrics = [name for name, kind in frame.dtypes if name not in own and kind in numbers]
+    table = intervals(frame, [*varied, *fixed], metrics)
     if not table.num_rows:
         raise InputError(f"{folder}: expected at least one run that did not fail")
     text = f"Means over seeds of the sweep {manifest.get('name')}. Intervals are at 95 %."
-    return write_folder(out, "Statistics of a sweep", text, {"sweep": table}, [folder], ["sweep"])
+    if fixed:
+        text += "".join(f"\n\n    {name} = {manifest['settings'][name]}" for name in fixed)
+    tables = {"sweep": table}
+    return write_folder(out, "Statistics of a sweep", text, tables, [folder], ["sweep"], hidden=fixed)
 
 
 def write_table_statistics(

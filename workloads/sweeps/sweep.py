@@ -13,9 +13,11 @@
 In place of `experiment`, `run = "module:function"` names any function from a dict of settings to a dict of
 results; settings are then handed over as they are written.
 
-Each run writes a file of its own, named after its settings and the content of the experiment, when it ends;
-so runs that are done are skipped when the sweep is started again, on another machine or with a larger
-grid too. A run that raises is a row with its error, and is tried again next time.
+Each run writes a file of its own when it ends, named after a digest of all it depends on: the experiment, the
+files that it names, the settings, the code. So runs that are done are skipped when the sweep is started
+again, on another machine or with another grid too, and what another experiment or other code came to is not
+taken for them: `results.parquet` holds the runs of the plan and no others. A run that raises is a row with
+its error, and is tried again next time.
 """
 
 from __future__ import annotations
@@ -28,14 +30,15 @@ import json
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sub2sub.errors import InputError
 from workloads.folder.tables import whole
+from workloads.spark import packages
 from workloads.spark.session import StageProgress, run_numbers
 
 if TYPE_CHECKING:
@@ -47,7 +50,7 @@ __all__ = ["Sweep", "load_sweep", "results", "sweep"]
 Settings = dict[str, Any]
 Run = Callable[[Settings], Mapping[str, Any]]
 
-_OWN_COLUMNS = ("run", "seconds", "error")
+_OWN_COLUMNS = ("run", "digest", "seconds", "error")
 _RUN_EXPERIMENT = "sims.runs.sweeping:run"  # by name: this package knows nothing of simulations
 _KEYS = ("experiment", "run", "seeds", "settings", "grid")
 
@@ -65,7 +68,7 @@ class Sweep:
     settings : mapping
         The same in every run.
     content : str
-        What else a run depends on, such as the text of the experiment: when it changes, all are run anew.
+        What else a run depends on: a digest of the experiment and of the files that it names.
 
     Examples
     --------
@@ -94,6 +97,21 @@ class Sweep:
         if not self.seeds:
             raise InputError("seeds: expected at least one")
         _function(self.run)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the experiment, of the settings that are the same in every run, and of the code."""
+        settings = dict(self.settings)
+        if self.content:  # what the file says counts, not where it is
+            settings["experiment"] = [Path(str(settings["experiment"])).stem, self.content]
+        text = json.dumps([self.run, settings, _code(self.run)], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def key(self, settings: Settings) -> str:
+        """The name of a run: the same for the same settings of the same plan, in whatever order."""
+        own = {name: value for name, value in settings.items() if name not in self.settings}
+        text = json.dumps([self.digest, own], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def runs(self) -> list[Settings]:
         """The settings of every run, seeds varying fastest."""
@@ -135,14 +153,28 @@ def _sweep(data: Mapping[str, Any], folder: Path) -> Sweep:
         return Sweep(str(data["run"]), grid, seeds, settings)
     if not isinstance(experiment, str):
         raise InputError(f"experiment = {experiment!r}: expected a file or a name")
-    file, content = folder / experiment, ""
+    file, named = folder / experiment, [*_dotted(settings), *_dotted(grid)]
+    own: list[Path] = []
     if file.suffix == ".toml":
         try:
-            experiment, content = str(file.resolve()), file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as failure:
+            named += _dotted(tomllib.loads(file.read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as failure:
             raise InputError(f"experiment = {data['experiment']!r}: {failure}") from None
+        experiment, own = str(file.resolve()), [file]
+    own += _named_files([value for _, value in named], (file.parent, Path()))
+    content = packages.file_digest(*own) if own else ""
     settings = {"experiment": experiment, **dict(_dotted(settings))}
     return Sweep(_RUN_EXPERIMENT, dict(_dotted(grid)), seeds, settings, content)
+
+
+def _named_files(values: Iterable[Any], folders: Sequence[Path]) -> Iterator[Path]:
+    """The files, and the manifests of the workload folders, that settings name: what they hold counts too."""
+    for value in values:
+        for text in value if isinstance(value, list) else [value]:
+            for path in [folder / text for folder in folders] if isinstance(text, str) and text else []:
+                file = path / "manifest.json" if path.is_dir() else path
+                if file.is_file():
+                    yield file
 
 
 def _dotted(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -176,12 +208,16 @@ def sweep(
 
     folder = out.resolve() / "runs"
     folder.mkdir(parents=True, exist_ok=True)
-    runs = plan.runs()
-    done = {row["run"] for row in results(out).to_pylist() if row["error"] is None}
-    todo = [settings for settings in runs if _key(plan, settings) not in done]
+    runs = {plan.key(settings): settings for settings in plan.runs()}
+    done = {row["run"] for row in results(out, runs).to_pylist() if row["error"] is None}
+    todo = [settings for key, settings in runs.items() if key not in done]
     _write_manifest(plan, out, "running")
     run_numbers(spark, range(len(todo)), partial(_run_one, plan, todo, folder), "runs", progress)
-    table = results(out)
+    table = results(out, runs)
+    if lost := len(runs) - table.num_rows:
+        raise InputError(
+            f"{folder}: {lost} of {len(runs)} runs left no result: expected a folder that all workers share"
+        )
     with whole(out / "results.parquet") as draft:
         parquet.write_table(table, draft)
     _write_manifest(plan, out, "done")
@@ -193,19 +229,21 @@ def _write_manifest(plan: Sweep, out: Path, state: str) -> None:
     manifest = {
         "format": 1, "kind": "sweep", "name": name, "state": state, "seed": None, "cycles": None,
         "run": plan.run, "grid": dict(plan.grid), "seeds": list(plan.seeds), "settings": dict(plan.settings),
+        "digest": plan.digest, "code": _code(plan.run),
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
     }  # fmt: skip
     with whole(out / "manifest.json") as draft:
         draft.write_text(json.dumps(manifest, indent=2, default=str) + "\n", encoding="utf-8")
 
 
-def results(out: Path) -> pa.Table:
-    """One row per run in a sweep's folder, done or failed: its settings, results, seconds and error."""
+def results(out: Path, keys: Collection[str]) -> pa.Table:
+    """One row per run of these that has ended, done or failed: its settings, results, seconds and error."""
     import pyarrow as pa
     from pyarrow import parquet
 
     empty = pa.schema([("run", pa.string()), ("error", pa.string())]).empty_table()
-    tables = [parquet.read_table(path) for path in sorted((out / "runs").glob("*.parquet"))]
+    paths = [out / "runs" / f"{key}.parquet" for key in sorted(keys)]
+    tables = [parquet.read_table(path) for path in paths if path.exists()]
     return pa.concat_tables([empty, *tables], promote_options="permissive")
 
 
@@ -218,12 +256,11 @@ def _function(name: str) -> Run:
     return found
 
 
-def _key(plan: Sweep, settings: Settings) -> str:
-    """The same for the same run of the same settings, in whatever order they were given."""
-    if plan.content:  # what the file says counts, not where it is
-        settings = settings | {"experiment": hashlib.sha256(plan.content.encode()).hexdigest()}
-    text = json.dumps([plan.run, settings], sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def _code(run: str) -> str:
+    """Digest of the code behind a function: our packages, and its own file where it is no part of them."""
+    source = getattr(sys.modules[_function(run).__module__], "__file__", None)
+    outside = source is not None and not packages.has(Path(source))
+    return packages.digest() + (packages.file_digest(Path(str(source))) if outside else "")
 
 
 def _run_one(plan: Sweep, todo: list[Settings], folder: Path, number: int) -> int:
@@ -231,9 +268,10 @@ def _run_one(plan: Sweep, todo: list[Settings], folder: Path, number: int) -> in
     from pyarrow import parquet
 
     settings = todo[number]
-    key = _key(plan, settings)
+    key = plan.key(settings)
     began = time.perf_counter()
-    row: dict[str, Any] = {"run": key, **settings}
+    own = {"run": key, "digest": plan.digest, **settings}
+    row: dict[str, Any] = dict(own)
     try:
         outcome = dict(_function(plan.run)(dict(settings)))
         taken = [name for name in outcome if name in settings or name in _OWN_COLUMNS]
@@ -244,7 +282,7 @@ def _run_one(plan: Sweep, todo: list[Settings], folder: Path, number: int) -> in
         table = pa.Table.from_pylist([row])
     except Exception as failure:  # whatever a run raises is its result: the others go on
         error = f"{type(failure).__name__}: {failure}"
-        table = pa.Table.from_pylist([{"run": key, **settings}])
+        table = pa.Table.from_pylist([own])
     seconds = pa.array([time.perf_counter() - began])
     table = table.append_column("seconds", seconds).append_column("error", pa.array([error], pa.string()))
     with whole(folder / f"{key}.parquet") as draft:

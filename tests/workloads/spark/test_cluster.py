@@ -12,13 +12,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 
 from sub2sub.errors import InputError
 from tests.workloads.generate.test_generate import digests
 from tests.workloads.spark.cluster_job import job
 from workloads.spark import session
 from workloads.spark.java import java_home
-from workloads.sweeps.sweep import results
 
 ROOT = Path(__file__).parents[3]
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
@@ -99,20 +99,6 @@ def test_a_cluster_gives_the_same_bytes(tmp_path: Path) -> None:
     here, there = tmp_path / "here" / "out", tmp_path / "there" / "out"
     assert digests(there / "w") == digests(here / "w")
     columns = ["a", "b", "seed", "product", "error"]
-    rows = [sorted(results(out / "sweep").select(columns).to_pylist(), key=str) for out in (here, there)]
+    tables = [parquet.read_table(out / "sweep" / "results.parquet") for out in (here, there)]
+    rows = [sorted(table.select(columns).to_pylist(), key=str) for table in tables]
     assert rows[0] == rows[1]
-
-
-def test_our_packages_run_from_the_archive_that_travels_to_other_machines(tmp_path: Path) -> None:
-    archive = session._archive(tmp_path)
-    code = "import workloads as w; print(w.__file__, w.named('uniform-1').subscriptions(3, 1)[0].shape)"
-    shown = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(archive)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert shown.stdout.split()[0] == str(archive / "workloads" / "__init__.py")
-    assert "(3, 1)" in shown.stdout

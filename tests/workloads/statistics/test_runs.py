@@ -22,7 +22,9 @@ from workloads.statistics.runs import (
     write_sweep_statistics,
     write_table_statistics,
 )
+from workloads.sweeps.sweep import Sweep, sweep
 
+RUN = "tests.workloads.sweeps.sweep_runs:product"
 MakeRun = Callable[..., Path]
 CYCLES = 3
 
@@ -151,16 +153,30 @@ def test_folders_without_runs_and_damaged_tables_are_refused(
         describe_runs(spark, find_runs([run]))
 
 
-def test_a_sweep_is_averaged_over_its_seeds(tmp_path: Path, spark: Any) -> None:
-    manifest = {"kind": "sweep", "name": "s", "state": "done", "grid": {"loss.rate": [0, 1]}, "settings": {}}
-    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
-    rows = [
-        {"run": f"{loss}-{seed}", "loss.rate": loss, "seed": seed, "hits": loss + seed / 10.0, "name": "x",
-         "seconds": 1.0, "error": "broke" if (loss, seed) == (1, 3) else None}
-        for loss in (0, 1) for seed in range(4)
-    ]  # fmt: skip
-    parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "results.parquet")
-    out = write_sweep_statistics(spark, tmp_path, tmp_path / "statistics")
-    table = parquet.read_table(out / "sweep.parquet")
-    assert cell(table, **{"loss.rate": 1, "metric": "hits"}) == pytest.approx(by_scipy([1.0, 1.1, 1.2]))
-    assert set(table["metric"].to_pylist()) == {"hits", "seconds"}
+def test_a_sweep_is_averaged_over_its_seeds_and_over_nothing_else(tmp_path: Path, spark: Any) -> None:
+    def plan(peers: int) -> Sweep:
+        return Sweep(RUN, {"a": [1, 13]}, [0, 1, 2], {"b": peers, "log": str(tmp_path / "log")})
+
+    out = tmp_path / "out"
+    sweep(plan(10), out)
+    sweep(plan(20), out)  # edited: the other one's runs are still in the folder
+    table = parquet.read_table(write_sweep_statistics(spark, out, tmp_path / "stats") / "sweep.parquet")
+    expected = {(1, metric): 3 for metric in ("product", "seconds")}
+    assert {(row["a"], row["metric"]): row["runs"] for row in table.to_pylist()} == expected
+    assert cell(table, a=1, metric="product") == pytest.approx(by_scipy([20, 21, 22]))
+    assert set(table["b"].to_pylist()) == {20}
+    assert "| 1 | product | 3 | 21 |" in (tmp_path / "stats" / "statistics.md").read_text()
+    # What another plan left in the table itself, as older versions did, is not averaged in.
+    results = parquet.read_table(out / "results.parquet")
+    other = sweep(plan(10), tmp_path / "other")
+    parquet.write_table(
+        pa.concat_tables([results, other], promote_options="permissive"), out / "results.parquet"
+    )
+    again = parquet.read_table(write_sweep_statistics(spark, out, tmp_path / "stats") / "sweep.parquet")
+    assert again == table
+
+
+def test_a_sweep_that_has_not_ended_is_no_result(tmp_path: Path, spark: Any) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps({"kind": "sweep", "state": "running", "digest": "0"}))
+    with pytest.raises(InputError, match="expected a sweep that has ended"):
+        write_sweep_statistics(spark, tmp_path, tmp_path / "stats")

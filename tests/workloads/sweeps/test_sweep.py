@@ -10,7 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from sub2sub.errors import InputError
-from workloads.sweeps.sweep import Sweep, _key, load_sweep, results, sweep
+from workloads.sweeps.sweep import Sweep, load_sweep, results, sweep
 
 RUN = "tests.workloads.sweeps.sweep_runs:product"
 
@@ -31,9 +31,47 @@ def test_every_combination_is_run_once_and_only_new_ones_later(tmp_path: Path) -
     assert len(calls(tmp_path)) == len(rows) == 8
     sweep(plan(tmp_path, [2, 3]), out)
     assert len(calls(tmp_path)) == 8
-    assert sweep(plan(tmp_path, [3, 4]), out).num_rows == 12
+    assert {row["a"] for row in sweep(plan(tmp_path, [3, 4]), out).to_pylist()} == {3, 4}
     assert len(calls(tmp_path)) == 12
-    assert parquet.read_table(out / "results.parquet").num_rows == 12
+    assert parquet.read_table(out / "results.parquet").num_rows == 8
+    assert sweep(plan(tmp_path, [2, 3, 4]), out).num_rows == 12
+    assert len(calls(tmp_path)) == 12
+
+
+def test_the_failures_of_another_experiment_do_not_count(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert sweep(plan(tmp_path, [13]), out)["error"].null_count == 0
+    edited = Sweep(RUN, {"a": [1]}, [0], {"b": 10, "log": str(tmp_path / "log")})
+    assert sweep(edited, out)["error"].to_pylist() == [None]
+
+
+def test_runs_of_other_code_are_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sweep(plan(tmp_path, [2]), tmp_path / "out")
+    monkeypatch.setattr("workloads.spark.packages.digest", lambda: "edited")
+    rows = sweep(plan(tmp_path, [2]), tmp_path / "out")
+    assert rows.num_rows == 4
+    assert len(calls(tmp_path)) == 8
+    assert len(set(rows["digest"].to_pylist())) == 1
+
+
+def test_runs_without_a_file_are_told_not_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A worker whose disk is not this machine's writes its file where nobody here sees it.
+    monkeypatch.setattr("workloads.sweeps.sweep._run_one", lambda *_: 1)
+    with pytest.raises(InputError, match=r"4 of 4 runs left no result: expected a folder that all workers"):
+        sweep(plan(tmp_path, [2]), tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["state"] == "running"
+
+
+def test_what_the_files_that_an_experiment_names_hold_counts(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("[workload]\nspec = 'stocks.toml'\n")
+    (tmp_path / "stocks.toml").write_text("name = 'one'\n")
+    (tmp_path / "sweep.toml").write_text("experiment = 'mine.toml'\n")
+    before = load_sweep(tmp_path / "sweep.toml").digest
+    assert load_sweep(tmp_path / "sweep.toml").digest == before
+    (tmp_path / "stocks.toml").write_text("name = 'two'\n")
+    assert load_sweep(tmp_path / "sweep.toml").digest != before
 
 
 def test_a_failed_run_is_a_row_and_is_tried_again(tmp_path: Path) -> None:
@@ -63,7 +101,7 @@ def test_a_result_must_not_hide_a_setting(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_runs_has_no_results(tmp_path: Path) -> None:
-    assert results(tmp_path).num_rows == 0
+    assert results(tmp_path, ["0"]).num_rows == 0
 
 
 @pytest.mark.parametrize(
@@ -107,15 +145,15 @@ def test_an_experiment_is_swept_by_its_keys_and_anew_when_its_text_changes(tmp_p
     assert plan.run == "sims.runs.sweeping:run"
     common = {"experiment": str((tmp_path / "mine.toml").resolve()), "population.size": 9}
     assert plan.runs() == [common | {"layers.ring.cap": cap, "seeds": [1], "seed": 4} for cap in (0, 5)]
-    keys = [_key(plan, run) for run in plan.runs()]
+    keys = [plan.key(run) for run in plan.runs()]
     (tmp_path / "elsewhere").mkdir()
     for name in ("mine.toml", "sweep.toml"):
         (tmp_path / "elsewhere" / name).write_text((tmp_path / name).read_text())
     moved = load_sweep(tmp_path / "elsewhere" / "sweep.toml")
-    assert [_key(moved, run) for run in moved.runs()] == keys
+    assert [moved.key(run) for run in moved.runs()] == keys
     (tmp_path / "mine.toml").write_text("cycles = 4\n")
     edited = load_sweep(path)
-    assert not {_key(edited, run) for run in edited.runs()} & set(keys)
+    assert not {edited.key(run) for run in edited.runs()} & set(keys)
 
 
 def test_a_sweep_says_in_its_manifest_what_was_varied(tmp_path: Path) -> None:
