@@ -21,7 +21,8 @@ from pyarrow import parquet
 from sims.compare.plan import Unit
 from sims.compare.unit import measure
 from workloads.folder.tables import whole
-from workloads.spark.session import run_numbers, spark_session
+from workloads.spark.session import spark_session
+from workloads.spark.tasks import run_numbers
 
 __all__ = ["read_unit", "run_units"]
 

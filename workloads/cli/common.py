@@ -1,11 +1,14 @@
-"""What the commands share: options, a Spark session where it is worth one, progress."""
+"""What the commands share: where to run, a Spark session where it is worth one, progress."""
 
 from __future__ import annotations
 
+import functools
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -14,35 +17,92 @@ from sub2sub.errors import InputError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from workloads.spark.session import StageProgress
+    from workloads.spark.tasks import StageProgress
 
-__all__ = ["master_option", "progress_bars", "quiet_option", "session", "spark_option"]
+__all__ = ["Where", "progress_bars", "quiet_option", "where_options"]
 
-# Below this many rows, starting Spark takes longer than doing the work here.
-_WORTH_SPARK = 20_000_000
+F = TypeVar("F", bound=Callable[..., Any])
 
-master_option = click.option(
-    "--master", metavar="URL", help="Spark master; this machine's cores if not given."
-)
-spark_option = click.option(
-    "--spark/--no-spark", "use_spark", default=None, help="On Spark or in this process; by size if not given."
-)
 quiet_option = click.option("--quiet", is_flag=True, help="No progress on standard error.")
 
 
-@contextmanager
-def session(master: str | None, use_spark: bool | None, rows: int) -> Iterator[SparkSession | None]:
-    """A Spark session where one was asked for or the work is large; None otherwise."""
-    wanted = use_spark if use_spark is not None else master is not None or rows >= _WORTH_SPARK
-    if not wanted:
-        if master is not None:
-            raise InputError("--master and --no-spark: expected one or the other")
-        yield None
-        return
-    from workloads.spark.session import spark_session
+@dataclass(frozen=True)
+class Where:
+    """Where a command runs, as its options say."""
 
-    with spark_session(master) as spark:
-        yield spark
+    master: str | None = None
+    spark: bool | None = None
+    memory: str | None = None
+    conf: Mapping[str, str] = field(default_factory=dict)
+    ui: bool = False
+
+    @contextmanager
+    def session(self, shuffled: int = 0) -> Iterator[SparkSession | None]:
+        """A Spark session where one was asked for or the work needs one; None otherwise.
+
+        This machine's cores do work that is cut into files as fast without Spark, whatever its size. What
+        Spark is needed for is rows that have to be brought together and do not fit into memory: `shuffled`
+        is their size in bytes.
+        """
+        asked = self.master is not None or self.memory is not None or bool(self.conf) or self.ui
+        if self.spark is False and asked:
+            raise InputError("--no-spark: expected neither --master nor --memory, --conf or --ui with it")
+        if self.spark is False or not (self.spark or asked or shuffled > _memory() // 4):
+            yield None
+            return
+        from workloads.spark.session import spark_session
+
+        with spark_session(self.master, self.memory, self.conf, self.ui) as spark:
+            yield spark
+
+
+def _memory() -> int:
+    """Bytes of memory of this machine; a guess of 4 GB where it does not say."""
+    names = getattr(os, "sysconf_names", {})
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if "SC_PHYS_PAGES" in names else 2**32
+
+
+def where_options(on_spark: bool | None = None) -> Callable[[F], F]:
+    """Options that say where a command runs, handed to it as `where`; `on_spark` is the default."""
+    shown = "" if on_spark is not None else "; by what the work needs if not given"
+    options = [
+        click.option("--master", metavar="URL", help="Spark master; this machine's cores if not given."),
+        click.option(
+            "--spark/--no-spark", "use_spark", default=on_spark, help=f"On Spark or in this process{shown}."
+        ),
+        click.option("--memory", metavar="SIZE", help="Of Spark's driver and of each executor, such as 4g."),
+        click.option("--conf", "conf", multiple=True, metavar="KEY=VALUE", help="Any setting of Spark."),
+        click.option("--ui", is_flag=True, help="Serve Spark's pages while it runs."),
+    ]
+
+    def decorate(command: F) -> F:
+        @functools.wraps(command)
+        def called(
+            *arguments: Any,
+            master: str | None,
+            use_spark: bool | None,
+            memory: str | None,
+            conf: tuple[str, ...],
+            ui: bool,
+            **others: Any,
+        ) -> Any:
+            where = Where(master, use_spark, memory, _settings(conf), ui)
+            return command(*arguments, where=where, **others)
+
+        decorated: Any = called
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated  # type: ignore[no-any-return]
+
+    return decorate
+
+
+def _settings(conf: tuple[str, ...]) -> dict[str, str]:
+    pairs = [setting.partition("=") for setting in conf]
+    for (key, equals, _), setting in zip(pairs, conf, strict=True):
+        if not key.startswith("spark.") or not equals:
+            raise InputError(f"--conf {setting}: expected spark.KEY=VALUE")
+    return {key: value for key, _, value in pairs}
 
 
 @contextmanager

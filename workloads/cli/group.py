@@ -10,7 +10,7 @@ from typing import Literal
 import click
 
 from sub2sub.errors import InputError
-from workloads.cli.common import master_option, progress_bars, quiet_option, session, spark_option
+from workloads.cli.common import Where, progress_bars, quiet_option, where_options
 from workloads.cli.stats import stats
 from workloads.cli.sweeps import sweep
 from workloads.cli.traces import churn, topics
@@ -63,8 +63,7 @@ def show(spec: str) -> None:
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True)
 @click.option("--partitions", type=click.IntRange(1), help="Spark tasks to share the files among.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR")
-@master_option
-@spark_option
+@where_options()
 @quiet_option
 def generate(
     spec: str,
@@ -75,8 +74,7 @@ def generate(
     seed: int,
     partitions: int | None,
     out: Path,
-    master: str | None,
-    use_spark: bool | None,
+    where: Where,
     quiet: bool,
 ) -> None:
     """Write subscriptions and events to DIR as Parquet, the same bytes wherever it runs.
@@ -91,7 +89,7 @@ def generate(
 
     resolved = resolve(spec)
     with ExitStack() as stack:
-        spark = stack.enter_context(session(master, use_spark, subscribers + events))
+        spark = stack.enter_context(where.session())
         progress = stack.enter_context(progress_bars(quiet))
         write(
             resolved, subscribers, events, seed, out,
@@ -103,17 +101,16 @@ def generate(
 @cli.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--rings", is_flag=True, help="List every ring too, not only its length.")
-@master_option
-@spark_option
+@where_options()
 @quiet_option
-def match(folder: Path, rings: bool, master: str | None, use_spark: bool | None, quiet: bool) -> None:
+def match(folder: Path, rings: bool, where: Where, quiet: bool) -> None:
     """Find each event's matching subscribers: their number in DIR/matches, the rings in DIR/rings."""
     from workloads.folder.layout import open_workload
     from workloads.match.rings import count_rings, list_rings, ring_sizes
 
     workload = open_workload(folder)
     with ExitStack() as stack:
-        spark = stack.enter_context(session(master, use_spark, workload.subscribers + workload.events))
+        spark = stack.enter_context(where.session())
         progress = stack.enter_context(progress_bars(quiet))
         count_rings(workload, spark, progress)
         if rings:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from sub2sub.errors import InputError
-from workloads.cli.common import master_option, progress_bars, quiet_option, session, spark_option
+from workloads.cli.common import Where, progress_bars, quiet_option, where_options
 
 __all__ = ["stats"]
 
@@ -37,8 +38,7 @@ __all__ = ["stats"]
     help="Of runs: a setting that separates groups; of tables: a column.",
 )
 @click.option("--metric", multiple=True, metavar="COLUMN", help="Of tables: average this column.")
-@master_option
-@spark_option
+@where_options()
 @quiet_option
 def stats(
     sources: tuple[Path, ...],
@@ -47,8 +47,7 @@ def stats(
     regions_mb: int,
     by: tuple[str, ...],
     metric: tuple[str, ...],
-    master: str | None,
-    use_spark: bool | None,
+    where: Where,
     quiet: bool,
 ) -> None:
     """Describe a workload, or what many runs came to, with confidence intervals.
@@ -71,7 +70,7 @@ def stats(
     if "attributes" in manifest and not metric:
         if len(sources) > 1 or by:
             raise InputError("stats: expected one workload folder, without --by")
-        _describe_workload(sources[0], out, peers, regions_mb, master, use_spark)
+        _describe_workload(sources[0], out, peers, regions_mb, where)
     else:
         from workloads.statistics.runs import (
             write_run_statistics,
@@ -79,10 +78,10 @@ def stats(
             write_table_statistics,
         )
 
-        if use_spark is False:
+        if where.spark is False:
             raise InputError("--no-spark: statistics over runs are computed on Spark")
         with ExitStack() as stack:
-            spark = stack.enter_context(session(master, True, 0))
+            spark = stack.enter_context(replace(where, spark=True).session())
             progress = stack.enter_context(progress_bars(quiet))
             assert spark is not None
             if metric:
@@ -95,9 +94,7 @@ def stats(
     click.echo(f"{out}: tables, figures, statistics.md")
 
 
-def _describe_workload(
-    folder: Path, out: Path, peers: int, regions_mb: int, master: str | None, use_spark: bool | None
-) -> None:
+def _describe_workload(folder: Path, out: Path, peers: int, regions_mb: int, where: Where) -> None:
     from workloads.folder.layout import open_workload
     from workloads.match.rings import ring_sizes
     from workloads.statistics.workload import write_statistics
@@ -105,6 +102,5 @@ def _describe_workload(
     workload = open_workload(folder)
     # Asked for before Spark is started, so that a workload without matches is refused at once.
     matches = int(ring_sizes(workload).sum()) if workload.events else 0
-    rows = workload.subscribers + (matches if (folder / "rings").exists() else 0)
-    with session(master, use_spark, rows) as spark:
+    with where.session(16 * matches if (folder / "rings").exists() else 0) as spark:
         write_statistics(workload, out, spark, peers, regions_mb)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from workloads.cli.common import master_option, progress_bars, quiet_option, session
+from workloads.cli.common import Where, progress_bars, quiet_option, where_options
 
 __all__ = ["sweep"]
 
@@ -16,12 +16,9 @@ __all__ = ["sweep"]
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR")
-@master_option
-@click.option(
-    "--spark/--no-spark", "use_spark", default=True, help="On Spark, or one by one in this process."
-)
+@where_options(on_spark=True)
 @quiet_option
-def sweep(file: Path, out: Path, master: str | None, use_spark: bool, quiet: bool) -> None:
+def sweep(file: Path, out: Path, where: Where, quiet: bool) -> None:
     """Run a grid of settings times seeds, one run per task; runs that are done are skipped.
 
     \b
@@ -33,7 +30,7 @@ def sweep(file: Path, out: Path, master: str | None, use_spark: bool, quiet: boo
 
     plan = load_sweep(file)
     with ExitStack() as stack:
-        spark = stack.enter_context(session(master, use_spark, 0))
+        spark = stack.enter_context(where.session())
         progress = stack.enter_context(progress_bars(quiet))
         table = run(plan, out, spark, progress)
     failed = [row for row in table.to_pylist() if row["error"] is not None]

@@ -36,7 +36,7 @@ from workloads.folder.tables import whole
 from workloads.generate.rows import BLOCK, words
 from workloads.generate.topic_ranges import TopicRanges
 from workloads.match.counts import count_matches
-from workloads.spark.session import StageProgress, run_numbers
+from workloads.spark.tasks import StageProgress, run_numbers
 from workloads.spec.files import to_dict
 from workloads.spec.spec import Spec, check_seed, refuse_sparse
 

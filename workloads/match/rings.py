@@ -32,7 +32,7 @@ from workloads.folder.layout import (
 )
 from workloads.folder.tables import whole
 from workloads.match.counts import count_matches
-from workloads.spark.session import StageProgress, cores, run_numbers
+from workloads.spark.tasks import StageProgress, cores, run_numbers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sub2sub.errors import InputError
-from workloads.spark.session import collect
+from workloads.spark.tasks import collect
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sub2sub.errors import InputError
-from workloads.spark.session import cores
+from workloads.spark.tasks import cores
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sub2sub.errors import InputError
-from workloads.spark.session import StageProgress, collect
+from workloads.spark.tasks import StageProgress, collect
 from workloads.statistics.figures import draw_runs
 from workloads.statistics.folder import write_folder
 from workloads.statistics.intervals import intervals, read_runs

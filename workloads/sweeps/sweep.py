@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any
 from sub2sub.errors import InputError
 from workloads.folder.tables import whole
 from workloads.spark import packages
-from workloads.spark.session import StageProgress, run_numbers
+from workloads.spark.tasks import StageProgress, run_numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -212,7 +212,9 @@ def sweep(
     done = {row["run"] for row in results(out, runs).to_pylist() if row["error"] is None}
     todo = [settings for key, settings in runs.items() if key not in done]
     _write_manifest(plan, out, "running")
-    run_numbers(spark, range(len(todo)), partial(_run_one, plan, todo, folder), "runs", progress)
+    # Simulations hold on to the interpreter, and count on being alone in their process.
+    one = partial(_run_one, plan, todo, folder)
+    run_numbers(spark, range(len(todo)), one, "runs", progress, threads=1)
     table = results(out, runs)
     if lost := len(runs) - table.num_rows:
         raise InputError(

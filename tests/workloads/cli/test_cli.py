@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from click.testing import CliRunner, Result
 from pyarrow import parquet
 
 from sub2sub.errors import InputError
+from workloads.cli.common import Where
 from workloads.cli.group import cli, sweep
 
 
@@ -84,3 +87,34 @@ def test_topic_workloads_and_churn_are_written_as_tables(tmp_path: Path) -> None
     trace = parquet.read_table(tmp_path / "c.parquet").to_pandas()
     assert set(trace["kind"]) == {"start", "join", "leave", "change"}
     assert trace.loc[trace["kind"] == "start", "cycle"].eq(0).all()
+
+
+def test_settings_of_spark_are_the_callers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[tuple[object, ...]] = []
+
+    @contextmanager
+    def session(*arguments: object) -> Iterator[None]:
+        asked.append(arguments)
+        yield None
+
+    monkeypatch.setattr("workloads.spark.session.spark_session", session)
+    generate = ("generate", "--spec", "uniform-1", "--subscribers", 10, "--at-least", 0, "--out")
+    call(*generate, tmp_path / "here")
+    assert asked == []
+    given = ("--conf", "spark.task.cpus=2", "--conf", "spark.a=b=c", "--memory", "3g", "--ui")
+    call(*generate, tmp_path / "there", "--master", "spark://host:7077", *given)
+    assert asked == [("spark://host:7077", "3g", {"spark.task.cpus": "2", "spark.a": "b=c"}, True)]
+    with pytest.raises(InputError, match=r"--conf task\.cpus=2: expected spark\.KEY=VALUE"):
+        call(*generate, tmp_path / "x", "--conf", "task.cpus=2")
+    with pytest.raises(InputError, match="--no-spark: expected neither"):
+        call(*generate, tmp_path / "x", "--no-spark", "--memory", "3g")
+
+
+def test_spark_is_started_for_what_has_to_be_brought_together_and_does_not_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("workloads.spark.session.spark_session", lambda *_: nullcontext("started"))
+    monkeypatch.setattr("workloads.cli.common._memory", lambda: 400)
+    for shuffled, expected in ((0, None), (100, None), (101, "started")):
+        with Where().session(shuffled) as spark:
+            assert spark == expected

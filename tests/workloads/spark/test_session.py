@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +17,11 @@ import workloads
 from sub2sub.errors import InputError
 from workloads.generate.generate import generate
 from workloads.match.rings import count_rings, ring_sizes
-from workloads.spark.session import run_numbers, run_tasks, spark_session
+from workloads.spark import session as session_module
+from workloads.spark.session import spark_session
+from workloads.spark.tasks import cores_here, run_numbers, run_tasks
 
+CONF = Path(session_module.__file__).parent / "conf"
 SCHEMA = pa.schema([("number", pa.int64()), ("square", pa.float64())])
 
 
@@ -65,3 +71,49 @@ def test_a_session_inside_a_session_is_the_same_one(spark: Any) -> None:
     with spark_session() as inner:
         assert inner is spark
     assert spark.range(3).count() == 3
+
+
+def test_settings_come_from_the_caller_then_the_installation_then_from_us(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a process of its own, since a session in this one would be taken."""
+    (tmp_path / "spark-defaults.conf").write_text(
+        "# comment\nspark.sql.session.timeZone  Europe/Zurich\nspark.driver.memory=600m\n"
+    )
+    (tmp_path / "log4j2.properties").write_text((CONF / "log4j2.properties").read_text())
+    code = """
+from workloads.spark.session import spark_session
+with spark_session("local[1]", conf={"spark.sql.shuffle.partitions": "7"}, memory="700m") as spark:
+    names = ("shuffle.partitions", "session.timeZone", "execution.arrow.pyspark.enabled")
+    print(*(spark.conf.get(f"spark.sql.{name}") for name in names))
+    conf = spark.sparkContext.getConf()
+    print(conf.get("spark.driver.memory"), conf.get("spark.master"))
+    # A task that fails once is tried again, here as on a cluster.
+    from pathlib import Path
+    mark = Path("MARK")
+    def fail_once(number):
+        if not mark.exists():
+            mark.touch()
+            raise OSError("a disk that was busy")
+        return number
+    print(*spark.sparkContext.parallelize([5], 1).map(fail_once).collect())
+""".replace("MARK", str(tmp_path / "mark"))
+    shown = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"SPARK_CONF_DIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    assert shown.stdout.splitlines() == ["7 Europe/Zurich true", "700m local[1,4]", "5"]
+
+
+def test_without_spark_all_cores_work() -> None:
+    together = threading.Barrier(2, timeout=60)
+
+    def task(number: int) -> int:
+        together.wait()
+        return number
+
+    assert run_numbers(None, range(2), task, "waiting", threads=2).tolist() == [0, 1]
+    assert cores_here() == len(os.sched_getaffinity(0))

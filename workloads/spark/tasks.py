@@ -1,0 +1,166 @@
+"""Work in numbered pieces: on Spark's workers, or in threads of this process, with the same result."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["Progress", "StageProgress", "collect", "cores", "cores_here", "run_numbers", "run_tasks"]
+
+Progress = Callable[[int, int], None]  # tasks done, tasks in all
+StageProgress = Callable[[str, int, int], None]  # what is being done, tasks done, tasks in all
+
+
+def cores(spark: SparkSession) -> int:
+    """How many tasks run at the same time."""
+    return int(spark.sparkContext.defaultParallelism)
+
+
+@contextmanager
+def _watched(spark: SparkSession, progress: Progress | None, total: int) -> Iterator[None]:
+    """Report completed tasks twice a second while the block runs."""
+    if progress is None:
+        yield
+        return
+    over = threading.Event()
+    tracker = spark.sparkContext.statusTracker()
+
+    def watch() -> None:
+        while not over.wait(0.5):
+            stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+            done = sum(stage.numCompletedTasks for stage in stages if stage)
+            progress(min(done, total), total)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
+    progress(total, total)
+
+
+def run_tasks(
+    spark: SparkSession | None,
+    count: int,
+    function: Callable[[int], pa.Table],
+    schema: pa.Schema,
+    partitions: int | None = None,
+    progress: Progress | None = None,
+    threads: int | None = None,
+) -> pa.Table:
+    """Call `function(0)` to `function(count - 1)` on the workers and put the tables they return together.
+
+    Parameters
+    ----------
+    spark : SparkSession, optional
+        Without one, the calls are made here, in `threads` threads: as many as there are cores by default.
+    function : callable
+        Takes a number, returns a table of exactly `schema`: columns are matched by position.
+    partitions : int, optional
+        How many Spark tasks share the calls; one each by default.
+    progress : callable, optional
+        Told how many tasks of how many are done.
+    """
+    if spark is None:
+        return _run_here(count, function, schema, progress, threads or cores_here())
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    partitions = max(1, min(count, partitions or count))
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from function(number).cast(schema).to_batches()
+
+    frame = spark.range(0, count, 1, partitions).mapInArrow(work, from_arrow_schema(schema))
+    with _watched(spark, progress, partitions):
+        table = collect(frame)
+    return table.cast(schema)
+
+
+def collect(frame: DataFrame) -> pa.Table:
+    """All rows of a frame; a user's mistake that a task found is raised as it was there."""
+    try:
+        table: pa.Table = frame.toArrow()
+    except Exception as failure:
+        raise _as_raised(failure) from failure
+    return table
+
+
+def _as_raised(failure: Exception) -> Exception:
+    """The mistake of a user that a task found, freed from Spark's account of it; anything else as it is."""
+    mark = f"{InputError.__module__}.{InputError.__name__}: "
+    lines = [line for line in str(failure).splitlines() if line.startswith(mark)]
+    return InputError(lines[-1].removeprefix(mark)) if lines else failure
+
+
+def cores_here() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _run_here(
+    count: int,
+    function: Callable[[int], pa.Table],
+    schema: pa.Schema,
+    progress: Progress | None,
+    threads: int,
+) -> pa.Table:
+    import pyarrow as pa
+
+    tables = []
+    pool = ThreadPoolExecutor(threads)
+    try:
+        # Arrow, NumPy and the kernels let go of the interpreter: threads keep all cores busy.
+        for table in pool.map(function, range(count)):
+            tables.append(table.cast(schema))
+            if progress is not None:
+                progress(len(tables), count)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+    return pa.concat_tables(tables) if tables else schema.empty_table()
+
+
+def run_numbers(
+    spark: SparkSession | None,
+    numbers: range,
+    task: Callable[[int], int],
+    what: str,
+    progress: StageProgress | None = None,
+    partitions: int | None = None,
+    threads: int | None = None,
+) -> NDArray[np.int64]:
+    """Call a task that writes a file for each number; the number of rows that each wrote, in order.
+
+    Examples
+    --------
+    >>> run_numbers(None, range(3, 6), lambda number: 10 * number, "tens").tolist()
+    [30, 40, 50]
+    """
+    import pyarrow as pa
+
+    schema = pa.schema([("place", pa.int64()), ("rows", pa.int64())])
+
+    def call(place: int) -> pa.Table:
+        return pa.table({"place": [place], "rows": [task(numbers[place])]}, schema=schema)
+
+    report = None if progress is None else partial(progress, what)
+    done = run_tasks(spark, len(numbers), call, schema, partitions, report, threads).sort_by("place")
+    rows: NDArray[np.int64] = done["rows"].to_numpy()
+    return rows
