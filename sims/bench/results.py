@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sims.runs.environment import machine, versions
 from sub2sub.errors import InputError
-from workloads.folder.tables import whole
+from workloads.files.atomic import atomic_write
+from workloads.files.environment import machine, versions
 
 __all__ = ["COLUMNS", "append_results", "as_rows"]
 
@@ -46,5 +46,5 @@ def append_results(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
         raise InputError(f"{path}: expected a table with the columns {', '.join(COLUMNS)}")
     text = io.StringIO()
     csv.DictWriter(text, COLUMNS, lineterminator="\n").writerows(rows)
-    with whole(path) as draft:
+    with atomic_write(path) as draft:
         draft.write_text(before + text.getvalue(), encoding="utf-8")

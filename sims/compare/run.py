@@ -20,7 +20,7 @@ from pyarrow import parquet
 
 from sims.compare.plan import Unit
 from sims.compare.unit import measure
-from workloads.folder.tables import whole
+from workloads.files.atomic import atomic_write
 from workloads.spark.session import spark_session
 from workloads.spark.tasks import run_numbers
 
@@ -111,7 +111,7 @@ def _run_one(unit: Unit, folder: Path) -> int:
     )
     columns = list(zip(*rows, strict=True))
     table = pa.table(dict(zip(SCHEMA.names, columns, strict=True)), schema=SCHEMA)
-    with whole(_file(folder, unit)) as draft:
+    with atomic_write(_file(folder, unit)) as draft:
         notes = {"digest": digest, "cpu seconds": f"{time.process_time() - began:.1f}"}
         parquet.write_table(table.replace_schema_metadata(notes), draft)
     return len(rows)

@@ -1,9 +1,8 @@
-"""Checkpoints: a simulation's arrays and notes in one file, written whole or not at all."""
+"""Checkpoints: a simulation's arrays and notes in one file, written atomically."""
 
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
+from workloads.files.atomic import atomic_write
 
 __all__ = ["load_checkpoint", "save_checkpoint"]
 
@@ -20,18 +20,10 @@ FORMAT = 1
 
 
 def save_checkpoint(path: Path, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> None:
-    """Write beside the target and move into place: a killed process leaves the old file or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
+    """Write arrays and notes: a killed process leaves the old file or the new one."""
     text = json.dumps({"format": FORMAT, **notes}).encode()
-    try:
-        with part.open("wb") as file:
-            np.savez(file, allow_pickle=False, notes=np.frombuffer(text, np.uint8), **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with atomic_write(path) as draft, draft.open("wb") as file:
+        np.savez(file, allow_pickle=False, notes=np.frombuffer(text, np.uint8), **arrays)
 
 
 def load_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

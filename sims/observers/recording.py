@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-from workloads.folder.tables import whole
+from workloads.files.atomic import atomic_write
 
 __all__ = ["record_cycle"]
 
@@ -33,5 +33,5 @@ def record_cycle(folder: Path, name: str, table: pa.Table) -> None:
         before = parquet.read_table(file)
         earlier = before.filter(pc.less(before["cycle"], table["cycle"][0]))
         table = pa.concat_tables([earlier.cast(table.schema), table])
-    with whole(file) as draft:
+    with atomic_write(file) as draft:
         parquet.write_table(table, draft, compression="zstd")

@@ -24,7 +24,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from sub2sub.errors import InputError
-from workloads.folder.tables import whole
+from workloads.files.atomic import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -217,7 +217,7 @@ class Page:
     def write(self, path: Path | str) -> Path:
         """Write the page, whole or not at all, and return its path."""
         path = Path(path)
-        with whole(path) as draft:
+        with atomic_write(path) as draft:
             draft.write_text(self.html(), encoding="utf-8", errors="replace")
         return path
 

@@ -1,21 +1,20 @@
 """What an experiment hands back: claims beside measurements, and the tables and figures behind them.
 
-Every file is written under a temporary name in the same folder and renamed, so an interrupted run leaves
-whole files or none.
+Every file is written atomically, so an interrupted run leaves complete files or none.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from workloads.files.atomic import atomic_write, write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,7 +59,7 @@ def write_claims(folder: Path, claims: Iterable[Claim]) -> Path:
     True
     """
     text = json.dumps([asdict(claim) for claim in claims], indent=2, default=_plain) + "\n"
-    return _write(folder / "claims.json", lambda path: path.write_text(text))
+    return write_text(folder / "claims.json", text)
 
 
 def save_table(folder: Path, name: str, columns: Mapping[str, Any]) -> Path:
@@ -75,14 +74,19 @@ def save_table(folder: Path, name: str, columns: Mapping[str, Any]) -> Path:
     ['run', 'rounds']
     """
     table = pa.table({column: pa.array(values) for column, values in columns.items()})
-    return _write(folder / f"{name}.parquet", lambda path: pq.write_table(table, path))
+    path = folder / f"{name}.parquet"
+    with atomic_write(path) as draft:
+        pq.write_table(table, draft)
+    return path
 
 
 def save_figure(folder: Path, id: str, figure: Figure) -> Path:
     """Write a figure as `<id>.png`, close it, and return its path."""
     from matplotlib import pyplot as plt
 
-    path = _write(folder / f"{id}.png", lambda path: figure.savefig(path, format="png"))
+    path = folder / f"{id}.png"
+    with atomic_write(path) as draft:
+        figure.savefig(draft, format="png")
     plt.close(figure)
     return path
 
@@ -90,17 +94,3 @@ def save_figure(folder: Path, id: str, figure: Figure) -> Path:
 def _plain(value: Any) -> Any:
     """NumPy scalars and arrays as the plain values json knows."""
     return value.tolist()
-
-
-def _write(path: Path, write: Callable[[Path], Any]) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
-        write(Path(temporary))
-        os.chmod(temporary, 0o644)  # mkstemp's files are their owner's alone
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    return path

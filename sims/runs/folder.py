@@ -1,7 +1,6 @@
 """A run is a folder: settings, manifest, tables, figures, claims, log. See docs/formats.md.
 
-Every file but the log is written under another name and renamed when it is whole, so a full disk or a killed
-process leaves the old file, the new one or none. The manifest's `state` says how far the run came:
+Every file but the log is written atomically. The manifest's `state` says how far the run came:
 
     running ──► done                    interrupted, failed ──► running (taken up again)
        ├──────► interrupted
@@ -14,21 +13,29 @@ two never write to one folder, and a folder left by a killed process can be take
 from __future__ import annotations
 
 import json
-import sys
 import time
 import tomllib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyarrow import parquet
 
-from sims.runs.environment import machine, versions
 from sub2sub.errors import InputError
-from workloads.folder.tables import whole
+from workloads.files.atomic import atomic_write, write_text
+from workloads.files.digests import file_digest
+from workloads.files.manifest import (
+    FORMAT,
+    MANIFEST,
+    Kind,
+    State,
+    begin_manifest,
+    read_manifest,
+    write_manifest,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,13 +45,9 @@ try:
 except ImportError:  # not a Unix: nothing keeps two processes from writing to one folder
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["CHECKPOINT", "Kind", "RunFolder", "RunWriter", "State", "is_run_folder"]
+__all__ = ["CHECKPOINT", "RunFolder", "RunWriter", "is_run_folder"]
 
-FORMAT = 1
-MANIFEST, SETTINGS, LOG, CHECKPOINT = "manifest.json", "experiment.toml", "log.txt", "checkpoint.npz"
-
-Kind = Literal["run", "reproduce", "compare", "sweep", "bench"]
-State = Literal["running", "interrupted", "done", "failed"]
+SETTINGS, LOG, CHECKPOINT = "experiment.toml", "log.txt", "checkpoint.npz"
 
 
 def is_run_folder(path: Path) -> bool:
@@ -59,8 +62,8 @@ class RunFolder:
     ----------
     path : Path
     manifest : dict
-        `format`, `kind`, `name`, `state`, `seed`, `cycles`, `versions`, `machine`, `started`, `seconds`,
-        `command`.
+        `format`, `kind`, `name`, `state`, `seed`, `cycles`, `versions`, `machine`, `started`, `command`,
+        `seconds`; `digests` of the tables when it is done.
 
     Examples
     --------
@@ -147,17 +150,11 @@ class RunWriter(RunFolder):
             state = f"a run that is {_read_manifest(path)['state']}" if is_run_folder(path) else "files"
             raise InputError(f"{path}: expected a new or empty folder, it has {state}")
         path.mkdir(parents=True, exist_ok=True)
-        manifest = {
-            "format": FORMAT, "kind": kind, "name": name, "state": "running", "seed": seed, "cycles": cycles,
-            "versions": versions(), "machine": machine(),
-            "started": datetime.now(UTC).isoformat(timespec="seconds"), "seconds": 0.0,
-            "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
-        }  # fmt: skip
         was_a_run = is_run_folder(path)
-        writer = cls(path, manifest)
+        writer = cls(path, {**begin_manifest(kind, name, seed=seed, cycles=cycles), "seconds": 0.0})
         if was_a_run:
             writer._clear()
-        writer._write_manifest()
+        write_manifest(path, writer.manifest)
         return writer
 
     @classmethod
@@ -168,14 +165,14 @@ class RunWriter(RunFolder):
             writer._log.close()
             raise InputError(f"{path}: expected a run that is not done")
         writer.manifest["state"] = "running"
-        writer._write_manifest()
+        write_manifest(path, writer.manifest)
         return writer
 
     def write_table(self, name: str, columns: Mapping[str, Any] | pa.Table) -> Path:
         """Write equally long columns as `<name>.parquet`."""
         table = columns if isinstance(columns, pa.Table) else pa.table(dict(columns))
         file = self.path / f"{name}.parquet"
-        with whole(file) as draft:
+        with atomic_write(file) as draft:
             parquet.write_table(table, draft)
         return file
 
@@ -184,17 +181,14 @@ class RunWriter(RunFolder):
         from matplotlib import pyplot as plt
 
         file = self.path / f"{name}.png"
-        with whole(file) as draft:
+        with atomic_write(file) as draft:
             figure.savefig(draft, format="png")
         plt.close(figure)
         return file
 
     def write_text(self, name: str, text: str) -> Path:
         """Write a file of text."""
-        file = self.path / name
-        with whole(file) as draft:
-            draft.write_text(text, encoding="utf-8")
-        return file
+        return write_text(self.path / name, text)
 
     def write_settings(self, text: str) -> Path:
         """Write the resolved settings, as TOML."""
@@ -227,14 +221,15 @@ class RunWriter(RunFolder):
         if state != "failed":
             self.manifest.pop("error", None)
         self.manifest["seconds"] = round(self._before + time.monotonic() - self._began, 3)
+        if state == "done":
+            self.manifest["digests"] = {
+                name: file_digest(self.path / f"{name}.parquet") for name in self.tables()
+            }
         self.note(f"{state} after {self.manifest['seconds']:.1f} s" + self._because())
-        self._write_manifest()
+        write_manifest(self.path, self.manifest)
 
     def _because(self) -> str:
         return f": {self.manifest['error']}" if "error" in self.manifest else ""
-
-    def _write_manifest(self) -> None:
-        self.write_text(MANIFEST, json.dumps(self.manifest, indent=2) + "\n")
 
     def _clear(self) -> None:
         """Remove what an earlier run left; the log, which is locked, is emptied."""
@@ -246,13 +241,9 @@ class RunWriter(RunFolder):
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
-    file = path / MANIFEST
-    try:
-        manifest: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: expected a run folder with a {MANIFEST}") from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{file}: {error}") from None
+    manifest = read_manifest(path)
+    if manifest is None:
+        raise InputError(f"{path}: expected a run folder with a {MANIFEST}")
     if manifest.get("format") != FORMAT or "state" not in manifest:
-        raise InputError(f"{file}: expected the manifest of a run, format {FORMAT}")
+        raise InputError(f"{path / MANIFEST}: expected the manifest of a run, format {FORMAT}")
     return manifest

@@ -61,12 +61,12 @@ def stats(
     sub2sub workload stats sweep-out
     sub2sub workload stats out/*/rounds.parquet --by cycle --metric rounds
     """
-    from workloads.statistics.run_folders import manifest_of
+    from workloads.files.manifest import read_manifest
 
     out = out or (
         sources[0] / "statistics" if len(sources) == 1 and sources[0].is_dir() else Path("statistics")
     )
-    manifest = manifest_of(sources[0])
+    manifest = read_manifest(sources[0]) or {}
     if "attributes" in manifest and not metric:
         if len(sources) > 1 or by:
             raise InputError("stats: expected one workload folder, without --by")

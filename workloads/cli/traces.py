@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sub2sub.errors import InputError
-from workloads.folder.tables import whole
+from workloads.files.atomic import atomic_write
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,7 +21,7 @@ seed_option = click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=
 def _write(path: Path, table: pa.Table) -> None:
     from pyarrow import parquet
 
-    with whole(path) as draft:
+    with atomic_write(path) as draft:
         parquet.write_table(table, draft)
 
 

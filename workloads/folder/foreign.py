@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
-from workloads.folder.tables import read_table, whole
+from workloads.files.atomic import atomic_write
+from workloads.folder.tables import read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +54,7 @@ class Rejected:
         import pyarrow as pa
         from pyarrow import csv
 
-        with whole(path) as draft:
+        with atomic_write(path) as draft:
             csv.write_csv(pa.table({"row": self.rows, "reason": pa.array(self.reasons, pa.string())}), draft)
 
 

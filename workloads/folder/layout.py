@@ -20,10 +20,8 @@ whoever wrote them and however many there were.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
-from workloads.folder.tables import whole
+from workloads.files.atomic import atomic_write
+from workloads.files.environment import versions
+from workloads.files.manifest import FORMAT, MANIFEST, read_manifest
+from workloads.files.manifest import write_manifest as _write_manifest
 from workloads.generate.rows import BLOCK
 from workloads.generate.topic_ranges import last_below
 from workloads.generate.topics import depth
@@ -52,7 +53,6 @@ __all__ = [
 ]
 
 ROWS_PER_FILE = 16 * BLOCK
-_FORMAT = 1
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -112,7 +112,7 @@ def write_part(path: Path, table: pa.Table) -> None:
     """Write one file of a workload folder, whole or not at all."""
     from pyarrow import parquet
 
-    with whole(path) as draft:
+    with atomic_write(path) as draft:
         # Random numbers neither compress nor repeat: plain pages are the fastest to write and to read.
         parquet.write_table(table, draft, row_group_size=BLOCK, compression="none", use_dictionary=False)
 
@@ -128,34 +128,22 @@ def write_topics(folder: Path, topics: tuple[str, ...]) -> None:
         "last": last_below(topics),
         "depth": np.array([depth(topic) for topic in topics], np.int64),
     }
-    with whole(folder / "topics.parquet") as draft:
+    with atomic_write(folder / "topics.parquet") as draft:
         parquet.write_table(pa.table(columns), draft)
 
 
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
     """Write what makes a folder a workload; the last step."""
-    versions = {name: _version(name) for name in ("sub2sub", "numpy", "pyarrow")}
-    with whole(folder / "manifest.json") as draft:
-        draft.write_text(json.dumps({"format": _FORMAT, **manifest, "versions": versions}, indent=2) + "\n")
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:  # run from a source tree
-        return "unknown"
+    _write_manifest(folder, {"format": FORMAT, "kind": "workload", **manifest, "versions": versions()})
 
 
 def open_workload(folder: Path) -> Workload:
     """Open a workload folder, whose manifest says that it is complete."""
-    try:
-        manifest = json.loads((folder / "manifest.json").read_text())
-    except FileNotFoundError:
-        raise InputError(f"{folder}: expected a workload folder with a manifest.json") from None
-    except json.JSONDecodeError as failure:
-        raise InputError(f"{folder}/manifest.json: {failure}") from None
-    if manifest.get("format") != _FORMAT:
-        raise InputError(f"{folder}/manifest.json: expected format {_FORMAT}, got {manifest.get('format')!r}")
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise InputError(f"{folder}: expected a workload folder with a {MANIFEST}")
+    if manifest.get("format") != FORMAT:
+        raise InputError(f"{folder / MANIFEST}: expected format {FORMAT}, got {manifest.get('format')!r}")
     return Workload(folder, manifest["attributes"], manifest["subscribers"], manifest["events"], manifest)
 
 

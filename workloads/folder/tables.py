@@ -1,10 +1,8 @@
-"""Tables in CSV, Parquet and Arrow files: read by one function, written whole or not at all."""
+"""Tables in CSV, Parquet and Arrow files, read by one function."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,31 +15,9 @@ from sub2sub.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["read_columns", "read_table", "whole"]
+__all__ = ["read_columns", "read_table"]
 
 Floats = NDArray[np.float64]
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """A file to write under another name, which takes the place of `path` when all went well.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with whole(Path(folder) / "a.txt") as draft:
-    ...         _ = draft.write_text("all of it")
-    ...     (Path(folder) / "a.txt").read_text()
-    'all of it'
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield draft
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def read_table(path: Path, ragged: dict[int, str] | None = None) -> pa.Table:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
+from workloads.files.atomic import atomic_write
 from workloads.folder.churn_table import churn_table
 from workloads.folder.layout import (
     ROWS_PER_FILE,
@@ -32,7 +33,6 @@ from workloads.folder.layout import (
     write_part,
     write_topics,
 )
-from workloads.folder.tables import whole
 from workloads.generate.rows import BLOCK, words
 from workloads.generate.topic_ranges import TopicRanges
 from workloads.match.counts import count_matches
@@ -195,7 +195,7 @@ def _filter_block(job: _Job, block: int) -> int:
         if not len(short):
             break
     accepted = points[counts >= job.at_least]
-    with whole(_draft(job, block)) as draft, draft.open("wb") as file:
+    with atomic_write(_draft(job, block)) as draft, draft.open("wb") as file:
         np.save(file, accepted)
     return len(accepted)
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from sub2sub.geometry.matching import match
+from workloads.files.atomic import atomic_write
 from workloads.folder.layout import (
     ROWS_PER_FILE,
     Workload,
@@ -30,7 +31,6 @@ from workloads.folder.layout import (
     read_subscriptions,
     write_part,
 )
-from workloads.folder.tables import whole
 from workloads.match.counts import count_matches
 from workloads.spark.tasks import StageProgress, cores, run_numbers
 
@@ -126,7 +126,7 @@ def _count_tile(folder: Path, names: list[str], tiles: Tiles, number: int) -> in
     for file in files:
         _, _, lows, highs = read_subscriptions(part(folder / "subscriptions", file), names)
         counts += count_matches(lows, highs, points)
-    with whole(_tile(folder, number)) as draft, draft.open("wb") as out:
+    with atomic_write(_tile(folder, number)) as draft, draft.open("wb") as out:
         np.save(out, counts)
     return len(counts)
 

@@ -8,13 +8,14 @@ by one job are there for the next: a file imported from inside a zip archive has
 
 from __future__ import annotations
 
-import hashlib
 import zipfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-__all__ = ["ROOT", "archive", "digest", "file_digest", "has"]
+from workloads.files.digests import file_digest
+
+__all__ = ["ROOT", "archive", "digest", "has"]
 
 ROOT = Path(__file__).parents[2]
 _PACKAGES = ("sub2sub", "hierarchy", "workloads", "sims")
@@ -77,15 +78,6 @@ def digest() -> str:
 def has(file: Path) -> bool:
     """Whether a file is part of our packages."""
     return any(file.resolve().is_relative_to(ROOT / package) for package in _PACKAGES)
-
-
-def file_digest(*files: Path, root: Path | None = None) -> str:
-    """Of the contents of files, and of their names below `root` if one is given."""
-    found = hashlib.sha256()
-    for file in files:
-        name = str(file.relative_to(root)).encode() if root else b""
-        found.update(name + b"\0" + hashlib.sha256(file.read_bytes()).digest())
-    return found.hexdigest()[:16]
 
 
 def archive(folder: Path) -> Path:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workloads.folder.tables import whole
+from workloads.files.atomic import atomic_write
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,7 +41,7 @@ def _figure(path: Path, panels: int = 1) -> Iterator[Sequence[Axes]]:
         figure, axes = plt.subplots(1, panels, figsize=size, layout="constrained", squeeze=False)
         try:
             yield axes[0]
-            with whole(path) as draft:
+            with atomic_write(path) as draft:
                 figure.savefig(draft, dpi=150, format="png")
         finally:
             plt.close(figure)

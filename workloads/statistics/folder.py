@@ -5,14 +5,12 @@ The manifest has the fields of a run's, so that `sub2sub report` takes the folde
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workloads.folder.tables import whole
+from workloads.files.atomic import atomic_write, write_text
+from workloads.files.manifest import begin_manifest, write_manifest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,7 +36,7 @@ def write_folder(
     from pyarrow import parquet
 
     for table_name, table in tables.items():
-        with whole(out / f"{table_name}.parquet") as draft:
+        with atomic_write(out / f"{table_name}.parquet") as draft:
             parquet.write_table(table, draft)
     parts = [f"# {name}\n\n{text}\n"]
     for table_name in shown:
@@ -46,15 +44,9 @@ def write_folder(
         more = f"\n{table.num_rows - _ROWS} more rows in `{table_name}.parquet`.\n"
         body = f"{markdown(table.slice(0, _ROWS))}\n{more if table.num_rows > _ROWS else ''}"
         parts.append(f"## {table_name}\n\n{body}" if len(shown) > 1 else body)
-    with whole(out / "statistics.md") as draft:
-        draft.write_text("\n".join(parts), encoding="utf-8")
-    manifest: dict[str, Any] = {
-        "format": 1, "kind": "stats", "name": name, "state": "done", "seed": None, "cycles": None,
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": [Path(sys.argv[0]).name, *sys.argv[1:]], "sources": [str(source) for source in sources],
-    }  # fmt: skip
-    with whole(out / "manifest.json") as draft:
-        draft.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    write_text(out / "statistics.md", "\n".join(parts))
+    manifest = begin_manifest("stats", name, state="done")
+    write_manifest(out, {**manifest, "sources": [str(source) for source in sources]})
     return out
 
 

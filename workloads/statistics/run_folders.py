@@ -8,7 +8,6 @@ file that cannot be read is named.
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sub2sub.errors import InputError
+from workloads.files.manifest import read_manifest
 from workloads.spark.tasks import cores
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Run", "find_runs", "grouped", "manifest_of", "read_table", "unfinished"]
+__all__ = ["Run", "find_runs", "grouped", "read_table", "unfinished"]
 
 _KINDS = ("run", "compare", "bench")  # whose tables are those of one simulation
 
@@ -36,18 +36,6 @@ class Run:
     group: str
 
 
-def manifest_of(folder: Path) -> dict[str, Any]:
-    """What a folder's manifest says; empty where there is none."""
-    file = folder / "manifest.json"
-    try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as failure:
-        raise InputError(f"{file}: {failure}") from None
-    return manifest if isinstance(manifest, dict) else {}
-
-
 def find_runs(paths: Sequence[Path]) -> list[Run]:
     """All runs in these folders, or in folders below them, in order, each once; finished or not."""
     found: dict[Path, Run] = {}
@@ -58,7 +46,7 @@ def find_runs(paths: Sequence[Path]) -> list[Run]:
 
 
 def _below(path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    manifest = manifest_of(path)
+    manifest = read_manifest(path) or {}
     if manifest.get("kind") in _KINDS and "state" in manifest:
         yield path, manifest
     elif path.is_dir():

@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sub2sub.errors import InputError
+from workloads.files.manifest import read_manifest
 from workloads.spark.tasks import StageProgress, collect
 from workloads.statistics.figures import draw_runs
 from workloads.statistics.folder import write_folder
 from workloads.statistics.intervals import intervals, read_runs
-from workloads.statistics.run_folders import Run, find_runs, grouped, manifest_of, read_table, unfinished
+from workloads.statistics.run_folders import Run, find_runs, grouped, read_table, unfinished
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -203,7 +204,7 @@ def write_sweep_statistics(spark: SparkSession, folder: Path, out: Path) -> Path
 
     Only runs of the plan in the manifest count, by the digest of experiment, settings and code in each row.
     """
-    manifest = manifest_of(folder)
+    manifest = read_manifest(folder) or {}
     if manifest.get("state") != "done" or "digest" not in manifest:
         raise InputError(f"{folder}: expected a sweep that has ended, start it again to take it up")
     rows = read_runs(spark, [folder / "results.parquet"])

@@ -23,10 +23,8 @@ its error, and is tried again next time.
 from __future__ import annotations
 
 import difflib
-import hashlib
 import importlib
 import itertools
-import json
 import sys
 import time
 import tomllib
@@ -37,7 +35,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sub2sub.errors import InputError
-from workloads.folder.tables import whole
+from workloads.files.atomic import atomic_write
+from workloads.files.digests import digest, file_digest
+from workloads.files.manifest import MANIFEST, State, begin_manifest, write_manifest
 from workloads.spark import packages
 from workloads.spark.tasks import StageProgress, run_numbers
 
@@ -104,14 +104,12 @@ class Sweep:
         settings = dict(self.settings)
         if self.content:  # what the file says counts, not where it is
             settings["experiment"] = [Path(str(settings["experiment"])).stem, self.content]
-        text = json.dumps([self.run, settings, _code(self.run)], sort_keys=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return digest([self.run, settings, _code(self.run)])
 
     def key(self, settings: Settings) -> str:
         """The name of a run: the same for the same settings of the same plan, in whatever order."""
         own = {name: value for name, value in settings.items() if name not in self.settings}
-        text = json.dumps([self.digest, own], sort_keys=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return digest([self.digest, own])
 
     def runs(self) -> list[Settings]:
         """The settings of every run, seeds varying fastest."""
@@ -162,7 +160,7 @@ def _sweep(data: Mapping[str, Any], folder: Path) -> Sweep:
             raise InputError(f"experiment = {data['experiment']!r}: {failure}") from None
         experiment, own = str(file.resolve()), [file]
     own += _named_files([value for _, value in named], (file.parent, Path()))
-    content = packages.file_digest(*own) if own else ""
+    content = file_digest(*own) if own else ""
     settings = {"experiment": experiment, **dict(_dotted(settings))}
     return Sweep(_RUN_EXPERIMENT, dict(_dotted(grid)), seeds, settings, content)
 
@@ -172,7 +170,7 @@ def _named_files(values: Iterable[Any], folders: Sequence[Path]) -> Iterator[Pat
     for value in values:
         for text in value if isinstance(value, list) else [value]:
             for path in [folder / text for folder in folders] if isinstance(text, str) and text else []:
-                file = path / "manifest.json" if path.is_dir() else path
+                file = path / MANIFEST if path.is_dir() else path
                 if file.is_file():
                     yield file
 
@@ -220,22 +218,19 @@ def sweep(
         raise InputError(
             f"{folder}: {lost} of {len(runs)} runs left no result: expected a folder that all workers share"
         )
-    with whole(out / "results.parquet") as draft:
+    with atomic_write(out / "results.parquet") as draft:
         parquet.write_table(table, draft)
     _write_manifest(plan, out, "done")
     return table
 
 
-def _write_manifest(plan: Sweep, out: Path, state: str) -> None:
+def _write_manifest(plan: Sweep, out: Path, state: State) -> None:
     name = Path(str(plan.settings.get("experiment", plan.run))).stem
-    manifest = {
-        "format": 1, "kind": "sweep", "name": name, "state": state, "seed": None, "cycles": None,
+    what = {
         "run": plan.run, "grid": dict(plan.grid), "seeds": list(plan.seeds), "settings": dict(plan.settings),
         "digest": plan.digest, "code": _code(plan.run),
-        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
     }  # fmt: skip
-    with whole(out / "manifest.json") as draft:
-        draft.write_text(json.dumps(manifest, indent=2, default=str) + "\n", encoding="utf-8")
+    write_manifest(out, {**begin_manifest("sweep", name, state=state), **what})
 
 
 def results(out: Path, keys: Collection[str]) -> pa.Table:
@@ -262,7 +257,7 @@ def _code(run: str) -> str:
     """Digest of the code behind a function: our packages, and its own file where it is no part of them."""
     source = getattr(sys.modules[_function(run).__module__], "__file__", None)
     outside = source is not None and not packages.has(Path(source))
-    return packages.digest() + (packages.file_digest(Path(str(source))) if outside else "")
+    return packages.digest() + (file_digest(Path(str(source))) if outside else "")
 
 
 def _run_one(plan: Sweep, todo: list[Settings], folder: Path, number: int) -> int:
@@ -287,6 +282,6 @@ def _run_one(plan: Sweep, todo: list[Settings], folder: Path, number: int) -> in
         table = pa.Table.from_pylist([own])
     seconds = pa.array([time.perf_counter() - began])
     table = table.append_column("seconds", seconds).append_column("error", pa.array([error], pa.string()))
-    with whole(folder / f"{key}.parquet") as draft:
+    with atomic_write(folder / f"{key}.parquet") as draft:
         parquet.write_table(table, draft)
     return 1

@@ -141,11 +141,10 @@ def _run_all(
     from sims.cli.console import progress_bar
     from sims.runs.folder import SETTINGS
     from sims.runs.runner import run_experiment
-    from workloads.folder.tables import whole
+    from workloads.files.atomic import write_text
 
     if len(experiment.seeds) > 1:
-        with whole(out / SETTINGS) as draft:  # what `--resume` takes up, seeds not begun included
-            draft.write_text(experiment.to_toml(), encoding="utf-8")
+        write_text(out / SETTINGS, experiment.to_toml())  # what `--resume` takes up, seeds not begun included
     ended = []
     for seed in experiment.seeds:
         place = out if len(experiment.seeds) == 1 else out / f"seed-{seed}"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from workloads.files.digests import file_digest
 from workloads.spark import packages
 
 CODE = """
@@ -56,7 +57,7 @@ def test_several_workers_may_unpack_at_the_same_time(tmp_path: Path) -> None:
 def test_the_digest_is_of_what_the_files_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a", "b"):
         (tmp_path / name).write_text("one")
-    before = packages.file_digest(tmp_path / "a")
-    assert packages.file_digest(tmp_path / "b") == before
+    before = file_digest(tmp_path / "a")
+    assert file_digest(tmp_path / "b") == before
     (tmp_path / "b").write_text("two")
-    assert packages.file_digest(tmp_path / "b") != before
+    assert file_digest(tmp_path / "b") != before

@@ -1,0 +1,60 @@
+"""Atomic writes: a file is there with all of its bytes, or it is not there.
+
+A file is written under another name, flushed to the disk, and renamed; then its folder, which holds the name,
+is flushed. A full disk, a killed process or a power failure leaves the old file, the new one or none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["atomic_write", "write_text"]
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[Path]:
+    """A path to write to, which takes the place of `path` when the block ends without an error.
+
+    Missing folders are made. A process that is killed may leave a file `.NAME.PID.part`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with atomic_write(Path(folder) / "a.txt") as draft:
+    ...         _ = draft.write_text("all of it")
+    ...     (Path(folder) / "a.txt").read_text()
+    'all of it'
+    """
+    made = [folder for folder in path.parents if not folder.exists()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield draft
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    for folder in (path.parent, *(folder.parent for folder in made)):
+        _flush_folder(folder)
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a file of text (UTF-8), atomically."""
+    with atomic_write(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+    return path
+
+
+def _flush_folder(folder: Path) -> None:
+    if os.name != "posix":  # elsewhere a folder cannot be opened, nor flushed
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
