@@ -1,7 +1,7 @@
 """One live member of a community without clock or socket: CAMCAST (Sections 3 and 5).
 
-`tick`, `receive` and `unreachable` as in `sub2sub.live.core.core`. Whom an event goes to is decided by the
-rules of the simulator (`hierarchy.camcast.dissemination`), the topic table is SCAMP's view (`scamp`), the
+`tick`, `receive` and `unreachable` as in `sub2sub.live.core.live_peer`. Whom an event goes to is decided by
+the rules of the simulator (`hierarchy.camcast.dissemination`), the topic table is SCAMP's view (`scamp`), the
 super-topic table that of `supers`.
 
 Nobody tells a process how large its community is. Where p_sel = g/N is wanted, N is taken from the size of

@@ -40,6 +40,11 @@ class Contact(NamedTuple):
     port: int
     topic: str
 
+    @property
+    def address(self) -> tuple[str, int]:
+        """Where to connect to."""
+        return self.host, self.port
+
 
 @dataclass(frozen=True)
 class Find:

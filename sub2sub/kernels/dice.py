@@ -7,8 +7,7 @@ the number of decisions is not known beforehand; both can be used on one object.
 The arithmetic is written in Python's integers because calling a compiled function costs more than the few
 operations of a draw.
 
->>> from sub2sub.kernels.randomness import cycle_key
->>> dice = Dice(cycle_key(seed=1, stream=2, cycle=3)).of_peer(7)
+>>> dice = Dice.of(seed=1, stream=2, cycle=3).of_peer(7)
 >>> dice.below(0, 10) == dice.next_below(10), dice.used
 (True, 1)
 """
@@ -57,6 +56,13 @@ class Dice:
 
     def __init__(self, key: int | np.uint64) -> None:
         self.key, self.used = int(key), 0
+
+    @classmethod
+    def of(cls, seed: int, stream: int, cycle: int) -> Dice:
+        """The draws of a stream in a cycle (`cycle_key`)."""
+        key = _mix(seed + _GOLDEN & _WORD)
+        key = _mix(key ^ (stream * _GOLDEN & _WORD))
+        return cls(_mix(key + cycle * _GOLDEN & _WORD))
 
     def of_peer(self, peer: int) -> Dice:
         """The draws of a peer under this key (`peer_key`)."""

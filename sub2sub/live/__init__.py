@@ -1,6 +1,6 @@
 """Live peers: the simulated protocols over real sockets. Needs the extra `live` (msgpack)."""
 
-from sub2sub.live.core.core import Core
+from sub2sub.live.core.live_peer import Core
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.net.node import Node, Published
 from sub2sub.live.net.subscriptions import Received, Subscription

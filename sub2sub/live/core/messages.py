@@ -6,8 +6,9 @@ A request and its reply carry the same exchange number; a reply to a number nobo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from sub2sub.live.core.descriptors import Descriptor, Mention
+from sub2sub.overlay.descriptors import Descriptor
 
 __all__ = [
     "Answer",
@@ -16,6 +17,8 @@ __all__ = [
     "Hello",
     "Join",
     "Leave",
+    "Mention",
+    "Mentions",
     "Message",
     "Near",
     "NearBack",
@@ -29,6 +32,19 @@ __all__ = [
     "Taken",
     "Welcome",
 ]
+
+
+class Mention(NamedTuple):
+    """A peer as a message mentions it.
+
+    `age` is the time since it was last heard from by anybody, `held` (ring links only) since the sender took
+    it up: what was offered before need not be considered again.
+    """
+
+    peer: Descriptor
+    age: int
+    held: int = 0
+
 
 Mentions = tuple[Mention, ...]
 

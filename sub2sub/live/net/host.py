@@ -1,8 +1,8 @@
 """What every live node is made of, whatever its protocol: cores, a clock, connections, requests.
 
-Cores have no clock and no socket (`sub2sub.live.core.core`). A host ticks them once a period, hands them what
-arrives for them, sends what they want sent, and tells them what could not be sent. What the cores of one host
-send one another stays on it.
+Cores have no clock and no socket (`sub2sub.live.core.live_peer`). A host ticks them once a period, hands them
+what arrives for them, sends what they want sent, and tells them what could not be sent. What the cores of one
+host send one another stays on it.
 """
 
 from __future__ import annotations
@@ -147,12 +147,12 @@ class Host(ABC):
                 channel.post(self.protocol.encode(Frame(to, core.own.id, send.message)))
 
     def post(self, to: Any, sender: int, message: Any, failed: Callable[[], None]) -> None:
-        """Send a message to anything with an id, a host and a port."""
+        """Send a message to anything with an ID and an address."""
         data = self.protocol.encode(Frame(to.id, sender, message))
-        if (to.host, to.port) == self.address:
+        if to.address == self.address:
             self._inside.post(data)
         else:
-            self.connections.post((to.host, to.port), data, failed)
+            self.connections.post(to.address, data, failed)
 
     async def request(self, to: Any, message: Any, number: int | bytes) -> Any | None:
         """Send a request in the host's own name; None if it is not answered."""

@@ -29,13 +29,12 @@ from numpy.typing import ArrayLike
 
 from sub2sub.errors import InputError
 from sub2sub.events.publishing import PublisherSettings
+from sub2sub.events.walk import Walk
 from sub2sub.geometry.boxes import MAX_ATTRIBUTES, points
-from sub2sub.kernels.randomness import cycle_key, peer_key
+from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
-from sub2sub.live.core.core import Core, Keys
-from sub2sub.live.core.descriptors import Descriptor, Mention
+from sub2sub.live.core.live_peer import Core, Draws
 from sub2sub.live.core.settings import CoreSettings
-from sub2sub.live.core.walking import Walk
 from sub2sub.live.net.connections import Address
 from sub2sub.live.net.host import Host
 from sub2sub.live.net.subscriptions import Received, Subscription
@@ -44,6 +43,7 @@ from sub2sub.live.net.warmup import warm_up
 from sub2sub.live.wire import format as wire
 from sub2sub.live.wire.framing import Frame
 from sub2sub.live.wire.limits import Limits
+from sub2sub.overlay.descriptors import Descriptor
 
 __all__ = ["Node", "Published"]
 
@@ -134,7 +134,7 @@ class Node(Host):
 
         With a callback it is called with each event; without, iterate over the subscription.
         """
-        own = Descriptor.of(self.dice.getrandbits(64), *self.address, low, high)
+        own = Descriptor.of(self.dice.getrandbits(64), low, high, self.address)
         if own.d != self.attributes:
             raise InputError(f"low: expected {self.attributes} attributes, got {own.d}")
         if self.contact and not self.contacts:
@@ -165,7 +165,7 @@ class Node(Host):
         event = m.Event(self.dice.randbytes(wire.NAME), at, 0, bytes(data))
         for core in self.cores.values():
             if core.own.matches(at):
-                self.dispatch(core, core.publish(event, self._keys(core)))
+                self.dispatch(core, core.publish(event, self._draws(core)))
                 return Published(event.name, core.own.id, 0)
         return await self._walk(event)
 
@@ -180,15 +180,15 @@ class Node(Host):
 
     def tick_core(self, core: Core) -> list[m.Send]:
         """Let a cycle pass, and ask for a contact again when it is time."""
-        sends = core.tick(self._keys(core))
+        sends = core.tick(self._draws(core))
         if core.wants_contact() and not self._asking:
             self._asking = asyncio.create_task(self._ask_again(core))
         return sends
 
     def receive_at(self, core: Core, frame: Frame) -> list[m.Send]:
         """Hand a core a message at this moment of its cycle."""
-        core.advance(self.part_of_cycle())
-        return core.receive(frame.message, frame.sender, self._keys(core))
+        core.clock.advance(self.part_of_cycle())
+        return core.receive(frame.message, frame.sender, self._draws(core))
 
     def unreachable_from(self, core: Core, to: Descriptor, message: m.Message) -> list[m.Send]:
         """Tell a core what could not be sent."""
@@ -211,26 +211,26 @@ class Node(Host):
         """Welcome a newcomer where nobody has subscribed; refuse events for subscriptions that have ended."""
         message = frame.message
         if isinstance(message, m.Join):
-            links = tuple(Mention(peer, 0) for peer in self.contacts[: self.settings.offers])
+            links = tuple(m.Mention(peer, 0) for peer in self.contacts[: self.settings.offers])
             post(wire.encode(Frame(frame.sender, self.id, m.Welcome(message.exchange, links))))
         elif isinstance(message, m.Event):
             post(wire.encode(Frame(frame.sender, frame.to, m.Taken(message.name, took=False))))
 
-    def _keys(self, core: Core) -> Keys:
+    def _draws(self, core: Core) -> Draws:
         turn, cycle, seed = next(self._turns), core.turn, self._seed
-        return lambda stream: np.uint64(peer_key(cycle_key(seed, stream, cycle), turn))
+        return lambda stream: Dice.of(seed, stream, cycle).of_peer(turn)
 
     async def _meet(self, contact: Address) -> None:
         """Ask an address for peers to begin with."""
         exchange = self.dice.getrandbits(63)
-        answer = await self.request(Descriptor(ANYBODY, *contact, (), ()), m.Join(exchange), exchange)
+        answer = await self.request(Descriptor(ANYBODY, (), (), contact), m.Join(exchange), exchange)
         if not isinstance(answer, m.Welcome):
             raise ConnectionError(f"contact: nobody answers at {contact[0]}:{contact[1]}")
         self._keep(each.peer for each in answer.links)
 
     async def _ask_again(self, core: Core) -> None:
         """Ask the contact, or one of those heard of since, for peers, and let a core begin anew with one."""
-        known = [(peer.host, peer.port) for peer in self.contacts]
+        known: list[Address] = [peer.address for peer in self.contacts]
         try:
             await self._meet(self.dice.choice([*known, *([self.contact] if self.contact else [])]))
         except (IndexError, ConnectionError):
@@ -251,17 +251,16 @@ class Node(Host):
         walk.learn(self.contacts)
         for core in self.cores.values():
             walk.learn(core.known())
-        while True:
-            while (taker := walk.hand_over()) is not None:
-                answer = await self.request(taker, event, event.name)
+        while (move := walk.next()) is not None and move.peer is not None:
+            if move.hand_over:
+                answer = await self.request(move.peer, event, event.name)
                 if isinstance(answer, m.Taken) and answer.took:
-                    return Published(event.name, taker.id, walk.steps)
-            asked = walk.ask_next()
-            if asked is None:
-                return Published(event.name, None, walk.steps)
+                    return Published(event.name, move.peer.id, walk.steps)
+                continue
             exchange = self.dice.getrandbits(63)
-            answer = await self.request(asked, m.Ask(exchange, event.point), exchange)
+            answer = await self.request(move.peer, m.Ask(exchange, event.point), exchange)
             if isinstance(answer, m.Answer):
                 found = [each.peer for each in answer.links if each.peer.d == self.attributes]
-                walk.learn(found)
+                walk.answered(move.peer, found)
                 self._keep(found)
+        return Published(event.name, None, walk.steps)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from sub2sub.live.core.core import Core
-from sub2sub.live.core.descriptors import Descriptor
+from sub2sub.live.core.live_peer import Core
 from sub2sub.live.core.messages import Event
+from sub2sub.overlay.descriptors import Descriptor
 
 __all__ = ["Inbox", "Received", "Subscription"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from sub2sub.geometry.boxes import MAX_ATTRIBUTES
 from sub2sub.live.core import messages as m
-from sub2sub.live.core.descriptors import Descriptor, Mention
+from sub2sub.live.core.messages import Mention
 from sub2sub.live.wire.framing import (
     LENGTH,
     MAX_DATA,
@@ -32,6 +32,7 @@ from sub2sub.live.wire.framing import (
     shown,
     size_of,
 )
+from sub2sub.overlay.descriptors import Descriptor
 
 __all__ = [
     "LENGTH",
@@ -69,12 +70,14 @@ def pack(peer: Descriptor) -> bytes:
 
     Examples
     --------
-    >>> peer = Descriptor.of(7, "127.0.0.1", 9000, [0.25], [0.5])
+    >>> peer = Descriptor.of(7, [0.25], [0.5], ("127.0.0.1", 9000))
     >>> unpack(pack(peer)) == peer, len(pack(peer))
     (True, 36)
     """
+    host: str
+    host, port = peer.address
     numbers = struct.pack(f">{2 * peer.d}d", *peer.low, *peer.high)
-    return HEAD.pack(peer.id, peer.port, peer.d) + numbers + peer.host.encode()
+    return HEAD.pack(peer.id, port, peer.d) + numbers + host.encode()
 
 
 @lru_cache(8192)
@@ -98,7 +101,8 @@ def unpack(data: bytes) -> Descriptor:
     low, high = numbers[:d], numbers[d:]
     if any(a > b for a, b in zip(low, high, strict=True)):
         raise WireError("peer: expected a low not above its high")
-    return Descriptor(id, host_name(data[end:], "peer"), integer(port, "peer", 65535, 1), low, high)
+    address = host_name(data[end:], "peer"), integer(port, "peer", 65535, 1)
+    return Descriptor(id, low, high, address)
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""CYCLON: the kernel takes the decisions of the reference, and views stay what views must be."""
+"""CYCLON: the kernel takes the decisions of its peer, and views stay what views must be."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sub2sub.cyclon.layer import LINK, MESSAGE, Cyclon
+from sub2sub.cyclon.peer import CyclonPeer
 from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.errors import InputError
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.descriptors import Link
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import FREE
+from tests.sub2sub.overlay.engine import CyclonEngine, descriptors, row
 from tests.sub2sub.overlay.histories import History, histories, links_of
-from tests.sub2sub.overlay.reference import Cost, CyclonReference, Dice, Link, peers
 
 CYCLES = 16
 
@@ -32,23 +35,25 @@ def run(history: History) -> Iterator[tuple[int, Cyclon, Network, dict[str, int]
 
 @settings(max_examples=60)
 @given(histories())
-def test_the_kernel_decides_as_the_reference_does(history: History) -> None:
-    reference = CyclonReference(history.n, history.cyclon, history.seed)
-    for peer, contact in zip(reference.peers, history.contacts().tolist(), strict=True):
-        peer.view = [Link(contact, 0)] if contact >= 0 else []
+def test_the_kernel_decides_as_its_peer_does(history: History) -> None:
+    engine = CyclonEngine(descriptors(history.naive_boxes()), history.cyclon, history.seed)
+    contacts = history.contacts().tolist()
+    for number, contact in enumerate(contacts):
+        engine.join(number, contact, cycle=0)
     for cycle, layer, network, counts in run(history):
         if cycle == history.join_at:
             for number in range(1, history.n, 4):
-                reference.peers[number].view = [Link(int(history.contacts()[number]), cycle)]
-                reference.peers[number].lost = None
-        cost = reference.step(cycle, network)
+                engine.join(number, contacts[number], cycle)
+        cost = engine.step(cycle, network)
         assert counts == {
             "messages": cost.messages,
             "failed": cost.failed,
             "bytes": MESSAGE * cost.messages + LINK * cost.links,
         }
-        for peer in reference.peers:
-            assert links_of(layer.view[peer.number], layer.size[peer.number]) == peer.view
+        for number, peer in enumerate(engine.peers):
+            assert links_of(layer.view[number], layer.size[number]) == row(peer.view)
+            lost = peer.lost.id if peer.lost else -1
+            assert layer.lost[number] == (-2 - lost if peer.lost and peer.in_vain else lost)
 
 
 @settings(max_examples=60)
@@ -97,12 +102,15 @@ def test_a_swap_loses_nobody_whom_only_one_side_knew(
 def test_full_views_that_share_nobody_swap_links_one_for_one(
     others: list[int], shuffle: int, seed: int
 ) -> None:
-    """Told of the reference, where one exchange can be had alone."""
-    reference = CyclonReference(41, CyclonSettings(20, shuffle), seed)
-    peer, partner = reference.peers[:2]
-    peer.view, partner.view = ([Link(other, 1) for other in part] for part in (others[:19], others[19:]))
-    reference.shuffle(peer, partner, 2, Network.whole(41), Dice(seed, 0, 2, peer.number), Cost())
-    assert sorted(peers(peer.view) + peers(partner.view)) == [0, *range(2, 41)]
+    """Told of the peers, where one exchange can be had alone."""
+    everybody = descriptors([[(0.0, 1.0)]] * 41)
+    peer, partner = (CyclonPeer(own, CyclonSettings(20, shuffle)) for own in everybody[:2])
+    peer.view = [Link(partner.own, 0)] + [Link(everybody[other], 1) for other in others[:19]]
+    partner.view = [Link(everybody[other], 1) for other in others[19:]]
+    request = peer.begin(2, 2, Dice(seed))
+    assert request
+    peer.finish(request, partner.answer(request.links, Dice(seed)))
+    assert sorted(link.peer.id for link in peer.view + partner.view) == [0, *range(2, 41)]
     assert len(peer.view) == len(partner.view) == 20
 
 

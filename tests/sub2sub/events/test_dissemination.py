@@ -1,4 +1,4 @@
-"""Dissemination: the kernel forwards as the reference does; complete rings deliver to all and nobody else."""
+"""Dissemination: the kernel forwards as peers do; complete rings deliver to all and nobody else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from tests.sub2sub.events.reference import Dissemination, Peer, Report
+from tests.sub2sub.events.engine import Dissemination, Peer, Report
 from tests.sub2sub.overlay.worlds import World, worlds
 
 some_settings = st.builds(
@@ -40,15 +40,13 @@ def entries(world: World, seed: int) -> list[int]:
 
 
 def reports(world: World, how: DisseminationSettings, seed: int, entry: list[int]) -> list[Report]:
-    reference = Dissemination(world.peers, world.network, how, seed, cycle=3)
-    return [reference.publish(e, tuple(world.events[e]), entry[e]) for e in range(len(world.events))]
+    engine = Dissemination(world.peers, world.network, how, seed, cycle=3)
+    return [engine.publish(e, tuple(world.events[e]), entry[e]) for e in range(len(world.events))]
 
 
 @settings(max_examples=150)
 @given(worlds(), some_settings, st.integers(0, 1000))
-def test_the_kernel_forwards_as_the_reference_does(
-    world: World, how: DisseminationSettings, seed: int
-) -> None:
+def test_the_kernel_forwards_as_peers_do(world: World, how: DisseminationSettings, seed: int) -> None:
     entry = entries(world, seed)
     outcome = disseminate(
         world.links(), world.network, world.events, entry=entry, settings=how, seed=seed, cycle=3

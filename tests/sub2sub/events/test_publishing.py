@@ -1,4 +1,4 @@
-"""Publishers: the kernel walks as the reference does, and a walk ends at a live match or at its limit."""
+"""Publishers: the kernel walks as a publisher does, and a walk ends at a live match or at its limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-from tests.sub2sub.events.publishing_reference import Publisher
+from tests.sub2sub.events.engine import Publisher
 from tests.sub2sub.overlay.worlds import World, worlds
 
 some_settings = st.builds(
@@ -25,7 +25,7 @@ some_settings = st.builds(
 
 @settings(max_examples=150)
 @given(worlds(), some_settings, st.integers(0, 1000))
-def test_the_kernel_walks_as_the_reference_does(world: World, how: PublisherSettings, seed: int) -> None:
+def test_the_kernel_walks_as_a_publisher_does(world: World, how: PublisherSettings, seed: int) -> None:
     walks = find_entry(world.links(), world.network, world.events, settings=how, seed=seed, cycle=3)
     for e, event in enumerate(world.events.tolist()):
         publisher = Publisher(world.peers, world.network, how, e, tuple(event), seed)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.dice import Dice
-from sub2sub.kernels.randomness import below, draw, peer_key, unit
+from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, unit
 from sub2sub.overlay.views import sample
 
 keys, numbers = st.integers(0, 2**64 - 1), st.integers(0, 2**20)
@@ -32,6 +32,11 @@ def test_every_draw_is_the_one_of_the_kernels(key: int, peer: int, k: int, n: in
     assert (dice.bits(k), dice.below(k, n), dice.unit(k)) == (int(bits), int(number), float(share))
     assert dice.chance(k, float(share)) is False
     assert dice.chance(k, float(np.nextafter(share, 2))) is True
+
+
+@given(keys, keys, numbers)
+def test_the_key_of_a_cycle_is_the_one_of_the_kernels(seed: int, stream: int, cycle: int) -> None:
+    assert Dice.of(seed, stream, cycle).key == int(cycle_key(seed, stream, cycle))
 
 
 @given(keys, st.integers(0, 63), st.data())

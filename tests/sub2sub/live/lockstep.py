@@ -1,22 +1,34 @@
-"""A swarm of cores without sockets, driven in the simulator's order with the simulator's draws.
+"""A swarm of cores without sockets, driven in the simulator's order with the simulator's draws and faults.
 
 Layer by layer, peer by peer; whatever a message causes is done before the next peer has its turn, but for
 hellos, which are told at the end of the cycle.
+
+One difference is bridged here: a simulated peer whose request arrived and whose reply was lost does not know,
+and does nothing (VICINITY, ring). A live one cannot tell that from a lost request. So where a reply is lost,
+the exchange is closed without the core hearing of it; what a core makes of silence is tested in
+`test_silence.py`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from sub2sub.cyclon import rules as cyclon
 from sub2sub.cyclon.rendezvous import STREAM as RENDEZVOUS
-from sub2sub.kernels.randomness import cycle_key, draws, peer_key
+from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
-from sub2sub.live.core.core import Core, Keys
-from sub2sub.live.core.descriptors import Descriptor
+from sub2sub.live.core.live_peer import Core, Draws
 from sub2sub.live.core.settings import CoreSettings
+from sub2sub.overlay.descriptors import Descriptor
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.views import peer_of, stamp_of
+from sub2sub.overlay.views import peer_of
+from sub2sub.ring import layer as ring
+from sub2sub.ring.probing import STREAM as PROBING
+from sub2sub.ring.probing import TRIES
+from sub2sub.vicinity import rules as vicinity
+from tests.sub2sub.overlay.engine import copies, reaches, row
+from tests.sub2sub.overlay.histories import links_of
 
 
 def evenly_spread(n: int) -> list[int]:
@@ -25,84 +37,130 @@ def evenly_spread(n: int) -> list[int]:
 
 
 class Lockstep:
-    """The live counterpart of an overlay, from the same start."""
+    """The live counterpart of an overlay, from the same start, in the same network."""
 
     def __init__(self, overlay: Overlay, settings: OverlaySettings) -> None:
-        people, self.seed = overlay.population, overlay.seed
-        self.alive = overlay.network.alive
+        people, self.seed, self.settings = overlay.population, overlay.seed, settings
+        self.network, self.alive = overlay.network, overlay.network.alive
         lows, highs = people.ranges()
         self.peers = [
-            Descriptor.of(int(people.ids[i]), "127.0.0.1", 1 + i, lows[i], highs[i])
+            Descriptor.of(int(people.ids[i]), lows[i], highs[i], ("127.0.0.1", 1 + i))
             for i in range(len(people))
         ]
         self.number = {peer.id: i for i, peer in enumerate(self.peers)}
         self.delivered: list[tuple[int, bytes]] = []
-        self.cores = [self.core(i, settings) for i in range(len(people))]
+        self.cores = [self.core(i, 0) for i in range(len(people))]
         self.hellos: list[tuple[int, m.Send]] = []
         for i, core in enumerate(self.cores):
             core.join(self.peers[peer_of(word)] for word in overlay.cyclon.view[i, : overlay.cyclon.size[i]])
 
-    def core(self, i: int, settings: OverlaySettings) -> Core:
-        own = self.peers[i]
-
+    def core(self, i: int, now: int) -> Core:
         def deliver(event: m.Event) -> None:
             self.delivered.append((i, event.name))
 
-        return Core(own, deliver, CoreSettings(overlay=settings), now=0, phase=i)
+        return Core(self.peers[i], deliver, CoreSettings(overlay=self.settings), now=now, phase=i + now)
 
-    def keys(self, i: int, cycle: int) -> Keys:
-        return lambda stream: np.uint64(peer_key(cycle_key(self.seed, stream, cycle), i))
+    def join(self, i: int, contact: int, cycle: int) -> None:
+        """Let a peer start anew, with one contact, before it has its turn in a cycle."""
+        core = self.cores[i] = self.core(i, cycle - 1)
+        core.random.join([self.peers[contact]], cycle)
+        core.random.since, core.ring.forgot = 1, cycle
+
+    def leave(self, i: int, cycle: int) -> list[int]:
+        """Let a peer say goodbye after a cycle; to whom it did."""
+        told = []
+        for send in self.cores[i].leave():
+            assert send.to is not None
+            j = self.number[send.to.id]
+            if reaches(self.network, i, j):
+                assert self.cores[j].receive(send.message, self.peers[i].id, self.draws(j, cycle)) == []
+                told.append(j)
+        return told
+
+    def draws(self, i: int, cycle: int) -> Draws:
+        return lambda stream: Dice.of(self.seed, stream, cycle).of_peer(i)
 
     def step(self, cycle: int) -> None:
         live = [i for i in range(len(self.cores)) if self.alive[i]]
         for i in live:
-            self.cores[i].next_cycle()
-            if self.cores[i].wants_contact():
+            self.cores[i].clock.tick()
+            assert self.cores[i].give_up() == []
+            if self.cores[i].wants_contact() and len(live) > 1:
                 self.cores[i].introduce(self.peers[self.named(i, live, cycle)])
         for turn in ("shuffle", "meet_near", "probe", "meet_ring"):
             for i in live:
-                keys = self.keys(i, cycle)
-                self.carry(i, getattr(self.cores[i], turn)(keys), keys)
+                draws = self.draws(i, cycle)
+                self.carry(i, getattr(self.cores[i], turn)(draws), draws)
         hellos, self.hellos = self.hellos, []
-        for teller, send in hellos:
+        dice = Dice.of(self.seed, ring.STREAM, cycle).of_peer(len(self.cores))
+        for k, (teller, send) in enumerate(hellos):
             assert send.to is not None
             to = self.number[send.to.id]
-            if self.alive[to]:
-                self.cores[to].receive(send.message, self.peers[teller].id, self.keys(to, cycle))
+            if reaches(self.network, teller, to) and not dice.chance(k, self.network.loss):
+                self.cores[to].receive(send.message, self.peers[teller].id, self.draws(to, cycle))
 
     def named(self, i: int, live: list[int], cycle: int) -> int:
         """Whom the rendezvous names to i."""
-        bits = draws(cycle_key(self.seed, RENDEZVOUS, cycle), np.array([i]))[0]
-        return live[(live.index(i) + 1 + int(bits) % (len(live) - 1)) % len(live)]
+        bits = self.draws(i, cycle)(RENDEZVOUS).bits(0)
+        return live[(live.index(i) + 1 + bits % (len(live) - 1)) % len(live)]
 
-    def carry(self, i: int, sends: list[m.Send], keys: Keys) -> None:
+    def carry(self, i: int, sends: list[m.Send], draws: Draws) -> None:
         """Deliver what i sends, and bring it the replies."""
         self.hellos += [(i, send) for send in sends if isinstance(send.message, m.Hello)]
-        for send in sends:
-            if isinstance(send.message, m.Hello):
-                continue
+        for k, send in enumerate(send for send in sends if not isinstance(send.message, m.Hello)):
             assert send.to is not None
-            j = self.number[send.to.id]
-            if not self.alive[j]:
-                self.carry(i, self.cores[i].unreachable(send.to, send.message), keys)
+            j, core = self.number[send.to.id], self.cores[i]
+            if not reaches(self.network, i, j) or self.lost(send.message, k, draws, reply=False):
+                self.carry(i, core.unreachable(send.to, send.message), draws)
                 continue
-            answers = self.cores[j].receive(send.message, self.peers[i].id, keys)
+            answers = self.cores[j].receive(send.message, self.peers[i].id, draws)
             back = [answer for answer in answers if answer.to is None]
-            self.carry(j, [answer for answer in answers if answer.to is not None], keys)
+            self.carry(j, [answer for answer in answers if answer.to is not None], draws)
             for answer in back:
-                self.carry(i, self.cores[i].receive(answer.message, self.peers[j].id, keys), keys)
+                if not self.lost(send.message, k, draws, reply=True):
+                    self.carry(i, core.receive(answer.message, self.peers[j].id, draws), draws)
+                elif isinstance(send.message, m.Shuffle):
+                    core.unreachable(send.to, send.message)
+                else:
+                    del core.exchanges.open[send.message.exchange]
+
+    def lost(self, message: m.Message, k: int, draws: Draws, reply: bool) -> bool:
+        """Whether the simulator would lose the k-th request of a turn, or the reply to it."""
+        loss = self.network.loss
+        match message:
+            case m.Shuffle():
+                number = cyclon.REPLY if reply else cyclon.REQUEST
+                return not copies(draws(cyclon.STREAM), number, loss, self.settings.cyclon.tries)[1]
+            case m.Near():
+                return draws(vicinity.STREAM).chance(vicinity.REPLY if reply else vicinity.REQUEST, loss)
+            case m.Ring():
+                return draws(ring.STREAM).chance(ring.REPLY if reply else ring.REQUEST, loss)
+            case m.Probe():
+                return not copies(draws(PROBING), 2 * (k + 1) + reply, loss, TRIES)[1]
+        raise AssertionError(message)
 
     def views(self) -> dict[str, list[list[tuple[int, ...]]]]:
         """All views, in the simulator's numbers."""
         number = self.number
-        return {
-            "cyclon": [[(number[p.id], s) for p, s in core.random.view] for core in self.cores],
-            "vicinity": [[(number[p.id], s) for p, s in core.near.view] for core in self.cores],
-            "ring": [
-                [(number[e.peer.id], e.stamp, e.met, e.since) for e in core.ring.in_order()]
-                for core in self.cores
-            ],
+        views: dict[str, list[list[tuple[int, ...]]]] = {
+            name: [
+                [(number[id], stamp) for id, stamp in row(getattr(core, layer).view)] for core in self.cores
+            ]
+            for name, layer in (("cyclon", "random"), ("vicinity", "near"))
         }
+        views["ring"] = [
+            [(number[e.peer.id], e.stamp, e.met, e.since) for e in core.ring.in_order()]
+            for core in self.cores
+        ]
+        return views
+
+    def lost_partners(self) -> list[int]:
+        """Whom each would try again, as CYCLON's layer has it."""
+        numbers = [self.number[core.random.lost.id] if core.random.lost else -1 for core in self.cores]
+        return [
+            -2 - number if number >= 0 and core.random.in_vain else number
+            for number, core in zip(numbers, self.cores, strict=True)
+        ]
 
 
 def overlay_of(n: int, d: int, seed: int, settings: OverlaySettings, ids: list[int] | None = None) -> Overlay:
@@ -123,7 +181,6 @@ def simulated_views(
     rows: dict[str, list[list[tuple[int, ...]]]] = {"ring": [list(row) for row in ring]}
     for layer in (overlay.cyclon, overlay.vicinity):
         rows[layer.name] = [
-            [(int(peer_of(word)), int(stamp_of(word))) for word in layer.view[i, : layer.size[i]]]
-            for i in range(len(layer.size))
+            list(links_of(row, size)) for row, size in zip(layer.view, layer.size, strict=True)
         ]
     return rows

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from sub2sub.live.core import messages as m
-from sub2sub.live.core.descriptors import Descriptor, Mention
+from sub2sub.live.core.messages import Mention
 from sub2sub.live.wire.format import MAX_AGE, MAX_HOPS
+from sub2sub.overlay.descriptors import Descriptor
 
 numbers = st.integers(0, 2**64 - 1)
 # Few IDs, so that lies meet the truth.
@@ -23,7 +24,7 @@ def descriptors(draw: st.DrawFn, d: int | None = None) -> Descriptor:
     ends = [sorted((draw(coordinates) + 0.0, draw(coordinates) + 0.0)) for _ in range(size)]
     host = draw(st.sampled_from(["127.0.0.1", "::1", "example.org"]))
     low, high = (tuple(end[k] for end in ends) for k in (0, 1))
-    return Descriptor(draw(ids), host, draw(st.integers(1, 65535)), low, high)
+    return Descriptor(draw(ids), low, high, (host, draw(st.integers(1, 65535))))
 
 
 def mentions(d: int | None = None, most: int = 8) -> st.SearchStrategy[tuple[Mention, ...]]:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sub2sub.kernels.randomness import cycle_key, peer_key
+from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
-from sub2sub.live.core.core import Core, CoreSettings, Keys
-from sub2sub.live.core.descriptors import Descriptor, Mention
+from sub2sub.live.core.live_peer import Core, Draws
+from sub2sub.live.core.messages import Mention
 from sub2sub.live.wire.format import Frame, decode, encode
+from sub2sub.overlay.descriptors import Descriptor
 from tests.sub2sub.live.strategies import ids, messages
 
-OWN = Descriptor.of(4, "127.0.0.1", 1, [0.0], [1.0])
+OWN = Descriptor.of(4, [0.0], [1.0], ("127.0.0.1", 1))
 
 
-def dice() -> Keys:
+def draws() -> Draws:
     numbers = itertools.count()
-    return lambda stream: np.uint64(peer_key(cycle_key(1, stream, 0), next(numbers)))
+    return lambda stream: Dice.of(1, stream, 0).of_peer(next(numbers))
 
 
 def core(heard: list[m.Event] | None = None, events: int | None = None) -> Core:
@@ -31,7 +31,7 @@ def core(heard: list[m.Event] | None = None, events: int | None = None) -> Core:
 
 
 def peer(id: int, low: float = 0.0, high: float = 1.0) -> Descriptor:
-    return Descriptor.of(id, "127.0.0.1", 1000 + id, [low], [high])
+    return Descriptor.of(id, [low], [high], ("127.0.0.1", 1000 + id))
 
 
 def sound(peer: Core) -> None:
@@ -56,16 +56,16 @@ steps = st.lists(st.one_of(st.none(), st.tuples(messages(1), ids), st.tuples(mes
 def test_no_messages_break_a_core_and_all_it_sends_can_be_sent(
     steps: list[tuple[m.Message, int] | None],
 ) -> None:
-    peer, keys = core(), dice()
+    peer, dice = core(), draws()
     for step in steps:
-        sends = peer.tick(keys) if step is None else peer.receive(*step, keys)
+        sends = peer.tick(dice) if step is None else peer.receive(*step, dice)
         for send in sends:
             frame = Frame(send.to.id if send.to else 0, peer.own.id, send.message)
             assert decode(encode(frame)[4:]) == frame
             if send.to:
                 assert send.to.id != peer.own.id
         sound(peer)
-    for send in [send for _ in range(3) for send in peer.tick(keys)]:
+    for send in [send for _ in range(3) for send in peer.tick(dice)]:
         if send.to:
             peer.unreachable(send.to, send.message)
     sound(peer)
@@ -73,9 +73,9 @@ def test_no_messages_break_a_core_and_all_it_sends_can_be_sent(
 
 def test_an_event_is_delivered_once_however_often_it_comes() -> None:
     heard: list[m.Event] = []
-    peer, keys = core(heard), dice()
+    peer, dice = core(heard), draws()
     event = m.Event(bytes(16), (0.5,), 0, b"")
-    answers = [peer.receive(event, 9, keys) for _ in range(3)]
+    answers = [peer.receive(event, 9, dice) for _ in range(3)]
     assert heard == [event]
     assert [answer[0].message for answer in answers] == [m.Taken(event.name, took=True)] * 3
     assert peer.counts["duplicates"] == 2
@@ -83,91 +83,81 @@ def test_an_event_is_delivered_once_however_often_it_comes() -> None:
 
 def test_an_event_that_does_not_match_is_neither_delivered_nor_forwarded() -> None:
     heard: list[m.Event] = []
-    made, keys = core(heard), dice()
-    made.receive(m.Hello(peer(9)), 9, keys)
+    made, dice = core(heard), draws()
+    made.receive(m.Hello(peer(9)), 9, dice)
     for point in ((2.0,), (0.5, 0.5)):
-        sends = made.receive(m.Event(bytes(16), point, 0, b""), 9, keys)
+        sends = made.receive(m.Event(bytes(16), point, 0, b""), 9, dice)
         assert [send.message for send in sends] == [m.Taken(bytes(16), took=False)]
     assert heard == []
 
 
 def test_memory_of_events_is_bounded() -> None:
-    made, keys = core(events=10), dice()
+    made, dice = core(events=10), draws()
     for k in range(50):
-        made.receive(m.Event(k.to_bytes(16, "big"), (0.5,), 0, b""), 9, keys)
+        made.receive(m.Event(k.to_bytes(16, "big"), (0.5,), 0, b""), 9, dice)
     assert len(made.events.seen) == 10
     assert len(made.events.open) <= 10
 
 
 def test_a_reply_nobody_waits_for_is_ignored() -> None:
-    made, keys = core(), dice()
+    made, dice = core(), draws()
     for reply in (m.Shuffled, m.NearBack):
-        made.receive(reply(1, (Mention(peer(9), 0),)), 9, keys)
-    made.receive(m.RingBack(1, (Mention(peer(9), 0),), (Mention(peer(8), 0),)), 9, keys)
+        made.receive(reply(1, (Mention(peer(9), 0),)), 9, dice)
+    made.receive(m.RingBack(1, (Mention(peer(9), 0),), (Mention(peer(8), 0),)), 9, dice)
     assert made.known() == []
     assert made.counts["ignored"] == 3
 
 
 def test_a_replayed_reply_changes_nothing() -> None:
-    made, keys = core(), dice()
+    made, dice = core(), draws()
     made.join([peer(9)])
-    (request,) = made.shuffle(keys)
+    (request,) = made.shuffle(dice)
     assert isinstance(request.message, m.Shuffle)
-    made.receive(m.Shuffled(request.message.exchange, (Mention(peer(8), 0),)), 9, keys)
+    made.receive(m.Shuffled(request.message.exchange, (Mention(peer(8), 0),)), 9, dice)
     view = list(made.random.view)
-    made.receive(m.Shuffled(request.message.exchange, (Mention(peer(7), 0),)), 9, keys)
+    made.receive(m.Shuffled(request.message.exchange, (Mention(peer(7), 0),)), 9, dice)
     assert made.random.view == view
 
 
 def test_a_liar_cannot_change_what_a_held_link_says() -> None:
-    made, keys = core(), dice()
-    made.receive(m.Hello(peer(9)), 9, keys)
-    lie = Descriptor.of(9, "evil.example", 666, [0.0], [0.1])
-    made.receive(m.Ring(1, peer(8), (), (Mention(lie, 0),)), 8, keys)
-    made.receive(m.Hello(lie), 9, keys)
+    made, dice = core(), draws()
+    made.receive(m.Hello(peer(9)), 9, dice)
+    lie = Descriptor.of(9, [0.0], [0.1], ("evil.example", 666))
+    made.receive(m.Ring(1, peer(8), (), (Mention(lie, 0),)), 8, dice)
+    made.receive(m.Hello(lie), 9, dice)
     assert made.ring.view[9].peer == peer(9)
 
 
 def test_a_goodbye_in_anothers_name_is_found_out_by_asking() -> None:
-    made, keys = core(), dice()
-    made.receive(m.Hello(peer(9)), 9, keys)
-    made.receive(m.Leave(), 9, keys)
+    made, dice = core(), draws()
+    made.receive(m.Hello(peer(9)), 9, dice)
+    made.receive(m.Leave(), 9, dice)
     assert 9 in made.ring.view
-    (probe,) = made.probe(keys)
+    (probe,) = made.probe(dice)
     assert isinstance(probe.message, m.Probe)
-    made.receive(m.Probed(probe.message.exchange), 9, keys)
-    assert made.probe(keys) == []
+    made.receive(m.Probed(probe.message.exchange), 9, dice)
+    assert made.probe(dice) == []
 
 
 def test_peers_invented_by_a_liar_are_forgotten_when_nobody_answers_for_them() -> None:
-    made, keys = core(), dice()
+    made, dice = core(), draws()
     invented = tuple(Mention(peer(100 + k, k / 50, (k + 1) / 50), 0) for k in range(50))
-    made.receive(m.Ring(1, peer(8), invented, invented), 8, keys)
+    made.receive(m.Ring(1, peer(8), invented, invented), 8, dice)
     assert len(made.ring.view) > 10
     for _ in range(30):
-        for send in made.tick(keys):
+        for send in made.tick(dice):
             if send.to:
                 made.unreachable(send.to, send.message)
     assert made.known() == []
 
 
 def test_a_ring_view_never_grows_beyond_its_cap() -> None:
-    made, keys = core(), dice()
+    made, dice = core(), draws()
     cap = made.settings.overlay.ring.cap
     for part in range(3):
         links = tuple(
             Mention(peer(10 + k, k / 3000, (k + 0.5) / 3000), 0)
             for k in range(1000 * part, 1000 * part + 1000)
         )
-        made.receive(m.Ring(part, peer(8), links, ()), 8, keys)
+        made.receive(m.Ring(part, peer(8), links, ()), 8, dice)
     assert len(made.ring.view) == cap
-
-
-def test_silence_is_given_up_on_after_a_while() -> None:
-    settings = CoreSettings(patience=1)
-    made, keys = Core(OWN, lambda event: None, settings), dice()
-    made.join([peer(9), peer(8)])
-    for _ in range(40):
-        made.tick(keys)
-    assert len(made._open) < 10
-    assert made.ring.view == {}

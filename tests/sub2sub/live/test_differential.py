@@ -1,26 +1,33 @@
-"""Live cores and the simulator, given the same draws and message order, end with the same views."""
+"""Live cores and the simulator, given the same draws, messages and faults, end with the same views."""
 
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.events.dissemination import STREAM, disseminate
-from sub2sub.kernels.randomness import cycle_key, peer_key
+from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import OverlaySettings
+from sub2sub.ring.settings import Partner, RingSettings
+from sub2sub.vicinity.proximity import Tie
+from sub2sub.vicinity.settings import VicinitySettings
 from tests.sub2sub.live.lockstep import Lockstep, overlay_of, simulated_views
-from tests.sub2sub.ring.reference import held_by
+from tests.sub2sub.ring.held import held_by, make_older
 
 
-@pytest.mark.parametrize("settings", [OverlaySettings(), OverlaySettings.paper()], ids=["default", "paper"])
+@pytest.mark.parametrize("how", [OverlaySettings(), OverlaySettings.paper()], ids=["default", "paper"])
 @pytest.mark.parametrize(("n", "d"), [(32, 1), (64, 2), (32, 5)])
-def test_views_are_those_of_the_simulator_cycle_by_cycle(n: int, d: int, settings: OverlaySettings) -> None:
-    overlay = overlay_of(n, d, seed=n + d, settings=settings)
-    swarm = Lockstep(overlay, settings)
+def test_views_are_those_of_the_simulator_cycle_by_cycle(n: int, d: int, how: OverlaySettings) -> None:
+    overlay = overlay_of(n, d, seed=n + d, settings=how)
+    swarm = Lockstep(overlay, how)
     for cycle in range(1, 21):
         if cycle == 10:  # a fifth crashes; cores and overlay share who is alive
             overlay.network.alive[::5] = 0
@@ -29,11 +36,95 @@ def test_views_are_those_of_the_simulator_cycle_by_cycle(n: int, d: int, setting
         assert swarm.views() == simulated_views(overlay, held_by(overlay.ring)), f"cycle {cycle}"
 
 
+CYCLES = 18
+
+
+@dataclass(frozen=True)
+class History:
+    """What befalls a swarm: loss all the time, a crash, a partition, those that crashed joining again."""
+
+    n: int
+    d: int
+    seed: int
+    loss: float
+    crash_at: int
+    cut_at: int
+    join_at: int
+    leave_at: int
+    how: OverlaySettings
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> History:
+    return History(
+        n=draw(st.sampled_from([4, 8, 16])),
+        d=draw(st.integers(1, 3)),
+        seed=draw(st.integers(0, 2**32)),
+        loss=draw(st.sampled_from([0.0, 0.2, 0.5])),
+        crash_at=draw(st.integers(2, 12)),
+        cut_at=draw(st.integers(2, 12)),
+        join_at=draw(st.integers(6, 14)),
+        leave_at=draw(st.integers(3, 14)),
+        how=OverlaySettings(
+            cyclon=CyclonSettings(
+                view=draw(st.integers(2, 6)),
+                shuffle=2,
+                retry=draw(st.sampled_from([0, 3])),
+                tries=draw(st.integers(1, 3)),
+            ),
+            vicinity=VicinitySettings(
+                view=draw(st.integers(2, 6)),
+                shuffle=3,
+                tie=draw(st.sampled_from(Tie)),
+                max_age=draw(st.sampled_from([0, 4])),
+            ),
+            ring=RingSettings(
+                partner=draw(st.sampled_from(Partner)),
+                two_sided=draw(st.booleans()),
+                cap=draw(st.sampled_from([0, 0, 2])),
+                hello=draw(st.booleans()),
+                max_age=draw(st.sampled_from([0, 5, 7])),
+                drop_failed=draw(st.booleans()),
+                max_steps=0,
+            ),
+            suspect_age=draw(st.sampled_from([0, 2, 4])),
+            patience=draw(st.sampled_from([0, 3])),
+        ),
+    )
+
+
+@settings(max_examples=80)
+@given(histories())
+def test_views_are_those_of_the_simulator_whatever_befalls_the_network(history: History) -> None:
+    n, how = history.n, history.how
+    overlay = overlay_of(n, history.d, history.seed % 1000, how)
+    swarm, network = Lockstep(overlay, how), overlay.network
+    network.loss = history.loss
+    some = np.arange(1, n, 4)
+    for cycle in range(1, CYCLES):
+        network.group[:] = np.arange(n) % 2 if cycle in (history.cut_at, history.cut_at + 1) else 0
+        if cycle == history.crash_at:
+            network.alive[some] = 0
+        if cycle == history.join_at:
+            overlay.join(some, some - 1, cycle)
+            for i in some.tolist():
+                swarm.join(i, i - 1, cycle)
+        overlay.step(cycle)
+        swarm.step(cycle)
+        if cycle == history.leave_at:  # a goodbye makes neighbours take the link for one to be probed
+            for j in swarm.leave(0, cycle):
+                if how.suspect_age:
+                    make_older(overlay.ring, j, 0, cycle - how.suspect_age)
+            network.alive[0] = 0
+        assert swarm.views() == simulated_views(overlay, held_by(overlay.ring)), f"cycle {cycle}"
+        assert swarm.lost_partners() == overlay.cyclon.lost.tolist()
+
+
 @pytest.mark.parametrize("crashed", [0, 12])
 def test_events_spread_as_in_the_simulator(crashed: int) -> None:
-    settings = OverlaySettings()
-    overlay = overlay_of(64, 2, seed=7, settings=settings)
-    swarm = Lockstep(overlay, settings)
+    how = OverlaySettings()
+    overlay = overlay_of(64, 2, seed=7, settings=how)
+    swarm = Lockstep(overlay, how)
     for cycle in range(1, 9):
         overlay.step(cycle)
         swarm.step(cycle)
@@ -41,14 +132,14 @@ def test_events_spread_as_in_the_simulator(crashed: int) -> None:
     events = np.random.default_rng(1).random((20, 2))
     outcome = disseminate(Links.of(overlay), overlay.network, events, seed=3, cycle=8)
     for e, point in enumerate(events.tolist()):
-        name, key = e.to_bytes(16, "big"), np.uint64(peer_key(cycle_key(3, STREAM, 8), e))
+        name, dice = e.to_bytes(16, "big"), Dice.of(3, STREAM, 8).of_peer(e)
         entries = [
             i
             for i, core in enumerate(swarm.cores)
             if swarm.alive[i] and core.own.matches(tuple(point)) and outcome.matches[e]
         ]
         reached = {
-            entry: _spread(swarm, m.Event(name + bytes([entry]), tuple(point), 0, b""), entry, key)
+            entry: _spread(swarm, m.Event(name + bytes([entry]), tuple(point), 0, b""), entry, dice)
             for entry in entries
         }
         found = (outcome.reached[e], outcome.messages[e], outcome.failed[e], outcome.hops[e])
@@ -56,7 +147,7 @@ def test_events_spread_as_in_the_simulator(crashed: int) -> None:
         assert not entries or found in reached.values()
 
 
-def _spread(swarm: Lockstep, event: m.Event, entry: int, key: np.uint64) -> tuple[int, int, int, int]:
+def _spread(swarm: Lockstep, event: m.Event, entry: int, dice: Dice) -> tuple[int, int, int, int]:
     """Peers reached, messages, failed ones, and the last hop."""
     hop_of: dict[int, int] = {}
     messages = failed = 0
@@ -64,11 +155,11 @@ def _spread(swarm: Lockstep, event: m.Event, entry: int, key: np.uint64) -> tupl
     while waiting:
         i, sender, message = waiting.popleft()
         core = swarm.cores[i]
-        keys = lambda stream, i=i: np.uint64(peer_key(key, i))  # noqa: E731
+        draws = lambda stream, i=i: dice.of_peer(i)  # noqa: E731
         if sender < 0:
-            sends = core.publish(message, keys)
+            sends = core.publish(message, draws)
         else:
-            sends = core.receive(message, swarm.peers[sender].id, keys)
+            sends = core.receive(message, swarm.peers[sender].id, draws)
         if message.name in core.events.seen and i not in hop_of:
             hop_of[i] = message.hops
         outgoing = deque(send for send in sends if send.to)

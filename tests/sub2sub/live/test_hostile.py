@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from sub2sub.live import Limits, Node
-from sub2sub.live.core.descriptors import Descriptor, Mention
-from sub2sub.live.core.messages import Ask, Event, Hello, Join, Message, Probe, Ring, Taken
+from sub2sub.live.core.messages import Ask, Event, Hello, Join, Mention, Message, Probe, Ring, Taken
 from sub2sub.live.wire.format import Frame, decode, encode, size_of
+from sub2sub.overlay.descriptors import Descriptor
 from tests.sub2sub.live.loopback import live, until
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -119,7 +119,7 @@ def test_who_does_not_read_its_replies_loses_its_connection() -> None:
     async def attack(node: Node, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         (own,) = node.subscriptions
         peers = tuple(
-            Mention(Descriptor.of(10 + k, "h" * 200, 9, [k / 100], [(k + 1) / 100]), 0) for k in range(100)
+            Mention(Descriptor.of(10 + k, [k / 100], [(k + 1) / 100], ("h" * 200, 9)), 0) for k in range(100)
         )
         writer.write(frame(Ring(1, peers[0].peer, peers, peers), own))
         try:
@@ -151,7 +151,7 @@ def test_lies_about_ids_and_addresses_are_outlived() -> None:
         (own,) = node.subscriptions
         core = node.subscriptions[own].core
         for k in range(20):  # neighbours right beside the victim, nobody there
-            liar = Descriptor.of((own + 1 + k) % 2**64, "127.0.0.1", 1, [0.0], [1.0])
+            liar = Descriptor.of((own + 1 + k) % 2**64, [0.0], [1.0], ("127.0.0.1", 1))
             writer.write(frame(Hello(liar), own, liar.id))
         writer.write(frame(Join(7), own))
         await read(reader)

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sub2sub.live.core.descriptors import Descriptor, Mention
-from sub2sub.live.core.messages import Event, Hello, Probe, Shuffle
+from sub2sub.live.core.messages import Event, Hello, Mention, Probe, Shuffle
 from sub2sub.live.wire import format as wire
 from sub2sub.live.wire.format import Frame, WireError, decode, encode, pack, size_of, unpack
+from sub2sub.overlay.descriptors import Descriptor
 from tests.sub2sub.live.strategies import descriptors, messages, numbers
 
-PEER = Descriptor.of(7, "127.0.0.1", 9000, [0.25, 0.0], [0.5, 1.0])
+PEER = Descriptor.of(7, [0.25, 0.0], [0.5, 1.0], ("127.0.0.1", 9000))
 
 
 def body(*values: object) -> bytes:
@@ -137,14 +137,14 @@ def test_more_links_than_a_message_may_have_are_refused() -> None:
 
 
 def test_what_is_too_long_is_not_sent() -> None:
-    links = tuple(Mention(Descriptor.of(k, "h" * 200, 1, [0.0] * 16, [1.0] * 16), 0) for k in range(2048))
+    links = tuple(Mention(Descriptor.of(k, [0.0] * 16, [1.0] * 16, ("h" * 200, 1)), 0) for k in range(2048))
     with pytest.raises(WireError, match="at most"):
         encode(Frame(1, 2, Shuffle(3, links + links)))
 
 
 def test_the_documented_bytes_are_the_bytes_sent() -> None:
     assert encode(Frame(7, 8, Probe(5))).hex() == "00000006" + "95" + "0108" + "0708" + "05"
-    small = Descriptor.of(1, "h", 2, [0.0], [1.0])
+    small = Descriptor.of(1, [0.0], [1.0], ("h", 2))
     peer = "0000000000000001" + "0002" + "01" + "0000000000000000" + "3ff0000000000000" + "68"
     assert encode(Frame(0, 0, Hello(small))).hex() == "00000023" + "95" + "0107" + "0000" + "c41c" + peer
     event = encode(Frame(0, 0, Event(bytes(16), (0.5,), 1, b"x")))

@@ -13,7 +13,8 @@ from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import peer_of, stamp_of
 from sub2sub.vicinity.proximity import Tie
 from sub2sub.vicinity.settings import VicinitySettings
-from tests.sub2sub.overlay.reference import Link, View
+from tests.sub2sub.geometry import naive
+from tests.sub2sub.overlay.engine import Row
 
 
 @dataclass
@@ -37,6 +38,10 @@ class History:
         lows = rng.integers(0, 6, (self.n, self.d)) / 6.0 if self.grid else rng.random((self.n, self.d))
         widths = rng.integers(1, 4, (self.n, self.d)) / 6.0 if self.grid else rng.random((self.n, self.d)) / 2
         return lows, lows + widths
+
+    def naive_boxes(self) -> list[naive.Box]:
+        ends = np.stack(self.boxes(), axis=2).tolist()
+        return [[(low, high) for low, high in box] for box in ends]
 
     def contacts(self) -> NDArray[np.int64]:
         """One for each peer, never itself; -1 for the first."""
@@ -85,6 +90,6 @@ def histories(draw: st.DrawFn, most: int = 24, ties: tuple[Tie, ...] = tuple(Tie
     )
 
 
-def links_of(row: NDArray[np.int64], size: int) -> View:
-    """The links of a packed row, as the reference has them."""
-    return [Link(int(peer_of(word)), int(stamp_of(word))) for word in row[:size]]
+def links_of(row: NDArray[np.int64], size: int) -> Row:
+    """The links of a packed row, as numbers and stamps."""
+    return [(int(peer_of(word)), int(stamp_of(word))) for word in row[:size]]

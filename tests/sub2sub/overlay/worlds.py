@@ -1,4 +1,4 @@
-"""Small overlays with arbitrary views and faults, as the kernels read them and as objects for references."""
+"""Small overlays with arbitrary views and faults, as the kernels read them and as objects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import empty_views
 from sub2sub.vicinity.proximity import packed_boxes
-from tests.sub2sub.events.reference import Peer
+from tests.sub2sub.events.engine import Peer
 from tests.sub2sub.geometry import naive
 
 

@@ -1,4 +1,4 @@
-"""The ring layer takes the decisions of its reference, and what it converges to is what Figure 3 selects."""
+"""The ring layer takes the decisions of its peer, and what it converges to is what Figure 3 selects."""
 
 from __future__ import annotations
 
@@ -14,17 +14,21 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from sub2sub.geometry import labels
+from sub2sub.overlay.descriptors import Descriptor
 from sub2sub.overlay.forgetting import drop_ring_links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.views import FREE, empty_views, link
 from sub2sub.ring.layer import Partner, Ring, RingSettings
+from sub2sub.ring.need import Need
 from sub2sub.rings.selection import select_ring
 from sub2sub.vicinity.proximity import packed_boxes
 from tests.sub2sub.geometry import naive
-from tests.sub2sub.overlay.reference import Link, View
-from tests.sub2sub.ring.reference import RingReference, held_by
+from tests.sub2sub.geometry.populations import Population as Boxes
+from tests.sub2sub.geometry.populations import populations
+from tests.sub2sub.overlay.engine import FigureThree, RingEngine, Row, descriptors
+from tests.sub2sub.ring.held import held_by
 
 CYCLES = 12
 
@@ -51,14 +55,14 @@ class History:
         ends = np.sort(self.rng.integers(0, self.grid, (n, self.d, 2)), axis=2)
         return ends[:, :, 0].astype(float), ends[:, :, 1] + 1.0
 
-    def fed(self, cycle: int, view: NDArray[np.int64], size: NDArray[np.int8]) -> list[View]:
+    def fed(self, cycle: int, view: NDArray[np.int64], size: NDArray[np.int8]) -> list[Row]:
         """Fill a view of a layer below with links to anybody, made in the last few cycles."""
         view[:], rows = FREE, []
         for t in range(self.n):
             others = np.delete(np.arange(self.n), t)
             peers = self.rng.choice(others, min(int(self.rng.integers(0, 7)), self.n - 1), replace=False)
-            row = [Link(int(peer), int(self.rng.integers(max(cycle - 6, 0), cycle + 1))) for peer in peers]
-            view[t, : len(row)] = [link(each.peer, each.stamp) for each in row]
+            row = [(int(peer), int(self.rng.integers(max(cycle - 6, 0), cycle + 1))) for peer in peers]
+            view[t, : len(row)] = [link(*each) for each in row]
             size[t] = len(row)
             rows.append(row)
         return rows
@@ -106,36 +110,35 @@ def ring_of(history: History) -> tuple[Ring, Any, Any]:
     return Ring(boxes, history.d, *below, history.ring, history.seed), *below  # type: ignore[arg-type]
 
 
-def change(history: History, layer: Ring, reference: RingReference, cycle: int) -> None:
+def change(history: History, layer: Ring, engine: RingEngine, cycle: int) -> None:
     """Some subscribe to something else: everybody forgets them, and they start afresh."""
     peers = np.arange(0, history.n, 3)
     holders, others, _ = layer.links()
     lost = np.isin(others, peers)
     drop_ring_links(layer, np.stack([holders[lost], others[lost]], axis=1), cycle)
-    for peer in reference.peers:
+    for peer in engine.peers:
         for x in set(peer.view) & set(peers.tolist()):
             peer.remove(x, cycle)
     lows, highs = history.boxes(peers.size)
     layer.boxes[peers, 0, : history.d], layer.boxes[peers, 1, : history.d] = lows, highs
     layer.join(peers, np.full(peers.size, -1), cycle)
-    boxes = naive_boxes(layer.boxes, history.d)
-    for peer in reference.peers:
-        peer.boxes = boxes
+    population = descriptors(naive_boxes(layer.boxes, history.d))
     for number in peers.tolist():
-        reference.peers[number].view, reference.peers[number].forgot = {}, cycle
+        engine.peers[number] = engine.peer(population[number])
+        engine.peers[number].forgot = cycle
 
 
-def in_step_with_the_reference(history: History, layer: Ring, cyclon: Any, vicinity: Any) -> None:
-    reference = RingReference(naive_boxes(layer.boxes, history.d), history.ring, history.seed)
+def in_step_with_its_peers(history: History, layer: Ring, cyclon: Any, vicinity: Any) -> None:
+    engine = RingEngine(descriptors(naive_boxes(layer.boxes, history.d)), history.ring, history.seed)
     network = Network.whole(history.n)
     for cycle in range(1, CYCLES):
         history.befall(cycle, network)
         if cycle == history.change_at:
-            change(history, layer, reference, cycle)
+            change(history, layer, engine, cycle)
         random, near = (history.fed(cycle, below.view, below.size) for below in (cyclon, vicinity))
         fed = [near[t] + random[t] for t in range(history.n)]
-        counts, expected = layer.step(cycle, network), reference.step(cycle, network, fed)
-        assert held_by(layer) == reference.links()
+        counts, expected = layer.step(cycle, network), engine.step(cycle, network, fed)
+        assert held_by(layer) == engine.links()
         assert counts["messages"] == expected.messages + expected.hellos
         assert counts["failed"] == expected.failed
         assert counts["hellos"] == expected.hellos
@@ -145,8 +148,29 @@ def in_step_with_the_reference(history: History, layer: Ring, cyclon: Any, vicin
 
 @settings(max_examples=120)
 @given(histories())
-def test_the_kernels_decide_as_the_reference_does(history: History) -> None:
-    in_step_with_the_reference(history, *ring_of(history))
+def test_the_kernels_decide_as_their_peer_does(history: History) -> None:
+    in_step_with_its_peers(history, *ring_of(history))
+
+
+@settings(max_examples=200)
+@given(populations(st.integers(1, 3), most=14, least=2), st.sampled_from([0, 0, 1, 3]), st.data())
+def test_a_view_needs_what_figure_3_selects_whatever_was_refused_before(
+    population: Boxes, cap: int, data: st.DataObject
+) -> None:
+    """The kernels' answers, and the memory of them, against Figure 3 to the letter."""
+    own, *others = descriptors(population.boxes)
+    need, figure_3 = Need(own), FigureThree(own)
+    view: dict[int, Descriptor] = {}
+    for _ in range(4):
+        if view and data.draw(st.booleans()):
+            del view[data.draw(st.sampled_from(sorted(view)))]
+            need.forget()
+        unknown = [peer for peer in data.draw(st.permutations(others)) if peer.id not in view]
+        overlapping = [peer for peer in unknown if figure_3.may_be(peer)]
+        worth_offering = [peer for peer in unknown if need.may_be(peer)]
+        taken, kept = figure_3.offer(list(view.values()), overlapping, cap)
+        assert need.offer(list(view.values()), worth_offering, cap) == (taken, kept)
+        view = {peer.id: peer for peer in [*view.values(), *taken] if peer.id in kept}
 
 
 @settings(max_examples=30)
@@ -154,7 +178,7 @@ def test_the_kernels_decide_as_the_reference_does(history: History) -> None:
 def test_labels_that_run_out_change_no_decision(history: History) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(labels, "_MOST", 2 * history.n + 2)
-        in_step_with_the_reference(history, *ring_of(history))
+        in_step_with_its_peers(history, *ring_of(history))
 
 
 def live(history: History, layer: Ring, cyclon: Any, vicinity: Any, cycles: range) -> list[Any]:

@@ -1,0 +1,156 @@
+"""One peer of CYCLON: its view, what it sends in a shuffle, and what it keeps of what arrives.
+
+Voulgaris, Gavidia, van Steen: *CYCLON: Inexpensive membership management for unstructured P2P overlays*,
+2005, Section 3 (enhanced shuffling); `sub2sub.cyclon.layer` says where it is read differently and what is
+added. Live peers run this class, and the kernels of the layer must take its decisions, draw for draw.
+
+An exchange is begun with `begin`, `answer`ed by the partner, and either `finish`ed or taken as failed
+(`fail`). A live peer may be asked by others while it waits for the reply: what was sent away is remembered by
+peer, and only what is still in the view when the reply comes is overwritten.
+
+What decides draw for draw, beyond the paper: a draw by place depends on the order of the view; a removed
+link's place is filled by the last link; of the links that were sent, those in the first places are
+overwritten first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from sub2sub.cyclon.rules import ANSWERED, SENT
+from sub2sub.cyclon.settings import CyclonSettings
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.descriptors import Descriptor, Link, oldest_place, remove_place
+
+__all__ = ["CyclonPeer", "Shuffle"]
+
+
+class Shuffle(NamedTuple):
+    """An exchange that a peer has begun."""
+
+    partner: Descriptor
+    links: list[Link]  # what to send
+    sent: frozenset[int]  # IDs of those that may be overwritten
+    again: bool  # whether the partner did not answer before
+
+
+@dataclass(eq=False)
+class CyclonPeer:
+    """The random links of one peer.
+
+    Attributes
+    ----------
+    own : Descriptor
+    settings : CyclonSettings
+        `tries` is not looked at: how often a message is sent is up to the driver.
+    phase : int
+        Shifts the cycles in which the peer turns to a partner that did not answer.
+    view : list of Link
+    lost : Descriptor or None
+        A partner that did not answer, or a contact named by others: whom to try from time to time.
+    in_vain : bool
+        Whether `lost` was tried again and did not answer again.
+    since : int
+        Cycle in which the view was last full, or the peer joined or last asked for a contact.
+
+    Examples
+    --------
+    >>> a, b, c = (Descriptor.of(id, [0.0], [1.0]) for id in (1, 2, 3))
+    >>> peer, partner = CyclonPeer(a, CyclonSettings()), CyclonPeer(b, CyclonSettings())
+    >>> peer.view, partner.view = [Link(b, 0)], [Link(c, 0)]
+    >>> shuffle = peer.begin(1, 1, Dice(7))
+    >>> peer.finish(shuffle, partner.answer(shuffle.links, Dice(7)))
+    >>> [link.peer.id for link in peer.view], [link.peer.id for link in partner.view]
+    ([3], [3, 1])
+    """
+
+    own: Descriptor
+    settings: CyclonSettings
+    phase: int = 0
+    view: list[Link] = field(default_factory=list)
+    lost: Descriptor | None = None
+    in_vain: bool = False
+    since: int = 0
+
+    def join(self, contacts: Iterable[Descriptor], now: int) -> None:
+        """Begin with some contacts, as far as there is room."""
+        known = {self.own.id, *(link.peer.id for link in self.view)}
+        for peer in contacts:
+            if peer.id not in known and len(self.view) < self.settings.view:
+                known.add(peer.id)
+                self.view.append(Link(peer, now))
+
+    def begin(self, turn: int, now: int, dice: Dice) -> Shuffle | None:
+        """Choose a partner, and what to send it; None if nobody is known."""
+        if again := self._tries_again(turn):
+            partner = self.lost
+        elif self.view:
+            partner = remove_place(self.view, oldest_place(self.view)).peer
+        else:
+            partner = None
+        if partner is None:
+            return None
+        links = self._sample(SENT, self.settings.shuffle - 1, dice)
+        sent = frozenset([link.peer.id for link in links])
+        return Shuffle(partner, [*links, Link(self.own, now)], sent, again)
+
+    def answer(self, received: Sequence[Link], dice: Dice) -> list[Link]:
+        """Take up what a request brought; returns what to send back."""
+        links = self._sample(ANSWERED, self.settings.shuffle, dice)
+        self._take_up(received, {link.peer.id for link in links})
+        return links
+
+    def finish(self, shuffle: Shuffle, received: Sequence[Link]) -> None:
+        """Take up what the reply brought."""
+        if shuffle.again and self.lost == shuffle.partner:
+            self.lost = None
+        self._take_up(received, shuffle.sent)
+
+    def fail(self, shuffle: Shuffle) -> None:
+        """Note that the partner did not answer; it will be tried again, if it is the first.
+
+        One tried again in vain is kept while nobody else fails to answer: it may be beyond a partition.
+        """
+        if shuffle.again:
+            self.in_vain = self.in_vain or self.lost == shuffle.partner
+        elif self.lost is None or self.in_vain:
+            self.lost, self.in_vain = shuffle.partner, False
+
+    def wants_contact(self, turn: int, patience: int) -> bool:
+        """Whether to ask for a contact again (`sub2sub.cyclon.rendezvous`); to be called once a cycle."""
+        if not patience or not self.settings.retry or len(self.view) >= self.settings.view:
+            self.since = turn
+        if turn - self.since < max(patience, 1):
+            return False
+        self.since = turn
+        return True
+
+    def introduce(self, contact: Descriptor) -> None:
+        """Name a contact, to be tried like a partner that did not answer."""
+        self.lost, self.in_vain = contact, False
+
+    def _tries_again(self, turn: int) -> bool:
+        """Whether it is time for the partner that did not answer."""
+        retry = self.settings.retry
+        return retry > 0 and self.lost is not None and (not self.view or (turn + self.phase) % retry == 0)
+
+    def _sample(self, first: int, most: int, dice: Dice) -> list[Link]:
+        size = len(self.view)
+        return [self.view[place] for place in dice.sample(first, size, min(most, size))]
+
+    def _take_up(self, received: Sequence[Link], sent: frozenset[int] | set[int]) -> None:
+        """Fill free places, then overwrite what was sent away; what is known is discarded."""
+        view, room = self.view, self.settings.view
+        known = {link.peer.id for link in view}
+        known.add(self.own.id)
+        places = [place for place, link in enumerate(view) if link.peer.id in sent]
+        places.reverse()
+        for link in received:
+            if link.peer.id in known:
+                continue
+            if len(view) < room:
+                view.append(link)
+            elif places:
+                view[places.pop()] = link

@@ -1,0 +1,221 @@
+"""One peer and an event: to whom it forwards, and what it still waits for.
+
+Sub-2-Sub, Section 4.2; `sub2sub.events.forwarding` says where it is read differently and what is added. Live
+peers run this, and the kernel must take its decisions, draw for draw.
+
+`forward` is the rule; its driver says of each message whether it was taken. In the simulator an
+acknowledgement is free and immediate, and the driver delivers the message to find out. Between live peers it
+is a message of its own, waited for a few cycles, and the driver (`Forwarder`) goes by those that have failed
+so far: when one fails, the rule is asked again with the same draws, and whoever it now names beyond those
+already sent to is sent to.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from sub2sub.events.dissemination import DisseminationSettings
+from sub2sub.events.forwarding import SHORTCUT
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.descriptors import Coordinates, Descriptor
+
+__all__ = ["Forwarder", "Views", "forward"]
+
+EventT = TypeVar("EventT", bound="Event")
+
+
+class Views(NamedTuple):
+    """What a peer knows when it forwards; ring neighbours in the order of the ring, starting after it."""
+
+    near: Sequence[Descriptor]
+    random: Sequence[Descriptor]
+    ring: Sequence[Descriptor]
+
+
+def forward(
+    views: Views,
+    point: Coordinates,
+    came_from: int | None,
+    settings: DisseminationSettings,
+    dice: Dice,
+    send: Callable[[Descriptor], bool],
+) -> dict[int, Descriptor]:
+    """Forward an event to the adjacent ring neighbours and along random shortcuts; returns to whom.
+
+    Parameters
+    ----------
+    views : Views
+    point : tuple of float
+        The event.
+    came_from : int or None
+        ID of the peer it came from.
+    settings : DisseminationSettings
+    dice : Dice
+        The peer's draws for this event.
+    send : callable
+        Sends the event to a peer; returns whether that has it now.
+
+    Examples
+    --------
+    >>> a, b, c = (Descriptor.of(id, [0.0], [1.0]) for id in (20, 30, 40))
+    >>> two = DisseminationSettings(shortcuts=0)
+    >>> sorted(forward(Views([], [], [a, b, c]), (0.5,), None, two, Dice(1), lambda peer: True))
+    [20, 40]
+    >>> sorted(forward(Views([], [], [a, b, c]), (0.5,), None, two, Dice(1), lambda peer: peer.id != 20))
+    [20, 30, 40]
+    """
+    sent: dict[int, Descriptor] = {}
+    took: set[int] = set()
+
+    def send_to(peer: Descriptor) -> bool:
+        sent[peer.id] = peer
+        if send(peer):
+            took.add(peer.id)
+            return True
+        return False
+
+    def follow_ring(neighbours: Sequence[Descriptor]) -> None:
+        """To the nearest that matches; to the next ones while nobody takes it."""
+        tries = 0
+        for peer in neighbours:
+            if not peer.matches(point):
+                continue
+            if peer.id == came_from or peer.id in took or tries > settings.retries:
+                return
+            if peer.id not in sent:
+                if send_to(peer):
+                    return
+                tries += 1
+
+    follow_ring(views.ring)
+    follow_ring(views.ring[::-1])
+    links = [*views.near, *views.random, *(views.ring if settings.ring_shortcuts else ())]
+    left = settings.shortcuts
+    for k in range(len(links)):
+        if left == 0:
+            break
+        other = k + dice.below(SHORTCUT + k, len(links) - k)
+        links[k], links[other] = links[other], links[k]
+        peer = links[k]
+        if peer.id != came_from and peer.id not in sent and peer.matches(point):
+            send_to(peer)
+            left -= 1
+    return sent
+
+
+class Event(Protocol):
+    """What has to be known of an event."""
+
+    @property
+    def name(self) -> bytes:
+        """The same wherever it comes by."""
+        ...
+
+    @property
+    def point(self) -> Coordinates:
+        """Where in the attribute space it is."""
+        ...
+
+
+@dataclass
+class Forwarding(Generic[EventT]):
+    """An event on its way from a peer: to whom it was sent, and who has not answered yet."""
+
+    event: EventT
+    came_from: int | None
+    dice: Dice
+    begun: int
+    sent: set[int] = field(default_factory=set)
+    waiting: set[int] = field(default_factory=set)
+    failed: set[int] = field(default_factory=set)
+
+
+class Forwarder(Generic[EventT]):
+    """The events of one peer: each is taken once, forwarded once, and forwarded past those that fail.
+
+    Parameters
+    ----------
+    settings : DisseminationSettings
+    memory : int
+        Events remembered: as seen, and as waiting for acknowledgements.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> a, b, c = (Descriptor.of(id, [0.0], [1.0]) for id in (20, 30, 40))
+    >>> views, forwarder = Views([], [], [a, b, c]), Forwarder(DisseminationSettings(shortcuts=0))
+    >>> forwarder.is_new(b"event"), forwarder.is_new(b"event")
+    (True, False)
+    >>> event = SimpleNamespace(name=b"event", point=(0.5,))
+    >>> [peer.id for peer in forwarder.begin(event, None, views, 7, Dice(1))]
+    [20, 40]
+    >>> [peer.id for peer in forwarder.failed(b"event", 20, views)]
+    [30]
+    """
+
+    def __init__(self, settings: DisseminationSettings, memory: int = 65536) -> None:
+        self.settings, self.memory = settings, memory
+        self.seen: OrderedDict[bytes, None] = OrderedDict()
+        self.open: OrderedDict[bytes, Forwarding[EventT]] = OrderedDict()
+
+    def is_new(self, name: bytes) -> bool:
+        """Whether an event is seen for the first time; it is remembered."""
+        if name in self.seen:
+            return False
+        self.seen[name] = None
+        if len(self.seen) > self.memory:
+            self.seen.popitem(last=False)
+        return True
+
+    def begin(
+        self, event: EventT, came_from: int | None, views: Views, now: int, dice: Dice
+    ) -> list[Descriptor]:
+        """Forward a new event; to whom."""
+        self.open[event.name] = Forwarding(event, came_from, dice, now)
+        if len(self.open) > self.memory:
+            self.open.popitem(last=False)
+        return self._next(event.name, views)
+
+    def taken(self, name: bytes, by: int) -> None:
+        """Note that a peer has an event."""
+        if name in self.open:
+            self.open[name].waiting.discard(by)
+            self._close_if_done(name)
+
+    def failed(self, name: bytes, at: int, views: Views) -> list[Descriptor]:
+        """Note that a peer did not take an event; to whom to send it instead."""
+        forwarding = self.open.get(name)
+        if forwarding is None or at not in forwarding.waiting:
+            return []
+        forwarding.waiting.remove(at)
+        forwarding.failed.add(at)
+        return self._next(name, views)
+
+    def overdue(self, before: int) -> list[tuple[bytes, int]]:
+        """Events forwarded before a moment, each with a peer that has not answered."""
+        late = [(name, each) for name, each in self.open.items() if each.begun < before]
+        return [(name, id) for name, each in late for id in each.waiting]
+
+    def _next(self, name: bytes, views: Views) -> list[Descriptor]:
+        each = self.open[name]
+        chosen = forward(
+            views,
+            each.event.point,
+            each.came_from,
+            self.settings,
+            each.dice,
+            lambda peer: peer.id not in each.failed,
+        )
+        more = [peer for peer in chosen.values() if peer.id not in each.sent]
+        ids = [peer.id for peer in more]
+        each.sent.update(ids)
+        each.waiting.update(ids)
+        self._close_if_done(name)
+        return more
+
+    def _close_if_done(self, name: bytes) -> None:
+        if not self.open[name].waiting:
+            del self.open[name]

@@ -1,0 +1,85 @@
+"""The clock of a live peer, by which it turns the ages that messages tell into stamps, and back.
+
+Inside a peer a link has a *stamp*, when its peer was last heard from, as in the simulator. Peers do not share
+a clock, so a message says an *age* instead (CYCLON's own way): stamp = clock - age. The time on the wire is
+not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sub2sub.live.core.messages import Mention
+from sub2sub.overlay.descriptors import Descriptor, Link
+from sub2sub.ring.peer import RingLink
+
+__all__ = ["START", "Clock"]
+
+START = 1 << 20  # of clocks, so that no stamp of a link one may be told of is below 0
+
+
+class Clock:
+    """A clock that moves by `unit` in a cycle.
+
+    In the simulator everybody's clock moves at once, by 1. Peers that tick on their own need a finer one: of
+    many ways a link comes by, the one on which fewest ticks fell would make it look youngest, and links to
+    dead peers would live much too long.
+
+    Attributes
+    ----------
+    now : int
+    turn : int
+        Cycles so far.
+
+    Examples
+    --------
+    >>> clock = Clock(unit=100, now=0)
+    >>> clock.tick()
+    >>> clock.advance(0.25)
+    >>> clock.now, clock.turn
+    (125, 1)
+    """
+
+    def __init__(self, unit: int = 1, now: int = START) -> None:
+        self.unit, self.now, self.turn = unit, now, 0
+        self._ticked = now
+
+    def tick(self) -> None:
+        """Move to the next cycle."""
+        self.turn += 1
+        self._ticked += self.unit
+        self.now = self._ticked
+
+    def advance(self, part: float) -> None:
+        """Move on within a cycle of which that part is over.
+
+        It waits at the end until the next tick: a peer that comes to its ticks late must not take those who
+        had no chance to tell it otherwise for dead.
+        """
+        self.now = max(self.now, self._ticked + min(int(part * self.unit), self.unit - 1))
+
+    def mentions(self, links: Iterable[Link]) -> tuple[Mention, ...]:
+        """Links as a message mentions them."""
+        now = self.now
+        return tuple([Mention(peer, max(now - stamp, 0)) for peer, stamp in links])
+
+    def ring_mentions(self, links: Iterable[RingLink]) -> tuple[Mention, ...]:
+        """Ring links as a message mentions them."""
+        now = self.now
+        return tuple(
+            [Mention(peer, max(now - stamp, 0), max(now - since, 0)) for peer, stamp, since in links]
+        )
+
+    def links(self, mentions: Iterable[Mention], own: Descriptor) -> list[Link]:
+        """Mentions as links, but for those of oneself and of another number of attributes."""
+        now, id, d = self.now, own.id, own.d
+        return [Link(peer, now - age) for peer, age, _ in mentions if peer.id != id and len(peer.low) == d]
+
+    def ring_links(self, mentions: Iterable[Mention], own: Descriptor) -> list[RingLink]:
+        """The same of ring links."""
+        now, id, d = self.now, own.id, own.d
+        return [
+            RingLink(peer, now - age, now - held)
+            for peer, age, held in mentions
+            if peer.id != id and len(peer.low) == d
+        ]

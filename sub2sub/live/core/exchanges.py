@@ -1,0 +1,72 @@
+"""The exchanges a live peer has begun, until they are answered or given up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+
+from sub2sub.cyclon.peer import Shuffle
+from sub2sub.live.core.messages import Message
+from sub2sub.overlay.descriptors import Descriptor
+
+__all__ = ["Exchange", "Exchanges"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """An exchange that waits for its reply.
+
+    Attributes
+    ----------
+    reply : type
+        The kind of message it waits for.
+    partner : Descriptor
+    begun : int
+        When, by the peer's clock.
+    expected : bool
+        Whether silence means that it has failed.
+    shuffle : Shuffle, optional
+        CYCLON's part in it.
+    """
+
+    reply: type[Message]
+    partner: Descriptor
+    begun: int
+    expected: bool = True
+    shuffle: Shuffle | None = None
+
+
+class Exchanges:
+    """Open exchanges by their numbers.
+
+    Parameters
+    ----------
+    numbers : iterator of int, optional
+        Numbers to give; hard to guess where others may forge replies.
+    """
+
+    def __init__(self, numbers: Iterator[int] | None = None) -> None:
+        self.open: dict[int, Exchange] = {}
+        self._numbers = numbers or count(1)
+
+    def begin(self, exchange: Exchange) -> int:
+        """Open an exchange; its number."""
+        number = next(self._numbers)
+        self.open[number] = exchange
+        return number
+
+    def finish(self, number: int, reply: Message) -> Exchange | None:
+        """Close the exchange that a reply belongs to; None if it belongs to none that is open."""
+        exchange = self.open.pop(number, None)
+        return exchange if exchange and isinstance(reply, exchange.reply) else None
+
+    def failed(self, number: int, partner: Descriptor) -> Exchange | None:
+        """Close an exchange whose request could not be sent; None if that is known already."""
+        exchange = self.open.get(number)
+        return self.open.pop(number) if exchange and exchange.partner.id == partner.id else None
+
+    def overdue(self, before: int) -> list[Exchange]:
+        """Close the exchanges begun before a moment; those whose silence means failure."""
+        late = [number for number, each in self.open.items() if each.begun < before]
+        return [each for each in map(self.open.pop, late) if each.expected]

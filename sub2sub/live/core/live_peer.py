@@ -1,0 +1,332 @@
+"""One live peer without clock or socket: what it makes of ticks, messages and silence.
+
+`tick` lets a cycle pass and returns what to send; `receive` takes a message and returns what to send in turn;
+`unreachable` says that a peer could not be reached. Every draw comes from outside, so that a test can hand a
+swarm of cores exactly what the simulator draws. Every decision is taken by the protocols' own peers
+(`sub2sub.cyclon.peer`, `sub2sub.vicinity.peer`, `sub2sub.ring.peer`, `sub2sub.events.peer`).
+
+What is added here is what a simulated exchange need not know: that a reply may be late or never come. An
+exchange is open for `patience` cycles and then taken as failed; a reply to none that is open is ignored.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from sub2sub.cyclon.peer import CyclonPeer
+from sub2sub.cyclon.rules import STREAM as CYCLON
+from sub2sub.events.dissemination import STREAM as EVENTS
+from sub2sub.events.peer import Forwarder, Views
+from sub2sub.events.walk import nearest_to
+from sub2sub.kernels.dice import Dice
+from sub2sub.live.core import messages as m
+from sub2sub.live.core.clock import START, Clock
+from sub2sub.live.core.exchanges import Exchange, Exchanges
+from sub2sub.live.core.settings import CoreSettings
+from sub2sub.overlay.descriptors import Descriptor, Link
+from sub2sub.ring.layer import STREAM as RING
+from sub2sub.ring.peer import Report, RingPeer
+from sub2sub.vicinity.peer import VicinityPeer
+from sub2sub.vicinity.rules import STREAM as VICINITY
+
+__all__ = ["Core", "Draws"]
+
+FEW = 63  # links of one message of CYCLON or VICINITY, at most, as of a view
+
+Deliver = Callable[[m.Event], None]
+Draws = Callable[[int], Dice]
+"""The draws of a layer, by the number of the layer's stream, for one tick or one message."""
+
+
+class Core:
+    """The state of one peer.
+
+    Parameters
+    ----------
+    own : Descriptor
+        Who it is.
+    deliver : callable
+        Called with each event the peer wants, once.
+    settings : CoreSettings
+    unit, now : int
+        Steps of the peer's clock in a cycle, and where it starts (see `Clock`).
+    phase : int, optional
+        Shifts the cycles of CYCLON's second attempts; by the peer's ID if not given.
+    numbers : iterator of int, optional
+        Numbers of exchanges; hard to guess where others may forge replies.
+
+    Attributes
+    ----------
+    random, near, ring : CyclonPeer, VicinityPeer, RingPeer
+        The peer in each layer.
+    counts : Counter
+        Of what happened: delivered, duplicates, spam, failed, and what was ignored.
+
+    Examples
+    --------
+    >>> a, b = (Descriptor.of(id, [0.0], [1.0]) for id in (1, 2))
+    >>> core = Core(a, print)
+    >>> core.join([b])
+    >>> [type(send.message).__name__ for send in core.tick(Dice)]
+    ['Near', 'Hello', 'Ring', 'Shuffle']
+    """
+
+    def __init__(
+        self,
+        own: Descriptor,
+        deliver: Deliver,
+        settings: CoreSettings | None = None,
+        unit: int = 1,
+        now: int = START,
+        phase: int | None = None,
+        numbers: Iterator[int] | None = None,
+    ) -> None:
+        self.own, self.deliver, self.settings = own, deliver, settings or CoreSettings()
+        overlay = self.settings.overlay
+        near, ring = overlay.vicinity, overlay.ring
+        self.clock = Clock(unit, now)
+        self.random = CyclonPeer(own, overlay.cyclon, own.id if phase is None else phase)
+        self.near = VicinityPeer(own, replace(near, max_age=near.max_age * unit))
+        self.ring = RingPeer(own, replace(ring, max_age=ring.max_age * unit))
+        self.events: Forwarder[m.Event] = Forwarder(self.settings.dissemination)
+        self.exchanges = Exchanges(numbers)
+        self.counts: Counter[str] = Counter()
+        self._suspect_age = overlay.suspect_age * unit
+
+    @property
+    def now(self) -> int:
+        """What the peer's clock says."""
+        return self.clock.now
+
+    @property
+    def turn(self) -> int:
+        """Cycles so far."""
+        return self.clock.turn
+
+    def join(self, contacts: Iterable[Descriptor]) -> None:
+        """Begin with some peers as random links."""
+        self.random.join([peer for peer in contacts if peer.d == self.own.d], self.now)
+
+    def tick(self, draws: Draws) -> list[m.Send]:
+        """Let a cycle pass.
+
+        CYCLON comes last, not first as in the simulator: it takes the partner's link out of the view until
+        the reply is there, which for a peer that knows one other would leave the other layers nothing.
+        """
+        self.clock.tick()
+        sends = self.give_up()
+        for turn in (self.meet_near, self.probe, self.meet_ring, self.shuffle):
+            sends += turn(draws)
+        return sends
+
+    def give_up(self) -> list[m.Send]:
+        """Take what has not been answered for too long as failed."""
+        before = self.now - self.settings.patience * self.clock.unit
+        for exchange in self.exchanges.overdue(before):
+            self._fail(exchange)
+        return [send for name, id in self.events.overdue(before) for send in self._instead(name, id)]
+
+    def meet_near(self, draws: Draws) -> list[m.Send]:
+        """VICINITY's turn."""
+        dice = draws(VICINITY)
+        partner = self.near.feed(self.random.view, self.now, dice)
+        if partner is None:
+            return []
+        links = self.near.offer(partner, self.random.view, self.now, dice)
+        number = self.exchanges.begin(Exchange(m.NearBack, partner, self.now))
+        return [m.Send(partner, m.Near(number, self.clock.mentions(links)))]
+
+    def probe(self, draws: Draws) -> list[m.Send]:
+        """Ask the ring neighbours that nobody has heard from for a while."""
+        suspects = self.ring.suspects(self._suspect_age, self.now)
+        return [
+            m.Send(peer, m.Probe(self.exchanges.begin(Exchange(m.Probed, peer, self.now))))
+            for peer in suspects
+        ]
+
+    def meet_ring(self, draws: Draws) -> list[m.Send]:
+        """The ring layer's turn."""
+        ring, dice = self.ring, draws(RING)
+        ring.expire(self.now)
+        sends = self._hello(ring.consider(self._fed(), self.now))
+        for turn in range(ring.settings.exchanges):
+            partner = ring.partner(turn, dice)
+            if partner is None:
+                break
+            exchange = Exchange(m.RingBack, partner, self.now, expected=ring.settings.two_sided)
+            lists = self._mentioned(ring.report(self._fed()))
+            sends.append(m.Send(partner, m.Ring(self.exchanges.begin(exchange), self.own, *lists)))
+        return sends
+
+    def shuffle(self, draws: Draws) -> list[m.Send]:
+        """CYCLON's turn."""
+        shuffle = self.random.begin(self.turn, self.now, draws(CYCLON))
+        if shuffle is None:
+            return []
+        number = self.exchanges.begin(Exchange(m.Shuffled, shuffle.partner, self.now, shuffle=shuffle))
+        return [m.Send(shuffle.partner, m.Shuffle(number, self.clock.mentions(shuffle.links)))]
+
+    def wants_contact(self) -> bool:
+        """Whether to ask for a contact again; to be called once a cycle."""
+        return self.random.wants_contact(self.turn, self.settings.overlay.patience)
+
+    def introduce(self, contact: Descriptor) -> None:
+        """Name a contact; CYCLON turns to it next."""
+        if contact.id != self.own.id and contact.d == self.own.d:
+            self.random.introduce(contact)
+
+    def publish(self, event: m.Event, draws: Draws) -> list[m.Send]:
+        """Begin to spread an event that matches this peer."""
+        return self._take(event, None, draws)
+
+    def leave(self) -> list[m.Send]:
+        """Say goodbye to the ring neighbours."""
+        return [m.Send(each.peer, m.Leave()) for each in self.ring.in_order()]
+
+    def receive(self, message: m.Message, sender: int, draws: Draws) -> list[m.Send]:
+        """Take a message from the peer that says its ID is `sender`."""
+        match message:
+            case m.Shuffle():
+                back = self.random.answer(self._few(message.links), draws(CYCLON))
+                return [m.Send(None, m.Shuffled(message.exchange, self.clock.mentions(back)))]
+            case m.Near():
+                return self._answer_near(message, draws)
+            case m.Ring():
+                return self._answer_ring(message)
+            case m.Hello():
+                self.ring.consider(self.clock.links([m.Mention(message.sender, 0)], self.own), self.now)
+                return []
+            case m.Probe():
+                return [m.Send(None, m.Probed(message.exchange))]
+            case m.Event():
+                return self._receive_event(message, sender, draws)
+            case m.Taken(name, took):
+                if not took:
+                    return self._instead(name, sender)
+                self.events.taken(name, sender)
+                return []
+            case m.Ask():
+                return [m.Send(None, self._answer(message))]
+            case m.Join():
+                links = [Link(self.own, self.now), *self.random.view][: self.settings.offers]
+                return [m.Send(None, m.Welcome(message.exchange, self.clock.mentions(links)))]
+            case m.Leave():
+                self.ring.suspect(sender, self._suspect_age, self.now)  # it is probed before it is believed
+                return []
+            case m.Shuffled() | m.NearBack() | m.RingBack() | m.Probed():
+                return self._finish(message, draws)
+            case _:
+                return self._ignore()
+
+    def unreachable(self, to: Descriptor, message: m.Message) -> list[m.Send]:
+        """Note that a message could not be sent."""
+        self.counts["failed"] += 1
+        if isinstance(message, m.Event):
+            return self._instead(message.name, to.id)
+        exchange = self.exchanges.failed(getattr(message, "exchange", -1), to)
+        if exchange:
+            self._fail(exchange)
+        return []
+
+    def known(self) -> list[Descriptor]:
+        """Everybody in any view."""
+        return [peer for view in self._views() for peer in view]
+
+    def _ignore(self) -> list[m.Send]:
+        self.counts["ignored"] += 1
+        return []
+
+    def _fail(self, exchange: Exchange) -> None:
+        if exchange.shuffle:
+            self.random.fail(exchange.shuffle)
+        elif exchange.reply is m.NearBack:
+            self.near.fail(exchange.partner)
+        elif exchange.reply is m.RingBack:
+            self.ring.fail(exchange.partner, self.now)
+
+    def _finish(self, message: m.Shuffled | m.NearBack | m.RingBack | m.Probed, draws: Draws) -> list[m.Send]:
+        exchange = self.exchanges.finish(message.exchange, message)
+        if exchange is None:
+            return self._ignore()
+        match message:
+            case m.Shuffled(_, links) if exchange.shuffle:
+                self.random.finish(exchange.shuffle, self._few(links))
+            case m.NearBack(_, links):
+                self.near.finish(self._few(links), self.now, draws(VICINITY))
+            case m.RingBack(_, fed, ring):
+                told = self._told(fed, ring)
+                return self._hello(self.ring.finish(exchange.partner, told, self.now))
+            case m.Probed():
+                self.ring.probed(exchange.partner.id, self.now)
+        return []
+
+    def _answer_near(self, message: m.Near, draws: Draws) -> list[m.Send]:
+        links = self._few(message.links)
+        if not links:
+            return self._ignore()
+        back = self.near.answer(links[-1].peer, links, self.random.view, self.now, draws(VICINITY))
+        return [m.Send(None, m.NearBack(message.exchange, self.clock.mentions(back)))]
+
+    def _answer_ring(self, message: m.Ring) -> list[m.Send]:
+        sender = message.sender
+        if sender.id == self.own.id or sender.d != self.own.d:
+            return self._ignore()
+        told = self._told(message.fed, message.ring)
+        reply, newcomers = self.ring.answer(sender, told, self._fed(), self.now)
+        hellos = self._hello(newcomers)
+        if reply is None:
+            return hellos
+        return [m.Send(None, m.RingBack(message.exchange, *self._mentioned(reply))), *hellos]
+
+    def _receive_event(self, event: m.Event, sender: int, draws: Draws) -> list[m.Send]:
+        if len(event.point) != self.own.d or not self.own.matches(event.point):
+            self.counts["spam"] += 1
+            return [m.Send(None, m.Taken(event.name, took=False))]
+        return [m.Send(None, m.Taken(event.name, took=True)), *self._take(event, sender, draws)]
+
+    def _take(self, event: m.Event, sender: int | None, draws: Draws) -> list[m.Send]:
+        if not self.events.is_new(event.name):
+            self.counts["duplicates"] += 1
+            return []
+        self.counts["delivered"] += 1
+        self.deliver(event)
+        onward = replace(event, hops=event.hops + 1)
+        targets = self.events.begin(onward, sender, self._views(), self.now, draws(EVENTS))
+        return [m.Send(peer, onward) for peer in targets]
+
+    def _instead(self, name: bytes, id: int) -> list[m.Send]:
+        """Send an event on past a peer that did not take it."""
+        forwarding = self.events.open.get(name)
+        if forwarding is None:
+            return []
+        return [m.Send(peer, forwarding.event) for peer in self.events.failed(name, id, self._views())]
+
+    def _answer(self, message: m.Ask) -> m.Answer:
+        nearest = []
+        if len(message.point) == self.own.d:
+            nearest = nearest_to(message.point, self.known(), self.settings.offers)
+        return m.Answer(message.exchange, tuple([m.Mention(peer, 0) for peer in (self.own, *nearest)]))
+
+    def _hello(self, newcomers: Sequence[Descriptor]) -> list[m.Send]:
+        return [m.Send(peer, m.Hello(self.own)) for peer in newcomers if self.ring.settings.hello]
+
+    def _views(self) -> Views:
+        near, random = ([link.peer for link in view] for view in (self.near.view, self.random.view))
+        return Views(near, random, [each.peer for each in self.ring.in_order()])
+
+    def _fed(self) -> list[Link]:
+        """The links of the layers below the ring's."""
+        return [*self.near.view, *self.random.view]
+
+    def _few(self, mentions: Sequence[m.Mention]) -> list[Link]:
+        """Mentions as links to different peers, and not too many."""
+        different = {link.peer.id: link for link in self.clock.links(mentions, self.own)}
+        return list(different.values())[-FEW:]
+
+    def _mentioned(self, report: Report) -> tuple[m.Mentions, m.Mentions]:
+        return self.clock.mentions(report.fed), self.clock.ring_mentions(report.ring)
+
+    def _told(self, fed: m.Mentions, ring: m.Mentions) -> Report:
+        return Report(self.clock.links(fed, self.own), self.clock.ring_links(ring, self.own))

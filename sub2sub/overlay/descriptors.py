@@ -1,0 +1,140 @@
+"""What one peer knows of another: who it is, what it subscribes to, where it is, and how old the news is.
+
+Peers written as objects (`sub2sub.cyclon.peer` and its siblings) hold these where the kernels hold numbers
+and rows of boxes. In tests a peer's ID is its number in the population; a live peer's is its sequence ID, and
+its address a host and a port. No protocol looks at the address.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sub2sub.errors import InputError
+from sub2sub.geometry.boxes import LARGEST, TOP, closed, normalise
+from sub2sub.rings.identifiers import sequence_id
+
+__all__ = ["AROUND", "Descriptor", "Link", "oldest_place", "remove_place", "ring_distance"]
+
+AROUND = 2**64  # sequence IDs around the ring
+
+Coordinates = tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """A peer: one subscription at one address, under one sequence ID for as long as it lasts.
+
+    Attributes
+    ----------
+    id : int
+        Sequence ID, unsigned 64 bits.
+    low, high : tuple of float
+        Its subscription, closed ranges.
+    address
+        Where it is, for whoever sends messages.
+    end : tuple of float
+        Where the half-open ranges [low, end) end that are the same as [low, high].
+
+    Examples
+    --------
+    >>> peer = Descriptor.of(7, [0.25], [0.5], ("127.0.0.1", 9000))
+    >>> peer.matches((0.5,)), peer.matches((0.6,))
+    (True, False)
+    """
+
+    id: int
+    low: Coordinates
+    high: Coordinates
+    address: Any = None
+    end: Coordinates = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Work out the half-open box, as `sub2sub.geometry.boxes.normalise` does."""
+        end = tuple([math.nextafter(min(high, TOP), math.inf) + 0.0 for high in self.high])
+        object.__setattr__(self, "end", end)
+        if any(low > TOP for low in self.low):
+            object.__setattr__(self, "low", tuple([min(low, TOP) for low in self.low]))
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    @classmethod
+    def of(cls, id: int, low: ArrayLike, high: ArrayLike, address: Any = None) -> Descriptor:
+        """A peer with validated ranges; infinite ends become those of the doubles.
+
+        Raises
+        ------
+        InputError
+            For NaN, low > high, wrong shapes or an invalid ID.
+        """
+        if np.ndim(low) != 1 or np.ndim(high) != 1:
+            raise InputError(f"low, high: expected shape (d,), got {np.shape(low)}, {np.shape(high)}")
+        lows, highs = closed(*normalise(np.atleast_2d(low), np.atleast_2d(high), ("low", "high")))
+        return cls(sequence_id(id), tuple(lows[0].tolist()), tuple(highs[0].tolist()), address)
+
+    @classmethod
+    def half_open(cls, id: int, low: Coordinates, end: Coordinates, address: Any = None) -> Descriptor:
+        """A peer with the half-open ranges [low, end).
+
+        Examples
+        --------
+        >>> Descriptor.half_open(3, (0.0,), (1.0,)).matches((1.0,))
+        False
+        """
+        high = tuple([LARGEST if x == LARGEST else math.nextafter(x, -math.inf) for x in end])
+        return cls(id, tuple(low), high, address)
+
+    @property
+    def d(self) -> int:
+        """Number of attributes."""
+        return len(self.low)
+
+    def matches(self, point: Coordinates) -> bool:
+        """Whether it wants an event at that point."""
+        for low, x, high in zip(self.low, point, self.high, strict=True):  # noqa: SIM110 (3 times as fast)
+            if not low <= x <= high:
+                return False
+        return True
+
+    def overlaps(self, other: Descriptor) -> bool:
+        """Whether two subscriptions share a point."""
+        for low, high, its_low, its_high in zip(self.low, self.high, other.low, other.high, strict=True):
+            if low > its_high or its_low > high:
+                return False
+        return True
+
+
+class Link(NamedTuple):
+    """A peer as a view holds it: with its stamp, when that peer was last heard from."""
+
+    peer: Descriptor
+    stamp: int
+
+
+def ring_distance(a: int, b: int, around: int = AROUND) -> int:
+    """How far apart two IDs are on a ring of `around` IDs.
+
+    Examples
+    --------
+    >>> ring_distance(2**64 - 1, 2), ring_distance(9, 1, around=10)
+    (3, 2)
+    """
+    return min((a - b) % around, (b - a) % around)
+
+
+def oldest_place(view: list[Link]) -> int:
+    """Place of the oldest link of a view, of equally old ones that to the lowest ID."""
+    return min(range(len(view)), key=lambda place: (view[place].stamp, view[place].peer.id))
+
+
+def remove_place(view: list[Link], place: int) -> Link:
+    """Remove a link from a view; the last link takes its place."""
+    removed = view[place]
+    view[place] = view[-1]
+    view.pop()
+    return removed

@@ -1,0 +1,231 @@
+"""One peer of the ring layer: its view, what it tells a partner, and what it keeps of what it is told.
+
+Sub-2-Sub, Section 4.1 and Figure 3; `sub2sub.ring.layer` says where it is read differently and what is added.
+Live peers run this class, and the kernels of the layer must take its decisions, draw for draw.
+
+In a cycle a peer drops who is too old (`expire`), takes up what the layers below have found (`consider`),
+and exchanges everything it knows (`report`) with a neighbour (`partner`), which takes it up and `answer`s
+with what it knows; the peer takes that up (`finish`), or notes that nobody answered (`fail`). Newcomers are
+told hello.
+
+Which candidates are needed is asked of `sub2sub.ring.need`, or of another object with the same answers. What
+decides draw for draw: candidates are considered nearest on the ring first, of equally near ones in the order
+in which they were told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.descriptors import AROUND, Descriptor, Link, ring_distance
+from sub2sub.ring.layer import DRAWS
+from sub2sub.ring.need import Need, Needed
+from sub2sub.ring.partner import CHOICE
+from sub2sub.ring.settings import Partner, RingSettings
+
+__all__ = ["Neighbour", "Report", "RingLink", "RingPeer"]
+
+
+@dataclass(slots=True)
+class Neighbour:
+    """A ring neighbour: when it was last heard from by anybody, taken up, and met (-1: never)."""
+
+    peer: Descriptor
+    stamp: int
+    since: int
+    met: int = -1
+
+
+class RingLink(NamedTuple):
+    """A ring neighbour as a peer tells of it."""
+
+    peer: Descriptor
+    stamp: int
+    since: int
+
+
+class Report(NamedTuple):
+    """What a peer tells in an exchange: links of the layers below, and its ring neighbours."""
+
+    fed: Sequence[Link]
+    ring: Sequence[RingLink]
+
+
+class RingPeer:
+    """The ring links of one peer.
+
+    Parameters
+    ----------
+    own : Descriptor
+    settings : RingSettings
+    around : int
+        IDs around the ring.
+    need : Needed, optional
+        Which candidates are needed.
+
+    Attributes
+    ----------
+    view : dict of int to Neighbour
+        By ID.
+    forgot : int
+        When a neighbour was last removed: from then on, what was refused may be needed.
+
+    Examples
+    --------
+    >>> a, b, c = (Descriptor.of(id, [0.0], [1.0]) for id in (10, 20, 30))
+    >>> peer, other = RingPeer(a, RingSettings()), RingPeer(b, RingSettings())
+    >>> [peer.id for peer in peer.consider([Link(b, 0)], 1)]
+    [20]
+    >>> reply, newcomers = other.answer(a, peer.report([]), [Link(c, 0)], 1)
+    >>> [peer.id for peer in newcomers], [peer.id for peer in peer.finish(b, reply, 1)]
+    ([10], [30])
+    """
+
+    def __init__(
+        self, own: Descriptor, settings: RingSettings, around: int = AROUND, need: Needed | None = None
+    ) -> None:
+        self.own, self.settings, self.around = own, settings, around
+        self.need = need or Need(own, settings.max_steps)
+        self.view: dict[int, Neighbour] = {}
+        self.forgot = -1
+        self._order: list[Neighbour] | None = []
+
+    def in_order(self) -> list[Neighbour]:
+        """The neighbours in the order of the ring, starting after oneself."""
+        if self._order is None:
+            own, around = self.own.id, self.around
+            self._order = sorted(self.view.values(), key=lambda each: (each.peer.id - own) % around)
+        return self._order
+
+    def expire(self, now: int) -> None:
+        """Remove those that nobody has heard from for too long."""
+        if self.settings.max_age:
+            for each in list(self.view.values()):
+                if each.stamp < now - self.settings.max_age:
+                    self.remove(each.peer.id, now)
+
+    def remove(self, id: int, now: int) -> None:
+        """Remove a neighbour."""
+        del self.view[id]
+        self.forgot, self._order = now, None
+        self.need.forget()
+
+    def partner(self, turn: int, dice: Dice) -> Descriptor | None:
+        """Whom to exchange with in the cycle's exchange number `turn`; None without neighbours."""
+        order = self.in_order()
+        if not order:
+            return None
+        if self.settings.partner == Partner.NEAREST:
+            return min(order[0].peer, order[-1].peer, key=self._distance)
+        first = dice.below(turn * DRAWS + CHOICE, len(order))
+        if self.settings.partner == Partner.RANDOM:
+            return order[first].peer
+        return min(order[first:] + order[:first], key=lambda each: each.met).peer
+
+    def report(self, fed: Sequence[Link]) -> Report:
+        """What to tell a partner."""
+        return Report(fed, [RingLink(each.peer, each.stamp, each.since) for each in self.in_order()])
+
+    def answer(
+        self, sender: Descriptor, told: Report, fed: Sequence[Link], now: int
+    ) -> tuple[Report | None, list[Descriptor]]:
+        """Take up what a request brought; returns what to send back, if anything, and the newcomers."""
+        met = self.heard_from(sender.id, now)
+        self._renew_all(told.ring)
+        reply = self.report(fed) if self.settings.two_sided else None
+        newcomers = self.consider([*told.fed, *self._new_since(met, told.ring), Link(sender, now)], now)
+        if met < 0:
+            self.heard_from(sender.id, now)
+        return reply, newcomers
+
+    def finish(self, partner: Descriptor, told: Report, now: int) -> list[Descriptor]:
+        """Take up what the reply brought; returns the newcomers."""
+        self._renew_all(told.ring)
+        met = self.heard_from(partner.id, now)
+        return self.consider([*told.fed, *self._new_since(met, told.ring)], now)
+
+    def fail(self, partner: Descriptor, now: int) -> None:
+        """Note that a partner did not answer, if it is still a neighbour."""
+        if partner.id in self.view:
+            self.view[partner.id].met = now
+            if self.settings.drop_failed:
+                self.remove(partner.id, now)
+
+    def consider(self, links: Iterable[Link | RingLink], now: int) -> list[Descriptor]:
+        """Take up what is needed, nearest first, then drop what is no longer; returns the newcomers."""
+        oldest = now - self.settings.max_age if self.settings.max_age else 0
+        view, may_be_needed, own = self.view, self.need.may_be, self.own.id
+        unknown = []
+        for link in links:
+            if link.stamp >= oldest:
+                if link.peer.id in view:
+                    self._renew(link)
+                elif link.peer.id != own and may_be_needed(link.peer):
+                    unknown.append(link)
+        if not unknown:
+            return []
+        unknown.sort(key=lambda link: self._distance(link.peer))
+        neighbours = [each.peer for each in view.values()]
+        candidates: dict[int, Descriptor] = {}
+        for link in unknown:
+            candidates.setdefault(link.peer.id, link.peer)
+        taken, kept = self.need.offer(neighbours, list(candidates.values()), self.settings.cap)
+        if not taken:
+            return []
+        new = {peer.id for peer in taken}
+        for link in unknown:
+            if link.peer.id in view:
+                self._renew(link)
+            elif link.peer.id in new:
+                view[link.peer.id] = Neighbour(link.peer, link.stamp, since=now)
+        self.view = {id: each for id, each in view.items() if id in kept}
+        self._order = None
+        return taken
+
+    def heard_from(self, id: int, now: int) -> int:
+        """Note a message from a peer, if it is a neighbour; when they last met, -1 for never."""
+        each = self.view.get(id)
+        if each is None:
+            return -1
+        before, each.met, each.stamp = each.met, now, now
+        return before
+
+    def suspects(self, age: int, now: int) -> list[Descriptor]:
+        """Neighbours to probe: those that nobody has heard from for `age`, 0 for never."""
+        return [each.peer for each in self.in_order() if now - each.stamp >= age] if age else []
+
+    def suspect(self, id: int, age: int, now: int) -> None:
+        """Probe a neighbour next, as if nobody had heard from it for `age`."""
+        if id in self.view and age:
+            self.view[id].stamp = min(self.view[id].stamp, now - age)
+
+    def probed(self, id: int, now: int) -> None:
+        """Note that a neighbour answered a probe."""
+        if id in self.view:
+            self.view[id].stamp = now
+
+    def _distance(self, peer: Descriptor) -> int:
+        return ring_distance(peer.id, self.own.id, self.around)
+
+    def _new_since(self, met: int, told: Sequence[RingLink]) -> list[RingLink]:
+        """What may be new of another's neighbours: not what it had when the two met last.
+
+        What it had then it offered then, and it would be refused again as long as nothing was removed here.
+        """
+        memory = met if self.forgot < met else -1
+        return [link for link in told if link.since >= memory]
+
+    def _renew_all(self, told: Sequence[RingLink]) -> None:
+        for link in told:
+            if link.peer.id in self.view:
+                self._renew(link)
+
+    def _renew(self, link: Link | RingLink) -> None:
+        """Let the fresher stamp win."""
+        if self.settings.max_age:
+            each = self.view[link.peer.id]
+            if link.stamp > each.stamp:
+                each.stamp = link.stamp

@@ -1,0 +1,185 @@
+"""One peer of VICINITY: its view, what it sends in an exchange, and what it keeps of what arrives.
+
+Voulgaris, van Steen: *Epidemic-style management of semantic overlays for content-based searching*, 2005;
+`sub2sub.vicinity.layer` says where it is read differently. Live peers run this class, and the kernels of the
+layer must take its decisions, draw for draw. Distances are computed by whoever receives a link, never
+believed.
+
+In a cycle a peer takes up random links and chooses a partner (`feed`), sends it the links that suit the
+partner best (`offer`), gets an `answer`, and either takes that up (`finish`) or drops the partner (`fail`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from math import inf
+
+import numpy as np
+
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.descriptors import (
+    AROUND,
+    Descriptor,
+    Link,
+    oldest_place,
+    remove_place,
+    ring_distance,
+)
+from sub2sub.vicinity.proximity import Tie
+from sub2sub.vicinity.rules import BACK, FED, HIS_START, START, THERE
+from sub2sub.vicinity.settings import VicinitySettings
+
+__all__ = ["VicinityPeer", "squared_distance"]
+
+# The kernels keep squared distances as float32 between these (`sub2sub.vicinity.proximity`).
+LEAST, MOST = float(np.float32(1e-30)), float(np.float32(3e38))
+
+
+def squared_distance(a: Descriptor, b: Descriptor) -> float:
+    """Squared distance of two boxes, 0 only if they overlap (Sub-2-Sub, Section 4.1).
+
+    Squares are summed four at a time, as the kernels do: floats do not add up alike in every order.
+
+    Examples
+    --------
+    >>> a, b = Descriptor.half_open(1, (0.0,), (1.0,)), Descriptor.half_open(2, (4.0,), (5.0,))
+    >>> squared_distance(a, b), squared_distance(a, a)
+    (9.0, 0.0)
+    """
+    if a.overlaps(b):
+        return 0.0
+    gaps = [max(p - s, r - q, 0.0) for p, q, r, s in zip(a.low, a.end, b.low, b.end, strict=True)]
+    squares = [gap * gap for gap in gaps] + [0.0] * (-len(gaps) % 4)
+    total = 0.0
+    for k in range(0, len(squares), 4):
+        total += (squares[k] + squares[k + 1]) + (squares[k + 2] + squares[k + 3])
+    return float(np.float32(min(max(total, LEAST), MOST)))
+
+
+@dataclass(eq=False)
+class VicinityPeer:
+    """The proximity links of one peer: the nearest it has seen.
+
+    Attributes
+    ----------
+    own : Descriptor
+    settings : VicinitySettings
+    around : int
+        IDs around the ring, for `Tie.SEQUENCE`.
+    view : list of Link
+
+    Examples
+    --------
+    >>> a, near, far = (Descriptor.of(k, [low], [low + 1.0]) for k, low in enumerate((0.0, 0.5, 7.0)))
+    >>> peer = VicinityPeer(a, VicinitySettings(view=1))
+    >>> peer.feed([Link(far, 0), Link(near, 0)], 1, Dice(7)).id
+    1
+    """
+
+    own: Descriptor
+    settings: VicinitySettings
+    around: int = AROUND
+    view: list[Link] = field(default_factory=list)
+
+    def gap(self, a: Descriptor, b: Descriptor) -> float:
+        """How far two peers are from each other; under `Tie.SEQUENCE` overlapping ones by their IDs."""
+        if self.settings.tie == Tie.SEQUENCE and a.overlaps(b):
+            share = ring_distance(a.id, b.id, self.around) / self.around
+            return float(np.float32(share) * np.float32(LEAST))
+        return squared_distance(a, b)
+
+    def gaps(self) -> list[float]:
+        """How far each link of the view is."""
+        return [self.gap(self.own, link.peer) for link in self.view]
+
+    def worst(self, gaps: list[float] | None = None) -> float:
+        """What a link must not be farther than to be of interest."""
+        return max(gaps or self.gaps()) if len(self.view) == self.settings.view else inf
+
+    def feed(self, randoms: Sequence[Link], now: int, dice: Dice) -> Descriptor | None:
+        """Take up random links, drop old ones; returns the partner to turn to, None if nobody is left."""
+        self._take_up(randoms, now, FED, dice)
+        oldest_allowed = self._oldest_allowed(now)
+        while self.view:
+            place = oldest_place(self.view)
+            if self.view[place].stamp >= oldest_allowed:
+                return self.view[place].peer
+            remove_place(self.view, place)
+        return None
+
+    def offer(self, partner: Descriptor, randoms: Sequence[Link], now: int, dice: Dice) -> list[Link]:
+        """What to send to a partner."""
+        return self._nearest_for(partner, randoms, dice.below(START, max(len(self.view), 1)), now)
+
+    def answer(
+        self, sender: Descriptor, received: Sequence[Link], randoms: Sequence[Link], now: int, dice: Dice
+    ) -> list[Link]:
+        """Take up what a request brought; returns what to send back."""
+        links = self._nearest_for(sender, randoms, dice.below(HIS_START, max(len(self.view), 1)), now)
+        self._take_up(received, now, THERE, dice)
+        return links
+
+    def finish(self, received: Sequence[Link], now: int, dice: Dice) -> None:
+        """Take up what the reply brought."""
+        self._take_up(received, now, BACK, dice)
+
+    def fail(self, partner: Descriptor) -> None:
+        """Drop a partner that did not answer, if it is still there."""
+        for place, link in enumerate(self.view):
+            if link.peer.id == partner.id:
+                remove_place(self.view, place)
+                return
+
+    def _oldest_allowed(self, now: int) -> int:
+        return now - self.settings.max_age if self.settings.max_age else 0
+
+    def _nearest_for(self, target: Descriptor, randoms: Sequence[Link], start: int, now: int) -> list[Link]:
+        """The links nearest to `target`, of equals the first, from place `start` on; and one to oneself."""
+        view = self.view
+        known = {link.peer.id for link in view}
+        known.add(target.id)
+        links = [link for link in (*view[start:], *view[:start]) if link.peer.id != target.id]
+        links += [link for link in randoms if link.peer.id not in known]
+        wanted = self.settings.shuffle - 1
+        nearest: list[Link] = []
+        if self.settings.tie != Tie.SEQUENCE:  # where nothing is nearer than any peer that overlaps
+            nearest = list(islice((link for link in links if target.overlaps(link.peer)), wanted))
+        if len(nearest) < wanted:
+            nearest = sorted(links, key=lambda link: self.gap(target, link.peer))[:wanted]
+        return [*nearest, Link(self.own, now)]
+
+    def _take_up(self, received: Sequence[Link], now: int, first: int, dice: Dice) -> None:
+        """Keep the nearest; what is known is only refreshed."""
+        view, room, oldest_allowed = self.view, self.settings.view, self._oldest_allowed(now)
+        gaps = self.gaps()
+        worst = self.worst(gaps)
+        place_of = {link.peer.id: place for place, link in enumerate(view)}
+        news = []
+        for link in received:
+            if link.stamp < oldest_allowed:
+                continue
+            place = place_of.get(link.peer.id)
+            if place is None:
+                gap = self.gap(self.own, link.peer)
+                if gap <= worst:
+                    news.append((gap, link))
+            elif link.stamp > view[place].stamp:
+                view[place] = Link(view[place].peer, link.stamp)
+        as_near_as_all = []
+        for gap, link in news:
+            if len(view) < room:
+                view.append(link)
+                gaps.append(gap)
+                worst = self.worst(gaps)
+            elif gap < worst:
+                place = gaps.index(worst)
+                view[place], gaps[place] = link, gap
+                worst = max(gaps)
+            elif gap == 0.0:
+                as_near_as_all.append(link)
+        if self.settings.tie == Tie.RANDOM and worst == 0.0:
+            places = dice.sample(first, room, min(room, len(as_near_as_all)))
+            for place, link in zip(places, as_near_as_all, strict=False):
+                view[place] = link

@@ -1,0 +1,199 @@
+"""Events and publishers among peers as objects: what the kernels must agree with, draw for draw.
+
+A peer forwards by `sub2sub.events.peer.forward` and a publisher walks by `sub2sub.events.walk.Walk`, as live
+ones do. What is added is the network, virtual peers on one host, and what is counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sub2sub.events.dissemination import STREAM, DisseminationSettings
+from sub2sub.events.forwarding import LOSS
+from sub2sub.events.peer import Views, forward
+from sub2sub.events.publishing import CONTACT, HAND_OVER, PER_STEP, REPLY, REQUEST, PublisherSettings
+from sub2sub.events.publishing import STREAM as PUBLISHER
+from sub2sub.events.walk import Walk
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.overlay.network import Network
+from tests.sub2sub.geometry import naive
+from tests.sub2sub.overlay.engine import descriptors
+
+Point = tuple[float, ...]
+
+
+@dataclass
+class Peer:
+    """A subscriber with its views; ring neighbours in the order of the ring, starting after itself."""
+
+    number: int
+    box: naive.Box
+    host: int
+    near: list[int] = field(default_factory=list)
+    random: list[int] = field(default_factory=list)
+    ring: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Report:
+    """What became of one event."""
+
+    hop_of: dict[int, int] = field(default_factory=dict)
+    applications: set[int] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
+    received: Counter[int] = field(default_factory=Counter)
+    forwarded: Counter[int] = field(default_factory=Counter)
+    failures: set[tuple[int, int]] = field(default_factory=set)
+
+
+class Dissemination:
+    def __init__(
+        self, peers: list[Peer], network: Network, settings: DisseminationSettings, seed: int, cycle: int
+    ):
+        self.peers, self.network, self.settings = peers, network, settings
+        self.descriptors = descriptors([peer.box for peer in peers])
+        self.dice = Dice.of(seed, STREAM, cycle)
+
+    def publish(self, number: int, point: Point, entry: int) -> Report:
+        self.point, self.dice_of_event = point, self.dice.of_peer(number)
+        self.report, self.queue = Report(), []
+        if entry >= 0 and self.is_up(entry):
+            self.receive(entry, sender=None, hop=0)
+        for peer, sender in self.queue:  # grows while it is read
+            self.forward(self.peers[peer], sender)
+        return self.report
+
+    def matches(self, peer: int) -> bool:
+        return naive.contains_point(self.peers[peer].box, self.point)
+
+    def alive(self, peer: int) -> bool:
+        return bool(self.network.alive[peer])
+
+    def neighbours_on_host(self, peer: int) -> list[int]:
+        host = self.peers[peer].host
+        return [other.number for other in self.peers if other.host == host] if host >= 0 else [peer]
+
+    def is_up(self, peer: int) -> bool:
+        return self.alive(peer) or any(self.alive(other) for other in self.neighbours_on_host(peer))
+
+    def resident(self, peer: int) -> int | None:
+        """Who takes what arrived for `peer`."""
+        candidates = [peer] if self.alive(peer) else self.neighbours_on_host(peer)
+        return next((other for other in candidates if self.alive(other) and self.matches(other)), None)
+
+    def receive(self, peer: int, sender: int | None, hop: int) -> bool:
+        taker = self.resident(peer)
+        if taker is None:
+            self.report.counts["spam"] += 1
+            return False
+        self.report.received[taker] += 1
+        if taker in self.report.hop_of:
+            self.report.counts["duplicates"] += 1
+            return True
+        self.report.hop_of[taker] = hop
+        host = self.peers[taker].host
+        self.report.applications.add(host if host >= 0 else -1 - taker)
+        self.queue.append((taker, sender))
+        return True
+
+    def send(self, sender: Peer, to: int, dice: Dice) -> bool:
+        hop = self.report.hop_of[sender.number] + 1
+        if sender.host >= 0 and sender.host == self.peers[to].host:
+            if not self.alive(to):
+                return False
+            self.report.counts["local"] += 1
+            return self.receive(to, sender.number, hop)
+        lost = dice.chance(LOSS + self.report.forwarded[sender.number], self.network.loss)
+        self.report.forwarded[sender.number] += 1
+        self.report.counts["messages"] += 1
+        if lost or self.network.group[sender.number] != self.network.group[to] or not self.is_up(to):
+            self.report.counts["failed"] += 1
+            return False
+        return self.receive(to, sender.number, hop)
+
+    def forward(self, peer: Peer, came_from: int | None) -> None:
+        dice = self.dice_of_event.of_peer(peer.number)
+        took: dict[int, bool] = {}
+
+        def send(to: Descriptor) -> bool:
+            took[to.id] = self.send(peer, to.id, dice)
+            return took[to.id]
+
+        views = Views(*(self.known(view) for view in (peer.near, peer.random, peer.ring)))
+        no_shortcuts = DisseminationSettings(0, self.settings.ring_shortcuts, self.settings.retries)
+        forward(views, self.point, came_from, self.settings, dice, send)
+        on_ring = forward(views, self.point, came_from, no_shortcuts, dice, lambda to: took[to.id])
+        self.report.failures |= {(peer.number, to) for to in on_ring if not took[to]}
+
+    def known(self, numbers: Sequence[int]) -> list[Descriptor]:
+        return [self.descriptors[number] for number in numbers]
+
+
+class Publisher:
+    def __init__(
+        self,
+        peers: list[Peer],
+        network: Network,
+        settings: PublisherSettings,
+        number: int,
+        point: Point,
+        seed: int,
+    ) -> None:
+        self.peers, self.network, self.settings = peers, network, settings
+        self.descriptors = descriptors([peer.box for peer in peers])
+        self.dice = Dice.of(seed, PUBLISHER, 3).of_peer(number)
+        self.path = Walk(point, settings)
+        self.home, self.last_to_answer = 0, -1
+        self.entry, self.messages, self.failed = -1, 0, 0
+
+    @property
+    def steps(self) -> int:
+        return self.path.steps
+
+    def walk(self) -> None:
+        if not self.network.alive.any():
+            return
+        while self.entry < 0 and (move := self.path.next()):
+            if not move.hand_over:
+                self.ask(self.anybody() if move.peer is None else move.peer.id)
+            elif move.peer and self.arrives(move.peer.id, HAND_OVER):
+                self.entry = move.peer.id
+
+    def draw(self, k: int) -> int:
+        return PER_STEP * (self.steps - 1) + k
+
+    def lost(self, k: int) -> bool:
+        return self.dice.chance(self.draw(k), self.network.loss)
+
+    def arrives(self, peer: int, k: int) -> bool:
+        self.messages += 1
+        there = self.network.alive[peer] and self.network.group[peer] == self.home
+        if there and not self.lost(k):
+            return True
+        self.failed += 1
+        return False
+
+    def anybody(self) -> int:
+        """A random link of the last who answered; a random peer at first."""
+        choices = self.peers[self.last_to_answer].random if self.last_to_answer >= 0 else []
+        live = np.flatnonzero(self.network.alive).tolist()
+        peer = (choices or live)[self.dice.below(self.draw(CONTACT), len(choices or live))]
+        if self.steps == 1:
+            self.home = int(self.network.group[peer])
+        return peer
+
+    def ask(self, peer: int) -> None:
+        if not self.arrives(peer, REQUEST):
+            return
+        self.messages += 1
+        if self.lost(REPLY):
+            self.failed += 1
+            return
+        self.last_to_answer, known = peer, self.peers[peer]
+        offers = known.near + known.random + (known.ring if self.settings.ring_offers else [])
+        self.path.answered(self.descriptors[peer], [self.descriptors[other] for other in offers])

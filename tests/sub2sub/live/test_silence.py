@@ -1,0 +1,303 @@
+"""What a core makes of silence and of late replies: an exchange is open for just `patience` cycles.
+
+And the other places where live and simulated peers differ (docs/live.md, "Where live and simulated differ").
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sub2sub.events.dissemination import DisseminationSettings
+from sub2sub.events.publishing import PublisherSettings
+from sub2sub.events.walk import Move, Walk
+from sub2sub.live.core import messages as m
+from sub2sub.live.core.clock import Clock
+from sub2sub.live.core.live_peer import Core, Draws
+from sub2sub.live.core.settings import CoreSettings
+from sub2sub.overlay.descriptors import Descriptor, Link
+from sub2sub.overlay.overlay import OverlaySettings
+from sub2sub.ring.peer import RingLink
+from tests.sub2sub.live.test_core import OWN, draws, peer
+from tests.sub2sub.overlay.engine import FigureThree
+
+PARTNER, OTHER, THIRD = peer(9), peer(8), peer(7)
+EVENT = m.Event(bytes(16), (0.5,), 0, b"")
+
+
+def core(patience: int, unit: int, **ring: object) -> Core:
+    overlay = OverlaySettings()
+    overlay = replace(overlay, ring=replace(overlay.ring, **{"max_age": 0, "drop_failed": True, **ring}))
+    settings = CoreSettings(overlay, DisseminationSettings(shortcuts=0), patience)
+    made = Core(OWN, lambda event: None, settings, unit=unit)
+    made.clock.tick()
+    return made
+
+
+def open_shuffle(made: Core, dice: Draws) -> list[m.Send]:
+    made.join([PARTNER])
+    return made.shuffle(dice)
+
+
+def open_near(made: Core, dice: Draws) -> list[m.Send]:
+    made.near.view = [Link(PARTNER, made.now)]
+    return made.meet_near(dice)
+
+
+def open_ring(made: Core, dice: Draws) -> list[m.Send]:
+    made.ring.consider([Link(PARTNER, made.now)], made.now)
+    return made.meet_ring(dice)
+
+
+Opening = Callable[[Core, Draws], list[m.Send]]
+Seen = Callable[[Core], bool]
+KINDS: dict[str, tuple[Opening, Seen, Callable[[int], m.Message], Seen]] = {
+    "shuffle": (
+        open_shuffle,
+        lambda made: made.random.lost == PARTNER,
+        lambda number: m.Shuffled(number, (m.Mention(OTHER, 0),)),
+        lambda made: [link.peer for link in made.random.view] == [OTHER],
+    ),
+    "near": (
+        open_near,
+        lambda made: made.near.view == [],
+        lambda number: m.NearBack(number, (m.Mention(OTHER, 0), m.Mention(PARTNER, 0))),
+        lambda made: OTHER in [link.peer for link in made.near.view],
+    ),
+    "ring": (
+        open_ring,
+        lambda made: made.ring.view == {},
+        lambda number: m.RingBack(number, (m.Mention(OTHER, 0),), ()),
+        lambda made: OTHER.id in made.ring.view,
+    ),
+}
+everywhere = pytest.mark.parametrize("patience", [1, 2, 7])
+fine_or_coarse = pytest.mark.parametrize("unit", [1, 100])
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def number_of(sends: list[m.Send]) -> int:
+    (number,) = (send.message.exchange for send in sends if hasattr(send.message, "exchange"))
+    return int(number)
+
+
+def next_cycle(made: Core) -> list[m.Send]:
+    made.clock.tick()
+    return made.give_up()
+
+
+@everywhere
+@fine_or_coarse
+@every_kind
+def test_an_exchange_fails_after_patience_cycles_of_silence_and_not_before(
+    kind: str, unit: int, patience: int
+) -> None:
+    begin, has_failed, _, _ = KINDS[kind]
+    made = core(patience, unit)
+    begin(made, draws())
+    for _ in range(patience):
+        next_cycle(made)
+        assert not has_failed(made)
+    next_cycle(made)
+    assert has_failed(made)
+    assert made.exchanges.open == {}
+
+
+@everywhere
+@fine_or_coarse
+@every_kind
+def test_a_reply_is_taken_up_in_time_and_ignored_when_it_is_late(kind: str, unit: int, patience: int) -> None:
+    begin, _, reply, was_taken_up = KINDS[kind]
+    for late, cycles in ((False, patience), (True, patience + 1)):
+        made, dice = core(patience, unit), draws()
+        number = number_of(begin(made, dice))
+        for _ in range(cycles):
+            next_cycle(made)
+        made.receive(reply(number), PARTNER.id, dice)
+        assert was_taken_up(made) is not late
+        assert made.counts["ignored"] == int(late)
+
+
+@everywhere
+@fine_or_coarse
+def test_an_event_goes_round_a_silent_neighbour_after_patience_cycles(unit: int, patience: int) -> None:
+    made, dice = core(patience, unit), draws()
+    made.ring.consider([Link(each, made.now) for each in (peer(9, 0, 0.6), peer(30), peer(60))], made.now)
+    assert [send.to.id for send in made.publish(EVENT, dice) if send.to] == [9, 60]
+    made.receive(m.Taken(EVENT.name, took=True), 60, dice)
+    for _ in range(patience):
+        assert next_cycle(made) == []
+    assert [send.to.id for send in next_cycle(made) if send.to] == [30]
+
+
+def test_a_probe_that_is_answered_makes_a_link_fresh_and_silence_does_not() -> None:
+    for answered in (True, False):
+        made, dice = core(patience=2, unit=1, max_age=9), draws()
+        made.ring.consider([Link(PARTNER, made.now)], made.now)
+        for _ in range(OverlaySettings().suspect_age):
+            assert made.probe(dice) == []
+            next_cycle(made)
+        (probe,) = made.probe(dice)
+        if answered:
+            made.receive(m.Probed(number_of([probe])), PARTNER.id, dice)
+        for _ in range(4):
+            next_cycle(made)
+        made.ring.expire(made.now)
+        assert (PARTNER.id in made.ring.view) is answered
+
+
+def test_one_who_asks_nobody_to_answer_takes_silence_for_nothing() -> None:
+    made = core(patience=1, unit=1, two_sided=False)
+    open_ring(made, draws())
+    for _ in range(5):
+        next_cycle(made)
+    assert PARTNER.id in made.ring.view
+    assert made.exchanges.open == {}
+
+
+def test_one_who_is_asked_while_it_waits_loses_nobody() -> None:
+    """What was sent away and overwritten meanwhile is not overwritten again."""
+    overlay = OverlaySettings()
+    overlay = replace(overlay, cyclon=replace(overlay.cyclon, view=2, shuffle=2))
+    made, dice = Core(OWN, lambda event: None, CoreSettings(overlay=overlay)), draws()
+    made.random.view = [Link(PARTNER, 0), Link(OTHER, 1)]
+    (request,) = made.shuffle(dice)
+    assert isinstance(request.message, m.Shuffle)
+    made.receive(m.Shuffle(5, (m.Mention(peer(20), 0), m.Mention(peer(21), 0))), 21, dice)
+    assert {link.peer.id for link in made.random.view} == {20, 21}  # the sent one went to the asker
+    made.receive(m.Shuffled(request.message.exchange, (m.Mention(peer(30), 0),)), PARTNER.id, dice)
+    assert {link.peer.id for link in made.random.view} == {20, 21}
+
+
+def test_a_contact_named_while_an_old_one_is_tried_in_vain_is_tried_next() -> None:
+    made = core(patience=1, unit=1)
+    made.introduce(PARTNER)
+    (request,) = made.shuffle(draws())
+    made.introduce(OTHER)
+    made.unreachable(PARTNER, request.message)
+    assert (made.random.lost, made.random.in_vain) == (OTHER, False)
+
+
+def test_a_goodbye_is_followed_by_a_probe_and_a_sooner_end() -> None:
+    made, dice = core(patience=1, unit=100, max_age=9), draws()
+    made.ring.consider([Link(PARTNER, made.now), Link(OTHER, made.now)], made.now)
+    made.receive(m.Leave(), PARTNER.id, dice)
+    assert [send.to for send in made.probe(dice)] == [PARTNER]
+    for _ in range(9 - OverlaySettings().suspect_age + 1):
+        next_cycle(made)
+    made.ring.expire(made.now)
+    assert list(made.ring.view) == [OTHER.id]
+
+
+def test_a_clock_waits_for_its_tick_and_never_goes_back() -> None:
+    clock = Clock(unit=100, now=0)
+    for part, expected in ((0.25, 25), (0.1, 25), (7.0, 99), (0.5, 99)):
+        clock.advance(part)
+        assert clock.now == expected
+    clock.tick()
+    assert (clock.now, clock.turn) == (100, 1)
+
+
+@fine_or_coarse
+def test_links_live_as_many_cycles_whatever_a_clock_counts_in(unit: int) -> None:
+    made, dice = core(patience=1, unit=unit, max_age=9), draws()
+    near = OverlaySettings().vicinity.max_age
+    made.near.view = [Link(PARTNER, made.now)]
+    made.ring.consider([Link(PARTNER, made.now)], made.now)
+    for cycle in range(1, near + 2):
+        made.clock.tick()
+        made.ring.expire(made.now)
+        assert (PARTNER.id in made.ring.view) is (cycle <= 9)
+        assert (made.near.feed([], made.now, dice(0)) == PARTNER) is (cycle <= near)
+
+
+def test_ages_on_the_wire_are_by_the_clocks_of_those_who_tell_and_hear() -> None:
+    teller, hearer = Clock(unit=100, now=5000), Clock(unit=100, now=70)
+    mentions = teller.ring_mentions([RingLink(OTHER, 4700, 4900)])
+    assert mentions == (m.Mention(OTHER, 300, 100),)
+    assert hearer.ring_links(mentions, OWN) == [RingLink(OTHER, -230, -30)]
+    assert hearer.links(mentions, OWN) == [Link(OTHER, -230)]
+    assert hearer.links([m.Mention(OWN, 0)], OWN) == []
+
+
+def test_several_ring_exchanges_of_a_cycle_are_begun_together() -> None:
+    made = core(patience=1, unit=1, exchanges=2)
+    made.ring.consider([Link(PARTNER, made.now), Link(OTHER, made.now)], made.now)
+    assert [type(send.message) for send in made.meet_ring(draws())] == [m.Ring, m.Ring]
+
+
+def test_a_request_is_sent_once_because_tcp_repeats() -> None:
+    made = core(patience=1, unit=1)
+    assert made.random.settings.tries > 1
+    assert len(open_shuffle(made, draws())) == 1
+
+
+def test_a_publisher_that_has_asked_everybody_it_knows_has_nobody_left_to_ask() -> None:
+    walk = Walk((0.5,), PublisherSettings())
+    walk.learn([peer(9, 0.8, 0.9)])
+    assert walk.next() == Move(peer(9, 0.8, 0.9), hand_over=False)
+    assert walk.next() == Move(None, hand_over=False)
+
+
+class Delayed:
+    """A swarm whose messages take some cycles each way."""
+
+    def __init__(self, n: int, delay: int, patience: int) -> None:
+        rng = np.random.default_rng(5)
+        lows = rng.random(n) * 0.7
+        self.peers = [
+            Descriptor.of(int(id), [low], [low + 0.3], ("127.0.0.1", 1))
+            for id, low in zip(rng.integers(0, 2**62, n), lows, strict=True)
+        ]
+        settings = CoreSettings(patience=patience)
+        self.cores = {own.id: Core(own, lambda event: None, settings) for own in self.peers}
+        for k, own in enumerate(self.peers[1:]):
+            self.cores[own.id].join([self.peers[k]])
+        self.delay, self.dice, self.cycle = delay, draws(), 0
+        self.on_their_way: dict[int, list[tuple[int, int, m.Message]]] = defaultdict(list)
+
+    def post(self, sender: int, sends: list[m.Send], asker: int = 0) -> None:
+        arrival = self.cycle + self.delay
+        for send in sends:
+            to = send.to.id if send.to else asker
+            self.on_their_way[arrival].append((sender, to, send.message))
+
+    def step(self) -> None:
+        self.cycle += 1
+        for id, core in self.cores.items():
+            self.post(id, core.tick(self.dice))
+        for sender, to, message in self.on_their_way.pop(self.cycle, []):
+            self.post(to, self.cores[to].receive(message, sender, self.dice), sender)
+
+    def count(self, name: str) -> int:
+        return sum(core.counts[name] for core in self.cores.values())
+
+    def complete(self) -> bool:
+        """Whether everybody's ring view is what Figure 3 selects from everybody."""
+        return all(
+            set(core.ring.view)
+            == FigureThree(core.own).needed(
+                {each.id: each for each in self.peers if each is not core.own and core.own.overlaps(each)}
+            )
+            for core in self.cores.values()
+        )
+
+
+def test_rings_close_when_replies_come_just_in_time() -> None:
+    swarm = Delayed(24, delay=1, patience=2)
+    for _ in range(60):
+        swarm.step()
+    assert swarm.count("ignored") == 0
+    assert swarm.complete()
+    assert not any(core.random.lost for core in swarm.cores.values())
+
+
+def test_every_reply_is_ignored_when_all_come_too_late() -> None:
+    swarm = Delayed(24, delay=1, patience=0)
+    for _ in range(30):
+        swarm.step()
+    assert swarm.count("ignored") > 24 * 30

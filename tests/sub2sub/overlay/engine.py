@@ -1,0 +1,235 @@
+"""Populations of peers as objects, stepped in the order of the layers: what their kernels must agree with.
+
+The peers are the ones that live peers run. What is added is what an engine adds: whose turn it is, what the
+network loses, what it costs. A peer's ID is its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sub2sub.cyclon import rules as cyclon
+from sub2sub.cyclon.peer import CyclonPeer, Shuffle
+from sub2sub.cyclon.settings import CyclonSettings
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.descriptors import Descriptor, Link
+from sub2sub.overlay.network import Network
+from sub2sub.ring import layer as ring
+from sub2sub.ring.peer import RingPeer
+from sub2sub.ring.settings import RingSettings
+from sub2sub.vicinity import rules as vicinity
+from sub2sub.vicinity.peer import VicinityPeer
+from sub2sub.vicinity.settings import VicinitySettings
+from tests.sub2sub.geometry import naive
+
+Row = list[tuple[int, int]]
+
+
+def descriptors(boxes: Sequence[naive.Box]) -> list[Descriptor]:
+    """Peers with these half-open boxes, numbered."""
+    return [
+        Descriptor.half_open(number, tuple(low for low, _ in box), tuple(high for _, high in box))
+        for number, box in enumerate(boxes)
+    ]
+
+
+def row(view: Sequence[Link]) -> Row:
+    """A view as numbers and stamps."""
+    return [(link.peer.id, link.stamp) for link in view]
+
+
+@dataclass
+class Cost:
+    messages: int = 0
+    failed: int = 0
+    links: int = 0
+
+    def send(self, arrives: bool, copies: int = 1) -> bool:
+        self.messages += copies
+        self.failed += not arrives
+        return arrives
+
+
+def reaches(network: Network, a: int, b: int) -> bool:
+    return bool(network.alive[b]) and network.group[a] == network.group[b]
+
+
+def copies(dice: Dice, k: int, loss: float, tries: int) -> tuple[int, bool]:
+    """How often a message is sent that is repeated while it is lost, and whether it arrives.
+
+    One draw decides: the first k copies are lost if it falls below loss^k.
+    """
+    lost = [dice.chance(k, loss ** (copy + 1)) for copy in range(tries)]
+    return (lost.index(False) + 1, True) if False in lost else (tries, False)
+
+
+class CyclonEngine:
+    def __init__(self, population: Sequence[Descriptor], settings: CyclonSettings, seed: int) -> None:
+        self.settings, self.seed = settings, seed
+        self.peers = [CyclonPeer(own, settings, phase=own.id) for own in population]
+
+    def join(self, number: int, contact: int, cycle: int) -> None:
+        own = self.peers[number].own
+        self.peers[number] = CyclonPeer(own, self.settings, phase=number, since=cycle)
+        if contact >= 0:
+            self.peers[number].join([self.peers[contact].own], cycle)
+
+    def step(self, cycle: int, network: Network) -> Cost:
+        cost = Cost()
+        for number, peer in enumerate(self.peers):
+            dice = Dice.of(self.seed, cyclon.STREAM, cycle).of_peer(number)
+            if network.alive[number] and (shuffle := peer.begin(cycle, cycle, dice)):
+                self.exchange(peer, shuffle, network, dice, cost)
+        return cost
+
+    def exchange(self, peer: CyclonPeer, shuffle: Shuffle, network: Network, dice: Dice, cost: Cost) -> None:
+        partner, tries = self.peers[shuffle.partner.id], self.settings.tries
+        sent, arrives = copies(dice, cyclon.REQUEST, network.loss, tries)
+        if not reaches(network, peer.own.id, partner.own.id):
+            sent, arrives = tries, False
+        if not cost.send(arrives, sent):
+            peer.fail(shuffle)
+            return
+        reply = partner.answer(shuffle.links, dice)
+        cost.links += len(shuffle.links) + len(reply)
+        sent, arrives = copies(dice, cyclon.REPLY, network.loss, tries)
+        if cost.send(arrives, sent):
+            peer.finish(shuffle, reply)
+        else:
+            peer.fail(shuffle)
+
+
+class VicinityEngine:
+    def __init__(
+        self, population: Sequence[Descriptor], below: CyclonEngine, settings: VicinitySettings, seed: int
+    ) -> None:
+        self.below, self.settings, self.seed = below, settings, seed
+        self.peers = [VicinityPeer(own, settings, around=len(population)) for own in population]
+
+    def join(self, number: int) -> None:
+        self.peers[number].view = []
+
+    def step(self, cycle: int, network: Network) -> Cost:
+        cost = Cost()
+        for number, peer in enumerate(self.peers):
+            if network.alive[number]:
+                dice = Dice.of(self.seed, vicinity.STREAM, cycle).of_peer(number)
+                self.exchange(peer, cycle, network, dice, cost)
+        return cost
+
+    def exchange(self, peer: VicinityPeer, cycle: int, network: Network, dice: Dice, cost: Cost) -> None:
+        partner = peer.feed(self.randoms(peer), cycle, dice)
+        if partner is None:
+            return
+        lost = dice.chance(vicinity.REQUEST, network.loss)
+        if not cost.send(reaches(network, peer.own.id, partner.id) and not lost):
+            peer.fail(partner)
+            return
+        other = self.peers[partner.id]
+        request = peer.offer(partner, self.randoms(peer), cycle, dice)
+        reply = other.answer(peer.own, request, self.randoms(other), cycle, dice)
+        cost.links += len(request) + len(reply)
+        if cost.send(not dice.chance(vicinity.REPLY, network.loss)):
+            peer.finish(reply, cycle, dice)
+
+    def randoms(self, peer: VicinityPeer) -> list[Link]:
+        return self.below.peers[peer.own.id].view
+
+
+class FigureThree:
+    """Which candidates a ring view needs, by Figure 3 to the letter and without memory."""
+
+    def __init__(self, own: Descriptor) -> None:
+        self.own = own
+
+    def needed(self, others: dict[int, Descriptor]) -> set[int]:
+        ids = sorted(others)
+        boxes = [naive_box(others[id]) for id in ids]
+        selected = naive.figure_3(naive_box(self.own), self.own.id, boxes, ids)
+        return {ids[k] for side in selected for k in side}
+
+    def may_be(self, peer: Descriptor) -> bool:
+        return naive.overlap(naive_box(self.own), naive_box(peer))
+
+    def offer(
+        self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor], cap: int
+    ) -> tuple[list[Descriptor], set[int]]:
+        view, taken = {peer.id: peer for peer in neighbours}, []
+        for peer in candidates:
+            full = cap > 0 and len(view) >= cap
+            if not full and peer.id in self.needed({**view, peer.id: peer}):
+                view[peer.id] = peer
+                taken.append(peer)
+        return taken, self.needed(view)
+
+    def forget(self) -> None:
+        pass
+
+
+def naive_box(peer: Descriptor) -> naive.Box:
+    return list(zip(peer.low, peer.end, strict=True))
+
+
+@dataclass
+class RingCost(Cost):
+    hellos: int = 0
+    news: list[tuple[int, Descriptor]] = field(default_factory=list)
+
+
+class RingEngine:
+    def __init__(self, population: Sequence[Descriptor], settings: RingSettings, seed: int) -> None:
+        self.settings, self.seed, self.n = settings, seed, len(population)
+        self.peers = [self.peer(own) for own in population]
+
+    def peer(self, own: Descriptor) -> RingPeer:
+        return RingPeer(own, self.settings, around=self.n, need=FigureThree(own))
+
+    def step(self, cycle: int, network: Network, fed: Sequence[Row]) -> RingCost:
+        """Step everybody; `fed` are the links each has from the layers below."""
+        cost = RingCost()
+        known = [[Link(self.peers[peer].own, stamp) for peer, stamp in row] for row in fed]
+        for number, peer in enumerate(self.peers):
+            if not network.alive[number]:
+                continue
+            dice = Dice.of(self.seed, ring.STREAM, cycle).of_peer(number)
+            peer.expire(cycle)
+            self.note(cost, number, peer.consider(known[number], cycle))
+            for turn in range(self.settings.exchanges):
+                partner = peer.partner(turn, dice)
+                if partner:
+                    self.exchange(peer, self.peers[partner.id], turn, cycle, network, known, dice, cost)
+        if self.settings.hello:
+            self.say_hello(cycle, network, cost)
+        return cost
+
+    def note(self, cost: RingCost, number: int, newcomers: list[Descriptor]) -> None:
+        cost.news += [(number, newcomer) for newcomer in newcomers]
+
+    def exchange(
+        self, peer: RingPeer, other: RingPeer, turn: int, cycle: int, network: Network,
+        known: list[list[Link]], dice: Dice, cost: RingCost,
+    ) -> None:  # fmt: skip
+        a, b = peer.own.id, other.own.id
+        lost = dice.chance(turn * ring.DRAWS + ring.REQUEST, network.loss)
+        if not cost.send(reaches(network, a, b) and not lost):
+            peer.fail(other.own, cycle)
+            return
+        reply, newcomers = other.answer(peer.own, peer.report(known[a]), known[b], cycle)
+        self.note(cost, b, newcomers)
+        if reply and cost.send(not dice.chance(turn * ring.DRAWS + ring.REPLY, network.loss)):
+            self.note(cost, a, peer.finish(other.own, reply, cycle))
+
+    def say_hello(self, cycle: int, network: Network, cost: RingCost) -> None:
+        dice = Dice.of(self.seed, ring.STREAM, cycle).of_peer(self.n)
+        for k, (teller, told) in enumerate(cost.news):
+            cost.hellos += 1
+            if reaches(network, teller, told.id) and not dice.chance(k, network.loss):
+                self.peers[told.id].consider([Link(self.peers[teller].own, cycle)], cycle)
+
+    def links(self) -> list[list[tuple[int, int, int, int]]]:
+        """Everybody's neighbours in the order of the ring: number, stamp, met, since."""
+        return [
+            [(each.peer.id, each.stamp, each.met, each.since) for each in peer.in_order()]
+            for peer in self.peers
+        ]

@@ -1,0 +1,34 @@
+"""What the kernels' ring views hold, in the form in which peers as objects tell it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.ring.layer import Ring
+from sub2sub.ring.pool import MET, PEER, SINCE, STAMP
+
+
+def held_by(layer: Ring) -> list[list[tuple[int, int, int, int]]]:
+    """Everybody's neighbours in the order of the ring: number, stamp, met, since."""
+    pool = layer.pool
+
+    def words(t: int, name: int) -> NDArray[np.int32]:
+        start = pool.start[t] + name * np.int64(pool.room[t])
+        return pool.words[start : start + pool.size[t]]
+
+    fields = (PEER, STAMP, MET, SINCE)
+    return [
+        [tuple(row) for row in np.stack([words(t, name) for name in fields], axis=1).tolist()]
+        for t in range(pool.size.size)
+    ]
+
+
+def make_older(layer: Ring, holder: int, peer: int, stamp: int) -> None:
+    """Lower the stamp of a ring link, if there is one and it is higher."""
+    pool = layer.pool
+    first = int(pool.start[holder])
+    for place in range(pool.size[holder]):
+        if pool.words[first + PEER * int(pool.room[holder]) + place] == peer:
+            at = first + STAMP * int(pool.room[holder]) + place
+            pool.words[at] = min(int(pool.words[at]), stamp)
