@@ -106,7 +106,8 @@ def generate(
 def match(folder: Path, rings: bool, where: Where, quiet: bool) -> None:
     """Find each event's matching subscribers: their number in DIR/matches, the rings in DIR/rings."""
     from workloads.folder.layout import open_workload
-    from workloads.match.rings import count_rings, list_rings, ring_sizes
+    from workloads.match.rings import list_rings
+    from workloads.match.tiles import count_rings, ring_sizes
 
     workload = open_workload(folder)
     with ExitStack() as stack:

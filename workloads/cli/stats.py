@@ -96,7 +96,7 @@ def stats(
 
 def _describe_workload(folder: Path, out: Path, peers: int, regions_mb: int, where: Where) -> None:
     from workloads.folder.layout import open_workload
-    from workloads.match.rings import ring_sizes
+    from workloads.match.tiles import ring_sizes
     from workloads.statistics.workload import write_statistics
 
     workload = open_workload(folder)

@@ -7,6 +7,7 @@ is flushed. A full disk, a killed process or a power failure leaves the old file
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ __all__ = ["atomic_write", "write_text"]
 def atomic_write(path: Path) -> Iterator[Path]:
     """A path to write to, which takes the place of `path` when the block ends without an error.
 
-    Missing folders are made. A process that is killed may leave a file `.NAME.PID.part`.
+    Missing folders are made. A process that is killed may leave a file `.NAME.XXXX.part`.
 
     Examples
     --------
@@ -31,7 +32,8 @@ def atomic_write(path: Path) -> Iterator[Path]:
     """
     made = [folder for folder in path.parents if not folder.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # Its own for each attempt: one that Spark repeats, here or elsewhere, must not write into it.
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
         yield draft
         with draft.open("rb+") as file:

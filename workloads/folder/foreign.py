@@ -247,7 +247,25 @@ def _table(source: Source, ragged: dict[int, str]) -> pa.Table:
 
     if isinstance(source, str | Path):
         return read_table(Path(source), ragged)
-    return source if isinstance(source, pa.Table) else pa.Table.from_pandas(source, preserve_index=False)
+    return source if isinstance(source, pa.Table) else _of_pandas(source)
+
+
+def _of_pandas(frame: pd.DataFrame) -> pa.Table:
+    """A frame as a table in which NaN stays NaN: a failed computation is no open end of a range."""
+    import pandas as pd
+    import pyarrow as pa
+
+    def column(series: pd.Series[Any]) -> pa.Array:
+        if series.dtype != object:
+            floats = isinstance(series.dtype, np.dtype) and series.dtype.kind == "f"
+            return pa.array(series.to_numpy(), from_pandas=False) if floats else pa.array(series)
+        values = [None if value is None or value is pd.NA else value for value in series]
+        try:
+            return pa.array(values, from_pandas=False)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # of several types: numbers in them are read as text
+            return pa.array([None if value is None else str(value) for value in values])
+
+    return pa.table({str(name): column(frame[name]) for name in frame.columns})
 
 
 def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
@@ -270,8 +288,13 @@ def _numbers(table: pa.Table, where: str, what: str, rows: _Rows, empty: float |
     column = _column(table, where)
     try:
         values = np.array(column.cast(pa.float64()).to_numpy(), np.float64)
+        inexact = _rounded(column, values)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        values = np.array([_number(value) for value in column.to_pylist()])
+        items = column.to_pylist()
+        values = np.array([_number(item) for item in items])
+        inexact = np.array(
+            [_is_rounded(item, value) for item, value in zip(items, values, strict=True)], bool
+        )
     missing = column.is_null().to_numpy()
     if empty is not None:
         values[missing] = empty
@@ -279,11 +302,28 @@ def _numbers(table: pa.Table, where: str, what: str, rows: _Rows, empty: float |
     else:
         usable = np.isfinite(values)
     rows.reject(~usable, lambda row: f"{what}: expected a finite number, got {column[row].as_py()!r}")
+    rows.reject(inexact, lambda row: f"{what}: expected an integer within ±2^53, got {column[row].as_py()}")
     return values
+
+
+_EXACT = 2.0**53
+
+
+def _rounded(column: pa.ChunkedArray, values: Floats) -> NDArray[np.bool_]:
+    """Which of a column's numbers are integers that may have shared their float with another one."""
+    import pyarrow as pa
+
+    if pa.types.is_floating(column.type):  # a float is what it is
+        return np.zeros(len(values), bool)
+    return np.isfinite(values) & (np.abs(values) > _EXACT)
+
+
+def _is_rounded(item: Any, value: float) -> bool:
+    return not isinstance(item, float) and bool(np.isfinite(value)) and abs(value) > _EXACT
 
 
 def _number(value: Any) -> float:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return float("nan")

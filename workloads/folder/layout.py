@@ -158,19 +158,24 @@ def read_subscriptions(path: Path, names: list[str]) -> tuple[Integers, Integers
     return table["subscriber"].to_numpy(), table["ring_id"].to_numpy(), lows, highs
 
 
-def read_rows(folder: Path, names: list[str], start: int, stop: int) -> Floats:
-    """Columns of the rows [start, stop) of a folder of files, touching only the row groups they lie in."""
+def read_range(path: Path, names: list[str], start: int, stop: int) -> list[NDArray[Any]]:
+    """Columns of the rows [start, stop) of one file, touching only the row groups they lie in."""
     from pyarrow import parquet
 
+    groups = list(range(start // BLOCK, -(-stop // BLOCK)))
+    with parquet.ParquetFile(path) as file:
+        table = file.read_row_groups(groups, columns=names)
+    offset = start - start // BLOCK * BLOCK
+    return [table[name].to_numpy()[offset : offset + stop - start] for name in names]
+
+
+def read_rows(folder: Path, names: list[str], start: int, stop: int) -> Floats:
+    """Columns of the rows [start, stop) of a folder of files."""
     pieces = [np.empty((0, len(names)))]
     while start < stop:
         number, inside = divmod(start, ROWS_PER_FILE)
         end = min(stop, (number + 1) * ROWS_PER_FILE)
-        last = end - number * ROWS_PER_FILE
-        groups = list(range(inside // BLOCK, (last - 1) // BLOCK + 1))
-        table = parquet.ParquetFile(part(folder, number)).read_row_groups(groups, columns=names)
-        offset = inside - groups[0] * BLOCK
-        columns = [table[name].to_numpy()[offset : offset + end - start] for name in names]
+        columns = read_range(part(folder, number), names, inside, inside + end - start)
         pieces.append(np.stack(columns, axis=1))
         start = end
     return np.concatenate(pieces)

@@ -7,7 +7,6 @@ are filtered against all subscriptions, then the survivors are numbered and writ
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +32,7 @@ from workloads.folder.layout import (
     write_part,
     write_topics,
 )
+from workloads.folder.steps import clear, verify
 from workloads.generate.rows import BLOCK, words
 from workloads.generate.topic_ranges import TopicRanges
 from workloads.match.counts import count_matches
@@ -119,10 +119,13 @@ def generate(
         return run_numbers(spark, numbers, partial(task, job), what, progress, partitions)
 
     try:
-        run("subscriptions", range(len(parts(out, subscribers))), _write_subscriptions)
+        boxes, points = parts(job.out / "subscriptions", subscribers), parts(job.out / "events", events)
+        rows = run("subscriptions", range(len(boxes)), _write_subscriptions)
+        verify(boxes, rows.tolist())
         accepted = _accept_candidates(job, run) if at_least else np.zeros(0, np.int64)
-        run("events", range(len(parts(out, events))), partial(_write_events, accepted=accepted))
-        shutil.rmtree(job.drafts, ignore_errors=True)
+        rows = run("events", range(len(points)), partial(_write_events, accepted=accepted))
+        verify(points, rows.tolist())
+        clear(job.drafts)
         manifest = {
             "spec": to_dict(spec),
             "attributes": spec.names,
@@ -133,15 +136,16 @@ def generate(
             "candidates": len(accepted) * BLOCK if at_least else events,
         }
         if cycles:
-            rows = run("churn", range(len(parts(out, subscribers))), _write_churn)
+            traces = parts(job.out / "churn", subscribers)
+            rows = run("churn", range(len(traces)), _write_churn)
+            verify(traces, rows.tolist())
             manifest |= {"cycles": cycles, "moves": int(rows.sum())}
         if isinstance(spec, TopicRanges):
             write_topics(out, spec.topics.topics)
             manifest["topics"] = len(spec.topics.topics)
         write_manifest(out, manifest)
     except BaseException:  # interrupted too: half a workload is of no use, and would be in the way
-        for folder in ("subscriptions", "events", "churn", ".candidates"):
-            shutil.rmtree(out / folder, ignore_errors=True)
+        clear(*(out / folder for folder in ("subscriptions", "events", "churn", ".candidates")))
         raise
     return open_workload(out)
 

@@ -1,4 +1,4 @@
-"""Counting matches without listing them: bitmaps of who is in, at range ends.
+"""Counting and listing matches: bitmaps of who is in, at range ends.
 
 Subscriptions are taken 8,192 at a time, so that their index stays in a processor's cache. Along one
 attribute, a bit per subscription says whether its range holds the value; walking up, it *flips* where the
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["CHUNK", "SLOTS", "count_chunk", "cut", "flips", "place"]
+__all__ = ["CHUNK", "SLOTS", "cut", "flips", "place", "visit_chunk"]
 
 SLOTS = 512
 _WORDS = 128
@@ -113,27 +113,32 @@ def _bitmaps(who, starts):
 
 
 @kernel
-def count_chunk(at, who, starts, points, slots, counts):
-    """Add to `counts` how many of at most CHUNK boxes contain each point; points rise in the first axis."""
+def visit_chunk(at, who, starts, points, slots, base, counts, first, offsets, members):
+    """Count, find the first of, or list those of at most CHUNK boxes that contain each point.
+
+    Points rise in the first attribute. `counts` gets how many were found added to it. Where `first` has a
+    place per point, one that is still below 0 gets the first box found. Where `members` has places, the
+    boxes found, in rising order, go there from `offsets` of the point on. Boxes are numbered from `base`.
+    """
     d, ends = at.shape
     bitmaps = _bitmaps(who, starts)
     first_axis = np.zeros(_WORDS, np.uint64)
     passed = 0
     # A few events at a time, attribute by attribute: reading back what was just written would stall.
     stage = np.empty((_BATCH, 2, _WORDS), np.uint64)
-    for first in range(0, points.shape[0], _BATCH):
-        last = min(first + _BATCH, points.shape[0])
-        for event in range(first, last):
+    for begin in range(0, points.shape[0], _BATCH):
+        end = min(begin + _BATCH, points.shape[0])
+        for event in range(begin, end):
             while passed < ends and at[0, passed] <= points[event, 0]:
                 s = who[0, passed]
                 first_axis[s >> 6] ^= _ONE << np.uint64(s & 63)
                 passed += 1
-            now = stage[event - first, 0]
+            now = stage[event - begin, 0]
             for w in range(_WORDS):
                 now[w] = first_axis[w]
         for axis in range(1, d):
-            for event in range(first, last):
-                before, now = stage[event - first, 1 - (axis & 1)], stage[event - first, axis & 1]
+            for event in range(begin, end):
+                before, now = stage[event - begin, 1 - (axis & 1)], stage[event - begin, axis & 1]
                 x, slot = points[event, axis], slots[event, axis]
                 i, j = starts[axis, slot], starts[axis, slot + 1]
                 from_above = i < j and at[axis, (i + j) >> 1] <= x
@@ -152,9 +157,33 @@ def count_chunk(at, who, starts, points, slots, counts):
                         s = who[axis, i]
                         now[s >> 6] ^= before[s >> 6] & (_ONE << np.uint64(s & 63))
                         i += 1
-        for event in range(first, last):
-            now = stage[event - first, (d - 1) & 1]
+        for event in range(begin, end):
+            now = stage[event - begin, (d - 1) & 1]
             found = 0
             for w in range(_WORDS):
                 found += _ones(now[w])
             counts[event] += found
+            if first.shape[0] and found and first[event] < 0:
+                w = 0
+                while now[w] == _ZERO:
+                    w += 1
+                first[event] = base + 64 * w + _lowest(now[w])
+            if members.shape[0] and found:
+                _list_bits(now, base, members[offsets[event] : offsets[event] + found])
+
+
+@kernel
+def _lowest(x):
+    """The place of the lowest bit that is set."""
+    return _ones((x & (~x + _ONE)) - _ONE)
+
+
+@kernel
+def _list_bits(words, base, out):
+    place = 0
+    for w in range(words.shape[0]):
+        bits = words[w]
+        while bits != _ZERO:
+            out[place] = base + 64 * w + _lowest(bits)
+            bits &= bits - _ONE
+            place += 1

@@ -9,16 +9,26 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from workloads.match.bitmaps import CHUNK, count_chunk, cut, flips, place
+from workloads.match.bitmaps import CHUNK, cut, flips, place, visit_chunk
 
-__all__ = ["count_matches", "has_at_least"]
+__all__ = ["Index", "count_matches", "has_at_least"]
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
-class _Index:
-    """Events and boxes laid out for `count_chunk`."""
+_NONE = np.empty(0, np.int64)
+
+
+class Index:
+    """Events and closed boxes laid out for `visit_chunk`, which takes boxes in chunks and events in `order`.
+
+    Examples
+    --------
+    >>> index = Index(np.array([[0.0], [0.5]]), np.array([[0.5], [1.0]]), np.array([[0.5], [0.2]]))
+    >>> index.order.tolist(), index.visit(0).tolist()
+    ([1, 0], [1, 2])
+    """
 
     def __init__(self, lows: Floats, highs: Floats, points: Floats) -> None:
         self.lows, self.highs = lows, highs
@@ -27,12 +37,20 @@ class _Index:
         self.points = np.ascontiguousarray(points[self.order], np.float64)
         self.slots = place(self.cuts, self.points)
 
-    def count(self, start: int, events: NDArray[np.int64] | slice) -> Counts:
-        """How many boxes of the chunk from `start` on contain each of these events, given in rising order."""
+    def visit(
+        self,
+        start: int,
+        events: NDArray[np.int64] | slice = slice(None),
+        first: Counts = _NONE,
+        offsets: Counts = _NONE,
+        members: Counts = _NONE,
+    ) -> Counts:
+        """How many boxes of the chunk from `start` on contain each of these events; see `visit_chunk`."""
         lows, highs = self.lows[start : start + CHUNK], self.highs[start : start + CHUNK]
         points, slots = self.points[events], self.slots[events]
         counts = np.zeros(len(points), np.int64)
-        count_chunk(*flips(self.cuts, lows, highs), points, slots, counts)
+        chunk = flips(self.cuts, lows, highs)
+        visit_chunk(*chunk, points, slots, np.int64(start), counts, first, offsets, members)
         return counts
 
 
@@ -53,10 +71,10 @@ def count_matches(lows: Floats, highs: Floats, points: Floats, enough: int | Non
     counts = np.zeros(len(points), np.int64)
     if not len(lows) or not len(points):
         return counts
-    index = _Index(lows, highs, points)
+    index = Index(lows, highs, points)
     going: slice | Counts = slice(None)
     for start in range(0, len(lows), CHUNK):
-        counts[going] += index.count(start, going)
+        counts[going] += index.visit(start, going)
         if enough is not None:
             going = np.flatnonzero(counts < enough)
             if not len(going):

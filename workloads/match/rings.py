@@ -1,210 +1,229 @@
-"""The true rings of a workload of any size: how many subscribers match each event, who, and in which order.
+"""The true rings of a workload of any size: who matches each event, in which order, and who comes next.
 
 Section 3 of Sub-2-Sub: the subscribers that match an event form a ring, ordered by their sequence IDs.
 
-Work is cut into tiles, a range of events against a group of files of subscriptions. A tile keeps its
-events and one file at a time in memory, however large either side is. Tiles write their counts, a second
-step adds them up per event. Rings are listed only when asked for, since matches may outnumber everything
-else a thousand times: events are then taken in runs with a bounded number of matches together.
+Matches may outnumber everything else a thousand times, so nothing is sorted or brought together event by
+event. Subscribers are put in the order of their IDs first and cut into *arcs*, ranges of IDs; of every ring,
+an arc then holds a part whose members the index lists in ring order. The successor of a part's last member is
+the first member of the ring's next part. So an arc needs of the others the first member of each part:
+
+1. ordering: each file of subscriptions is sorted by ID; where the arcs begin in it is noted.
+2. first members: each arc counts its members of every ring and finds the first.
+3. rings: each arc lists its members and writes its file.
+
+All steps are tasks over files, on Spark or in threads of this process.
 """
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
-from sub2sub.geometry.matching import match
 from workloads.files.atomic import atomic_write
 from workloads.folder.layout import (
     ROWS_PER_FILE,
     Workload,
     part,
     parts,
+    read_range,
     read_rows,
     read_subscriptions,
+    subscription_schema,
     write_part,
 )
-from workloads.match.counts import count_matches
-from workloads.spark.tasks import StageProgress, cores, run_numbers
+from workloads.folder.steps import clear, complete
+from workloads.match.bitmaps import CHUNK
+from workloads.match.counts import Index
+from workloads.match.tiles import ring_sizes
+from workloads.spark.tasks import StageProgress, run_numbers, run_tasks
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
-__all__ = ["count_rings", "list_rings", "ring_sizes"]
+__all__ = ["list_rings"]
 
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
-_TILES_PER_CORE = 8
-_MATCHES_PER_RUN = 4_000_000
+_MATCHES_PER_ARC = 4_000_000
+_SAMPLED = 4096  # IDs of each file that arcs are cut by
 
 
 @dataclass(frozen=True)
-class Tiles:
-    """How events and files of subscriptions are cut: `event_ranges` x `file_groups` tiles.
+class _Job:
+    """What the tasks need to know; travels to the workers."""
 
-    Examples
-    --------
-    >>> Tiles.plan(events=100_000, files=1, cores=2).events_per_range
-    50000
-    >>> Tiles.plan(events=100_000, files=96, cores=2)
-    Tiles(events=100000, files=96, event_ranges=1, file_groups=16)
-    """
-
+    folder: Path
+    names: list[str]
     events: int
-    files: int
-    event_ranges: int
-    file_groups: int
-
-    @classmethod
-    def plan(cls, events: int, files: int, cores: int) -> Tiles:
-        """Ranges of events that fit into memory, groups of files that keep the cores busy.
-
-        The index is built per file, so cutting files costs nothing and cutting events costs a second
-        index: events are cut further only where there are fewer files than cores.
-        """
-        ranges = max(1, -(-events // ROWS_PER_FILE))
-        groups = max(1, min(files, -(-_TILES_PER_CORE * cores // ranges)))
-        if ranges * groups < cores:
-            ranges = min(max(1, events), -(-cores // groups))
-        return cls(events, files, ranges, groups)
+    cuts: Integers  # the first ID of each arc but the first
 
     @property
-    def events_per_range(self) -> int:
-        """Events of one tile, at most."""
-        return -(-self.events // self.event_ranges)
+    def arcs(self) -> int:
+        return len(self.cuts) + 1
 
-    def of(self, number: int) -> tuple[range, range]:
-        """The events and the files of a tile."""
-        row, group = divmod(number, self.file_groups)
-        start, size = row * self.events_per_range, self.events_per_range
-        cut = [self.files * k // self.file_groups for k in (group, group + 1)]
-        return range(min(start, self.events), min(start + size, self.events)), range(*cut)
+    @property
+    def numbers(self) -> range:
+        """A number for each arc of each range of events."""
+        return range(self.arcs * len(parts(self.folder, self.events)))
 
+    def of(self, number: int) -> tuple[range, int]:
+        """The events and the arc of a task."""
+        row, arc = divmod(number, self.arcs)
+        return range(row * ROWS_PER_FILE, min(self.events, (row + 1) * ROWS_PER_FILE)), arc
 
-def count_rings(
-    workload: Workload, spark: SparkSession | None = None, progress: StageProgress | None = None
-) -> Path:
-    """Write how many subscribers match each event to `matches/` (event int64, matches int64) of the folder.
+    def ordered(self, file: int) -> Path:
+        return part(self.folder / ".arcs" / "ordered", file)
 
-    Parameters
-    ----------
-    spark : SparkSession, optional
-        Where to run; in this process if not given, with the same result.
-    progress : callable, optional
-        Called with (what, done, total).
-    """
-    folder = workload.folder.resolve()
-    files = len(parts(folder, workload.subscribers))
-    tiles = Tiles.plan(workload.events, files, cores(spark) if spark else 1)
-    drafts, out = folder / ".tiles", folder / "matches"
-    shutil.rmtree(drafts, ignore_errors=True)
-    shutil.rmtree(out, ignore_errors=True)
-    count = partial(_count_tile, folder, workload.names, tiles)
-    run_numbers(spark, range(tiles.event_ranges * tiles.file_groups), count, "matching", progress)
-    add = partial(_add_tiles, folder, tiles)
-    run_numbers(spark, range(len(parts(out, workload.events))), add, "adding up", progress)
-    shutil.rmtree(drafts, ignore_errors=True)
-    out.mkdir(exist_ok=True)
-    return out
+    def first(self, number: int) -> Path:
+        return self.folder / ".arcs" / f"first-{number}.npy"
 
-
-def _tile(folder: Path, number: int) -> Path:
-    return folder / ".tiles" / f"{number}.npy"
-
-
-def _count_tile(folder: Path, names: list[str], tiles: Tiles, number: int) -> int:
-    events, files = tiles.of(number)
-    points = read_rows(folder / "events", names, events.start, events.stop)
-    counts = np.zeros(len(points), np.int64)
-    for file in files:
-        _, _, lows, highs = read_subscriptions(part(folder / "subscriptions", file), names)
-        counts += count_matches(lows, highs, points)
-    with atomic_write(_tile(folder, number)) as draft, draft.open("wb") as out:
-        np.save(out, counts)
-    return len(counts)
-
-
-def _add_tiles(folder: Path, tiles: Tiles, number: int) -> int:
-    import pyarrow as pa
-
-    start, stop = number * ROWS_PER_FILE, min(tiles.events, (number + 1) * ROWS_PER_FILE)
-    counts = np.zeros(stop - start, np.int64)
-    for tile in range(tiles.event_ranges * tiles.file_groups):
-        events, _ = tiles.of(tile)
-        first, last = max(start, events.start), min(stop, events.stop)
-        if first < last:
-            counts[first - start : last - start] += np.load(_tile(folder, tile), mmap_mode="r")[
-                first - events.start : last - events.start
-            ]
-    write_part(
-        part(folder / "matches", number), pa.table({"event": np.arange(start, stop), "matches": counts})
-    )
-    return stop - start
-
-
-def ring_sizes(workload: Workload) -> Integers:
-    """The number of matching subscribers of every event, as `count_rings` wrote it."""
-    if workload.events and not part(workload.folder / "matches", 0).exists():
-        raise InputError(f"{workload.folder}: no matches yet, expected `sub2sub workload match` first")
-    return read_rows(workload.folder / "matches", ["matches"], 0, workload.events)[:, 0].astype(np.int64)
+    def counts(self, number: int) -> Path:
+        return self.folder / ".arcs" / f"counts-{number}.npy"
 
 
 def list_rings(
     workload: Workload, spark: SparkSession | None = None, progress: StageProgress | None = None
 ) -> Path:
-    """Write every ring to `rings/` of the folder, in the order of its sequence IDs.
+    """Write every ring to `rings/` of the folder. Needs `count_rings` first.
 
-    Columns, all int64: event, subscriber, ring_id, successor (the next subscriber on the event's ring;
-    the first again after the last; itself where it is alone). Needs `count_rings` first.
+    Columns, all int64: event, subscriber, ring_id, successor (the next subscriber on the event's ring; the
+    first again after the last; itself where it is alone). Rows of a file rise by event and then by ID; files
+    of the same million of events, one after the other, hold rising IDs. A subscriber is in one of them only.
     """
     sizes = ring_sizes(workload)
-    folder, out = workload.folder.resolve(), workload.folder / "rings"
-    shutil.rmtree(out, ignore_errors=True)
-    bounds = _runs(sizes)
-    files = len(parts(folder, workload.subscribers))
-    task = partial(_list_run, folder, workload.names, bounds, files)
-    run_numbers(spark, range(len(bounds) - 1), task, "rings", progress)
-    out.mkdir(exist_ok=True)
-    return out
+    folder = workload.folder.resolve()
+    out, drafts = folder / "rings", folder / ".arcs"
+    clear(out, drafts)
+    files = parts(folder / "subscriptions", workload.subscribers)
+    arcs = max(len(files), -(-int(sizes.sum()) // _MATCHES_PER_ARC))
+    job = _Job(folder, workload.names, workload.events, _cuts(files, arcs))
+    begins = _order(job, len(files), spark, progress)
+    run_numbers(spark, job.numbers, partial(_find_first, job, begins), "first members", progress)
+    rows = run_numbers(spark, job.numbers, partial(_list_arc, job, begins), "rings", progress)
+    clear(drafts)
+    if rows.sum() != sizes.sum():
+        raise InputError(f"{out}: expected {sizes.sum()} members of rings, got {rows.sum()}; match again")
+    return complete(out, [part(out, number) for number in job.numbers], rows.tolist())
 
 
-def _runs(sizes: Integers) -> Integers:
-    """Where to cut the events so that each run has a bounded number of matches, but one event at least."""
-    ends = np.cumsum(sizes)
-    bounds = [0]
-    while bounds[-1] < len(sizes):
-        before = ends[bounds[-1] - 1] if bounds[-1] else 0
-        fits = int(np.searchsorted(ends, before + _MATCHES_PER_RUN, "right"))
-        bounds.append(max(bounds[-1] + 1, fits))
-    return np.array(bounds)
+def _cuts(files: list[Path], arcs: int) -> Integers:
+    """Sequence IDs that cut the subscribers into arcs of about the same number."""
+    from pyarrow import parquet
+
+    columns = [parquet.read_table(file, columns=["ring_id"])["ring_id"].to_numpy() for file in files]
+    sampled = [column[:: max(1, len(column) // _SAMPLED)] for column in columns]
+    known: Integers = np.sort(np.concatenate(sampled)) if sampled else np.zeros(0, np.int64)
+    return np.unique(known[np.arange(1, arcs) * len(known) // max(1, arcs)]) if len(known) else known
 
 
-def _list_run(folder: Path, names: list[str], bounds: Integers, files: int, number: int) -> int:
+def _order(job: _Job, files: int, spark: SparkSession | None, progress: StageProgress | None) -> Integers:
+    """Sort each file of subscriptions by ID: the row at which each arc begins in each (files, arcs + 1)."""
     import pyarrow as pa
 
-    start, stop = int(bounds[number]), int(bounds[number + 1])
-    points = read_rows(folder / "events", names, start, stop)
-    pieces = []
-    for file in range(files):
-        subscriber, ring_id, lows, highs = read_subscriptions(part(folder / "subscriptions", file), names)
-        found = match(lows, highs, points)
-        event = np.repeat(np.arange(start, stop), found.sizes())
-        pieces.append((event, ring_id[found.members], subscriber[found.members]))
-    event, ring_id, subscriber = (np.concatenate(columns) for columns in zip(*pieces, strict=True))
-    order = np.lexsort((subscriber, ring_id, event))
-    event, ring_id, subscriber = event[order], ring_id[order], subscriber[order]
-    # The next row is the next on the ring, except for the last of each ring, whose next is the first.
-    sizes = np.bincount(event - start, minlength=stop - start)
-    last = np.cumsum(sizes)[sizes > 0] - 1
-    successor = np.roll(subscriber, -1)
-    successor[last] = subscriber[last - sizes[sizes > 0] + 1]
-    columns = {"event": event, "subscriber": subscriber, "ring_id": ring_id, "successor": successor}
-    write_part(part(folder / "rings", number), pa.table(columns))
-    return len(event)
+    schema = pa.schema([("file", pa.int64()), ("begins", pa.list_(pa.int64()))])
+    report = None if progress is None else partial(progress, "ordering")
+    table = run_tasks(spark, files, partial(_order_file, job, schema), schema, progress=report)
+    rows = table.sort_by("file")["begins"].to_pylist()
+    return np.array(rows, np.int64).reshape(files, job.arcs + 1)
+
+
+def _order_file(job: _Job, schema: pa.Schema, file: int) -> pa.Table:
+    import pyarrow as pa
+
+    path = part(job.folder / "subscriptions", file)
+    subscriber, ring_id, lows, highs = read_subscriptions(path, job.names)
+    order = np.lexsort((subscriber, ring_id))
+    ends = [column for axis in range(len(job.names)) for column in (lows[order, axis], highs[order, axis])]
+    columns = [pa.array(column) for column in (subscriber[order], ring_id[order], *ends)]
+    write_part(job.ordered(file), pa.Table.from_arrays(columns, schema=subscription_schema(job.names)))
+    begins = np.searchsorted(ring_id[order], job.cuts, side="left")
+    return pa.table({"file": [file], "begins": [[0, *begins.tolist(), len(order)]]}, schema=schema)
+
+
+def _arc(job: _Job, begins: Integers, number: int) -> tuple[Integers, Integers, Index]:
+    """Subscribers and IDs of an arc, in ring order, and the index of its boxes and of its range of events."""
+    events, arc = job.of(number)
+    ends = [f"{name}_{end}" for end in ("low", "high") for name in job.names]
+    pieces = [
+        read_range(job.ordered(file), ["subscriber", "ring_id", *ends], int(first), int(last))
+        for file, (first, last) in enumerate(begins[:, arc : arc + 2])
+        if first < last
+    ]
+    empty = [np.zeros(0, np.int64), np.zeros(0, np.int64), *(np.zeros(0) for _ in ends)]
+    columns = [np.concatenate(column) for column in zip(empty, *pieces, strict=True)]
+    order = np.lexsort((columns[0], columns[1]))
+    lows, highs = (
+        np.stack([column[order] for column in half], axis=1)
+        for half in (columns[2 : 2 + len(job.names)], columns[2 + len(job.names) :])
+    )
+    points = read_rows(job.folder / "events", job.names, events.start, events.stop)
+    return columns[0][order], columns[1][order], Index(lows, highs, points)
+
+
+def _save(path: Path, values: NDArray[np.integer[Any]]) -> None:
+    with atomic_write(path) as draft, draft.open("wb") as file:
+        np.save(file, values)
+
+
+def _find_first(job: _Job, begins: Integers, number: int) -> int:
+    """Count an arc's members of each ring, chunk by chunk of the index, and find the first."""
+    subscriber, _, index = _arc(job, begins, number)
+    chunks = range(0, len(subscriber), CHUNK)
+    found = np.full(len(index.points), -1)
+    counts = np.zeros((len(chunks), len(index.points)), np.int32)
+    for row, start in enumerate(chunks):
+        counts[row] = index.visit(start, first=found)
+    first = np.full(len(found), -1)
+    first[index.order] = np.where(found < 0, -1, subscriber[found] if len(subscriber) else -1)
+    _save(job.counts(number), counts)
+    _save(job.first(number), first)
+    return len(first)
+
+
+def _list_arc(job: _Job, begins: Integers, number: int) -> int:
+    """Write an arc's members of each ring, and who comes next."""
+    import pyarrow as pa
+
+    subscriber, ring_id, index = _arc(job, begins, number)
+    events, arc = job.of(number)
+    counts = np.load(job.counts(number))
+    totals = np.zeros(len(events), np.int64)
+    totals[index.order] = counts.sum(axis=0)
+    ends = np.cumsum(totals)
+    members = np.empty(int(totals.sum()), np.int64)
+    offsets = (ends - totals)[index.order]
+    for row, start in enumerate(range(0, len(subscriber), CHUNK)):
+        if len(members):
+            index.visit(start, offsets=offsets, members=members)
+        offsets += counts[row]
+    subscribers = subscriber[members]
+    # The next row is the next on the ring, except for the last of each part.
+    successor = np.roll(subscribers, -1)
+    there = totals > 0
+    successor[ends[there] - 1] = _next_first(job, number, arc, there)
+    columns = {
+        "event": np.repeat(np.arange(events.start, events.stop), totals),
+        "subscriber": subscribers, "ring_id": ring_id[members], "successor": successor,
+    }  # fmt: skip
+    write_part(part(job.folder / "rings", number), pa.table(columns))
+    return len(members)
+
+
+def _next_first(job: _Job, number: int, arc: int, there: NDArray[np.bool_]) -> Integers:
+    """The first member of the next part of each ring that has members here; this part's if it is alone."""
+    found = np.full(len(there), -1)
+    for step in range(1, job.arcs + 1):
+        missing = there & (found < 0)
+        if not missing.any():
+            break
+        first = np.load(job.first(number - arc + (arc + step) % job.arcs))
+        found[missing] = first[missing]
+    return found[there]

@@ -20,7 +20,7 @@ from sub2sub import select_ring
 from sub2sub.errors import InputError
 from sub2sub.geometry.regions import minimal_regions
 from workloads.folder.layout import ROWS_PER_FILE, Workload, parts, read_subscriptions
-from workloads.match.rings import ring_sizes
+from workloads.match.tiles import ring_sizes
 from workloads.spark.tasks import run_tasks
 from workloads.statistics.folder import write_folder
 

@@ -133,3 +133,38 @@ def test_lines_of_csv_with_too_few_or_too_many_values_keep_their_numbers(tmp_pat
         4: "price low: expected a finite number, got nan",
         6: "price high: expected a finite number, got 'x'",
     }
+
+
+def test_nan_of_a_frame_is_no_open_end_and_none_is() -> None:
+    frame = pd.DataFrame({"x_low": [0.0, float("nan"), 1.0], "x_high": [1.0, 2.0, 3.0]})
+    with pytest.raises(InputError, match="row 1: x low: expected a finite number, got nan"):
+        read_subscriptions(frame)
+    mixed = pd.DataFrame({"x_low": pd.array([0.0, None], "Float64"), "x_high": [5.0, 6.0]})
+    assert read_subscriptions(mixed)[1].ravel().tolist() == [0.0, -np.inf]
+    objects = pd.DataFrame({"x_low": [None, float("nan"), 2], "x_high": [1.0, 2.0, 3.0]}, dtype=object)
+    _, lows, _, rejected = read_subscriptions(objects, on_bad="set aside")
+    assert lows.ravel().tolist() == [-np.inf, 2.0]
+    assert rejected.rows.tolist() == [1]
+
+
+@pytest.mark.parametrize("form", ["int64", "uint64", "string", "decimal", "csv"])
+def test_integers_without_a_float_of_their_own_are_refused(tmp_path: Path, form: str) -> None:
+    values = [5, 2**53, 2**53 + 1]
+    column = pa.array(values, pa.int64())
+    if form == "string":
+        column = pa.array([str(value) for value in values])
+    elif form == "decimal":
+        column = column.cast(pa.decimal128(25, 0))
+    elif form == "uint64":
+        column = column.cast(pa.uint64())
+    source: object = pa.table({"x": column})
+    if form == "csv":
+        csv.write_csv(source, tmp_path / "t.csv")
+        source = tmp_path / "t.csv"
+    points, rejected = read_events(source, ["x"], on_bad="set aside")  # type: ignore[arg-type]
+    assert points.ravel().tolist() == [5.0, 2.0**53]
+    assert rejected.reasons == ["x: expected an integer within ±2^53, got 9007199254740993"]
+
+
+def test_floats_may_be_as_large_as_they_are() -> None:
+    assert read_events(pa.table({"x": [1e300, 2.0**60]}), ["x"])[0].ravel().tolist() == [1e300, 2.0**60]

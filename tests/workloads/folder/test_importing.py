@@ -13,7 +13,7 @@ import workloads
 from sub2sub.errors import InputError
 from workloads.folder.importing import import_topics, import_workload
 from workloads.match.counts import count_matches
-from workloads.match.rings import count_rings, ring_sizes
+from workloads.match.tiles import count_rings, ring_sizes
 
 
 def test_an_imported_workload_matches_like_a_generated_one(tmp_path: Path) -> None:

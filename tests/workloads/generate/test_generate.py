@@ -11,6 +11,7 @@ import pytest
 
 import workloads
 from sub2sub.errors import InputError
+from workloads.files.atomic import atomic_write
 from workloads.folder import layout
 from workloads.generate.generate import generate
 from workloads.generate.rows import BLOCK
@@ -89,3 +90,30 @@ def test_an_unfinished_folder_is_not_a_workload(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text('{"format": 99}')
     with pytest.raises(InputError, match="expected format 1, got 99"):
         layout.open_workload(tmp_path)
+
+
+@pytest.mark.parametrize("damage", ["lost", "short"])
+def test_a_task_that_leaves_no_file_fails_the_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    """As a worker does whose disk is not this machine's."""
+
+    def write(path: Path, table: Any) -> None:
+        if damage == "short":
+            layout.write_part(path, table.slice(0, 3))
+
+    monkeypatch.setattr("workloads.generate.generate.write_part", write)
+    reason = "expected a folder that all workers share" if damage == "lost" else "expected 10 rows, got 3"
+    with pytest.raises(InputError, match=rf"part-00000\.parquet: .*{reason}"):
+        generate(workloads.named("uniform-1"), 10, 0, seed=1, out=tmp_path / "w")
+    assert not list((tmp_path / "w").iterdir())
+
+
+def test_two_attempts_at_a_file_write_to_drafts_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "part-00000.parquet"
+    with atomic_write(path) as first, atomic_write(path) as second:
+        assert first != second
+        first.write_text("one")
+        second.write_text("two")
+    assert path.read_text() == "one"
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]

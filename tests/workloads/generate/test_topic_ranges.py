@@ -18,7 +18,7 @@ from workloads.generate.generate import generate
 from workloads.generate.topic_ranges import TopicRanges, depth_first, last_below
 from workloads.generate.topics import TopicSpec, random_tree
 from workloads.match.counts import count_matches
-from workloads.match.rings import count_rings, ring_sizes
+from workloads.match.tiles import count_rings, ring_sizes
 from workloads.spec.files import from_dict, load, to_dict
 
 NEWS = """

@@ -8,7 +8,7 @@ from typing import Any
 
 import workloads
 from workloads.generate.generate import generate
-from workloads.match.rings import count_rings
+from workloads.match.tiles import count_rings
 from workloads.spark.session import spark_session
 from workloads.sweeps.sweep import Sweep, sweep
 

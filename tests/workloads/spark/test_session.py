@@ -16,7 +16,7 @@ import pytest
 import workloads
 from sub2sub.errors import InputError
 from workloads.generate.generate import generate
-from workloads.match.rings import count_rings, ring_sizes
+from workloads.match.tiles import count_rings, ring_sizes
 from workloads.spark import session as session_module
 from workloads.spark.session import spark_session
 from workloads.spark.tasks import cores_here, run_numbers, run_tasks

@@ -16,7 +16,8 @@ from sub2sub.errors import InputError
 from sub2sub.geometry.regions import minimal_regions
 from workloads.folder.layout import Workload
 from workloads.generate.generate import generate
-from workloads.match.rings import count_rings, list_rings, ring_sizes
+from workloads.match.rings import list_rings
+from workloads.match.tiles import count_rings, ring_sizes
 from workloads.statistics.workload import (
     describe,
     peer_sample,

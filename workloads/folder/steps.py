@@ -1,0 +1,72 @@
+"""Steps that are either whole or not there: files are looked at, then marked as complete, last of all.
+
+A task may report success and leave nothing behind: a worker whose disk nobody else sees writes its files
+there. So existence and row counts of all files are verified where the step was started, before anything says
+that it is done. The mark, `_complete.json`, holds the row counts; readers of Parquet folders pass over it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from sub2sub.errors import InputError
+from workloads.files.atomic import atomic_write
+
+__all__ = ["clear", "complete", "completed", "require", "verify"]
+
+MARK = "_complete.json"
+
+
+def verify(files: Sequence[Path], rows: Sequence[int]) -> None:
+    """Raise unless each file is there with as many rows as its task reported."""
+    from pyarrow import ArrowInvalid, parquet
+
+    for file, expected in zip(files, rows, strict=True):
+        try:
+            found = parquet.read_metadata(file).num_rows
+        except FileNotFoundError:
+            raise InputError(
+                f"{file}: a worker wrote it and it is not there: expected a folder that all workers share"
+            ) from None
+        except ArrowInvalid as failure:
+            raise InputError(f"{file}: {failure}") from None
+        if found != expected:
+            raise InputError(f"{file}: expected {expected} rows, got {found}")
+
+
+def complete(folder: Path, files: Sequence[Path], rows: Sequence[int]) -> Path:
+    """Verify the files of a step, remove what attempts that failed have left, and mark it as complete."""
+    verify(files, rows)
+    folder.mkdir(parents=True, exist_ok=True)
+    for draft in folder.glob(".*.part"):
+        draft.unlink(missing_ok=True)
+    with atomic_write(folder / MARK) as mark:
+        counts = {file.name: int(count) for file, count in zip(files, rows, strict=True)}
+        mark.write_text(json.dumps({"rows": sum(counts.values()), "files": counts}) + "\n")
+    return folder
+
+
+def completed(folder: Path) -> dict[str, int] | None:
+    """Row counts of the files of a step that is complete; None of one that is not."""
+    try:
+        files: dict[str, int] = json.loads((folder / MARK).read_text())["files"]
+    except FileNotFoundError:
+        return None
+    return files
+
+
+def require(folder: Path, what: str, command: str) -> dict[str, int]:
+    """Row counts of the files of a step; an error that names the command where it is not complete."""
+    files = completed(folder)
+    if files is None:
+        raise InputError(f"{folder.parent}: no {what} yet, expected `{command}` first")
+    return files
+
+
+def clear(*folders: Path) -> None:
+    """Remove what earlier steps have left."""
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
