@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -288,13 +289,10 @@ def _numbers(table: pa.Table, where: str, what: str, rows: _Rows, empty: float |
     column = _column(table, where)
     try:
         values = np.array(column.cast(pa.float64()).to_numpy(), np.float64)
-        inexact = _rounded(column, values)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        items = column.to_pylist()
-        values = np.array([_number(item) for item in items])
-        inexact = np.array(
-            [_is_rounded(item, value) for item, value in zip(items, values, strict=True)], bool
-        )
+        values = np.array([_number(item) for item in column.to_pylist()])
+    inexact = np.isfinite(values) & (np.abs(values) >= _EXACT)
+    inexact[inexact] = [_is_rounded(column[row].as_py()) for row in np.flatnonzero(inexact).tolist()]
     missing = column.is_null().to_numpy()
     if empty is not None:
         values[missing] = empty
@@ -309,17 +307,9 @@ def _numbers(table: pa.Table, where: str, what: str, rows: _Rows, empty: float |
 _EXACT = 2.0**53
 
 
-def _rounded(column: pa.ChunkedArray, values: Floats) -> NDArray[np.bool_]:
-    """Which of a column's numbers are integers that may have shared their float with another one."""
-    import pyarrow as pa
-
-    if pa.types.is_floating(column.type):  # a float is what it is
-        return np.zeros(len(values), bool)
-    return np.isfinite(values) & (np.abs(values) > _EXACT)
-
-
-def _is_rounded(item: Any, value: float) -> bool:
-    return not isinstance(item, float) and bool(np.isfinite(value)) and abs(value) > _EXACT
+def _is_rounded(number: Any) -> bool:
+    """Whether a number beyond 2^53 is no float already: it may share its float with another one."""
+    return not isinstance(number, float) and abs(Decimal(str(number))) > Decimal(_EXACT)
 
 
 def _number(value: Any) -> float:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sub2sub.errors import InputError
-from workloads.files.atomic import atomic_write
+from workloads.files.atomic import write_text
 
 __all__ = ["clear", "complete", "completed", "require", "verify"]
 
@@ -43,9 +43,8 @@ def complete(folder: Path, files: Sequence[Path], rows: Sequence[int]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for draft in folder.glob(".*.part"):
         draft.unlink(missing_ok=True)
-    with atomic_write(folder / MARK) as mark:
-        counts = {file.name: int(count) for file, count in zip(files, rows, strict=True)}
-        mark.write_text(json.dumps({"rows": sum(counts.values()), "files": counts}) + "\n")
+    counts = {file.name: int(count) for file, count in zip(files, rows, strict=True)}
+    write_text(folder / MARK, json.dumps({"rows": sum(counts.values()), "files": counts}) + "\n")
     return folder
 
 
