@@ -35,6 +35,7 @@ __all__ = ["VicinityPeer", "squared_distance"]
 
 # The kernels keep squared distances as float32 between these (`sub2sub.vicinity.proximity`).
 LEAST, MOST = float(np.float32(1e-30)), float(np.float32(3e38))
+REMEMBERED = 4096  # distances; then all are forgotten
 
 
 def squared_distance(a: Descriptor, b: Descriptor) -> float:
@@ -82,6 +83,7 @@ class VicinityPeer:
     settings: VicinitySettings
     around: int = AROUND
     view: list[Link] = field(default_factory=list)
+    _far: dict[int, tuple[Descriptor, float]] = field(default_factory=dict, repr=False)
 
     def gap(self, a: Descriptor, b: Descriptor) -> float:
         """How far two peers are from each other; under `Tie.SEQUENCE` overlapping ones by their IDs."""
@@ -90,9 +92,18 @@ class VicinityPeer:
             return float(np.float32(share) * np.float32(LEAST))
         return squared_distance(a, b)
 
+    def gap_to(self, peer: Descriptor) -> float:
+        """How far a peer is from this one; the same few come by in every cycle, so it is remembered."""
+        known = self._far.get(peer.id)
+        if known is None or known[0] is not peer:
+            if len(self._far) >= REMEMBERED:
+                self._far.clear()
+            known = self._far[peer.id] = peer, self.gap(self.own, peer)
+        return known[1]
+
     def gaps(self) -> list[float]:
         """How far each link of the view is."""
-        return [self.gap(self.own, link.peer) for link in self.view]
+        return [self.gap_to(link.peer) for link in self.view]
 
     def worst(self, gaps: list[float] | None = None) -> float:
         """What a link must not be farther than to be of interest."""
@@ -162,7 +173,7 @@ class VicinityPeer:
                 continue
             place = place_of.get(link.peer.id)
             if place is None:
-                gap = self.gap(self.own, link.peer)
+                gap = self.gap_to(link.peer)
                 if gap <= worst:
                     news.append((gap, link))
             elif link.stamp > view[place].stamp:
