@@ -64,7 +64,7 @@ def histories(draw: st.DrawFn) -> History:
         crash_at=draw(st.integers(2, 12)),
         cut_at=draw(st.integers(2, 12)),
         join_at=draw(st.integers(6, 14)),
-        leave_at=draw(st.integers(3, 14)),
+        leave_at=draw(st.integers(5, 14)),  # so that no stamp falls below 0
         how=OverlaySettings(
             cyclon=CyclonSettings(
                 view=draw(st.integers(2, 6)),
