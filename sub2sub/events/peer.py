@@ -127,9 +127,8 @@ class Forwarding(Generic[EventT]):
     event: EventT
     came_from: int | None
     dice: Dice
-    begun: int
+    waiting: dict[int, int] = field(default_factory=dict)  # since when, by ID
     sent: set[int] = field(default_factory=set)
-    waiting: set[int] = field(default_factory=set)
     failed: set[int] = field(default_factory=set)
 
 
@@ -152,7 +151,7 @@ class Forwarder(Generic[EventT]):
     >>> event = SimpleNamespace(name=b"event", point=(0.5,))
     >>> [peer.id for peer in forwarder.begin(event, None, views, 7, Dice(1))]
     [20, 40]
-    >>> [peer.id for peer in forwarder.failed(b"event", 20, views)]
+    >>> [peer.id for peer in forwarder.failed(b"event", 20, views, 8)]
     [30]
     """
 
@@ -174,32 +173,36 @@ class Forwarder(Generic[EventT]):
         self, event: EventT, came_from: int | None, views: Views, now: int, dice: Dice
     ) -> list[Descriptor]:
         """Forward a new event; to whom."""
-        self.open[event.name] = Forwarding(event, came_from, dice, now)
+        self.open[event.name] = Forwarding(event, came_from, dice)
         if len(self.open) > self.memory:
             self.open.popitem(last=False)
-        return self._next(event.name, views)
+        return self._next(event.name, views, now)
 
     def taken(self, name: bytes, by: int) -> None:
         """Note that a peer has an event."""
         if name in self.open:
-            self.open[name].waiting.discard(by)
+            self.open[name].waiting.pop(by, None)
             self._close_if_done(name)
 
-    def failed(self, name: bytes, at: int, views: Views) -> list[Descriptor]:
+    def failed(self, name: bytes, at: int, views: Views, now: int) -> list[Descriptor]:
         """Note that a peer did not take an event; to whom to send it instead."""
         forwarding = self.open.get(name)
         if forwarding is None or at not in forwarding.waiting:
             return []
-        forwarding.waiting.remove(at)
+        del forwarding.waiting[at]
         forwarding.failed.add(at)
-        return self._next(name, views)
+        return self._next(name, views, now)
 
     def overdue(self, before: int) -> list[tuple[bytes, int]]:
-        """Events forwarded before a moment, each with a peer that has not answered."""
-        late = [(name, each) for name, each in self.open.items() if each.begun < before]
-        return [(name, id) for name, each in late for id in each.waiting]
+        """Events, each with a peer it was sent to before a moment and that has not answered."""
+        return [
+            (name, id)
+            for name, each in self.open.items()
+            for id, since in each.waiting.items()
+            if since < before
+        ]
 
-    def _next(self, name: bytes, views: Views) -> list[Descriptor]:
+    def _next(self, name: bytes, views: Views, now: int) -> list[Descriptor]:
         each = self.open[name]
         chosen = forward(
             views,
@@ -210,9 +213,9 @@ class Forwarder(Generic[EventT]):
             lambda peer: peer.id not in each.failed,
         )
         more = [peer for peer in chosen.values() if peer.id not in each.sent]
-        ids = [peer.id for peer in more]
-        each.sent.update(ids)
-        each.waiting.update(ids)
+        for peer in more:
+            each.sent.add(peer.id)
+            each.waiting[peer.id] = now
         self._close_if_done(name)
         return more
 

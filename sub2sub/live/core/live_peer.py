@@ -301,7 +301,8 @@ class Core:
         forwarding = self.events.open.get(name)
         if forwarding is None:
             return []
-        return [m.Send(peer, forwarding.event) for peer in self.events.failed(name, id, self._views())]
+        instead = self.events.failed(name, id, self._views(), self.now)
+        return [m.Send(peer, forwarding.event) for peer in instead]
 
     def _answer(self, message: m.Ask) -> m.Answer:
         nearest = []
