@@ -1,8 +1,11 @@
 """One live member of a community without clock or socket: CAMCAST (Sections 3 and 5).
 
-`tick`, `receive` and `unreachable` as in `sub2sub.live.core.live_peer`. Whom an event goes to is decided by
-the rules of the simulator (`hierarchy.camcast.dissemination`), the topic table is SCAMP's view (`scamp`), the
-super-topic table that of `supers`.
+`tick`, `receive` and `unreachable` say what to send, as in `sub2sub.live.core.live_peer`. The topic table is
+SCAMP's view (`ScampPeer`), the super-topic table a `SuperTable`, the very classes that the simulator's
+kernels are tested against; whom an event goes to is decided by the simulator's rules
+(`hierarchy.camcast.dissemination`). What is added here is when things are done: a cycle is the turns
+below, one after the other, a check is over when all entries have answered or `patience` cycles later, and an
+answer that comes later is ignored.
 
 Nobody tells a process how large its community is. Where p_sel = g/N is wanted, N is taken from the size of
 SCAMP's view, which is about (c + 1) ln N.
@@ -20,15 +23,34 @@ import numpy as np
 from hierarchy.camcast.dissemination import choose_targets, choose_upward
 from hierarchy.camcast.settings import TopicSettings
 from hierarchy.live import messages as m
-from hierarchy.live.dice import Dice
-from hierarchy.live.scamp import ScampLinks
-from hierarchy.live.supers import SuperTable
-from hierarchy.membership.scamp.layer import ScampSettings
+from hierarchy.membership.scamp.peer import ScampPeer
+from hierarchy.membership.scamp.settings import ScampSettings
+from hierarchy.super_tables.peer import SuperTable, answer
+from sub2sub.kernels.dice import Dice
 
-__all__ = ["Gateways", "Member", "MemberSettings", "Trace"]
+__all__ = ["Gateways", "Member", "MemberSettings", "Trace", "supertopics"]
 
 Gateways = Mapping[str, Sequence[m.Contact]]
 """Well-known members of communities, by topic; who they are is found out by asking, so their id is 0."""
+
+MOST = 256  # entries of a view; (c + 1) ln n are far fewer
+SCAMP_TURNS = ("see_whether_due", "renew", "drop_expired", "beat")
+WEIGHT_TURNS = ("settle_weights", "weigh", "answer_weights")
+SUPER_TURNS = ("begin_cycle", "pass_on", "keep_updated", "conclude", "search")
+
+
+def supertopics(topic: str) -> tuple[str, ...]:
+    """The topics above a topic, nearest first.
+
+    Examples
+    --------
+    >>> supertopics(".soccer.italy")
+    ('.soccer', '.')
+    >>> supertopics(".")
+    ()
+    """
+    parts = [part for part in topic.split(".") if part]
+    return tuple("." + ".".join(parts[:k]) for k in range(len(parts) - 1, -1, -1))
 
 
 @dataclass(frozen=True)
@@ -41,6 +63,10 @@ class MemberSettings:
         As of the simulator.
     timeout : int
         Cycles between two requests of a search.
+    grace : int
+        Cycles that an entry of the view is kept after its lease; clocks differ by one.
+    patience : int
+        Cycles that the entries of a super-topic table have to answer a check.
     memory : int
         Events remembered as seen.
     """
@@ -48,6 +74,8 @@ class MemberSettings:
     topic: TopicSettings = field(default_factory=TopicSettings)
     scamp: ScampSettings = field(default_factory=ScampSettings)
     timeout: int = 3
+    grace: int = 1
+    patience: int = 2
     memory: int = 65536
 
 
@@ -92,115 +120,168 @@ class Member:
         self.own, self.deliver, self.cycle = own, deliver, 0
         self.settings = settings or MemberSettings()
         self.gateways = gateways or {}
-        self.scamp = ScampLinks(own, self.settings.scamp)
-        self.supers = SuperTable(own.topic, self.settings.topic.z)
+        self.scamp = ScampPeer(own, self.settings.scamp, MOST, self.settings.grace)
+        topic = self.settings.topic
+        self.supers = SuperTable(supertopics(own.topic), topic.z, topic.tau)
         self.seen: OrderedDict[bytes, Trace] = OrderedDict()
         self.counts: Counter[str] = Counter()
-        self._asked: OrderedDict[int, m.Contact] = OrderedDict()
+        self._due = False
+        self._check_age = 0
 
-    def join(self, contact: m.Contact | None, dice: Dice) -> list[m.Send]:
+    def join(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
         """Subscribe through a member of the community; with none, found it."""
-        return self.scamp.subscribe(contact, self.settings.scamp.c, self.cycle, dice)
+        return self.scamp.join(contact, self.cycle, dice)
 
-    def leave(self) -> list[m.Send]:
+    def leave(self) -> m.Sends:
         """Unsubscribe."""
         return self.scamp.leave(self.cycle)
 
-    def tick(self, dice: Dice) -> list[m.Send]:
+    def tick(self, dice: Dice) -> m.Sends:
         """Let a cycle pass."""
         self.cycle += 1
-        return self.scamp.tick(self.cycle, dice) + self._keep_updated(dice)
+        yield from self.keep_view(dice)
+        yield from self.take_turns(SUPER_TURNS, dice)
+
+    def keep_view(self, dice: Dice) -> m.Sends:
+        """Do what SCAMP does once a cycle."""
+        yield from self.take_turns(SCAMP_TURNS, dice)
+        if self.settings.scamp.indirection:  # otherwise no request walks along links
+            yield from self.take_turns(WEIGHT_TURNS, dice)
+
+    def take_turns(self, turns: Sequence[str], dice: Dice) -> m.Sends:
+        """Do some of the things that are done once a cycle."""
+        for turn in turns:
+            yield from getattr(self, turn)(dice)
+
+    def see_whether_due(self, dice: Dice) -> m.Sends:
+        """See whether to subscribe again."""
+        self._due = self.scamp.is_due(self.cycle)
+        yield from ()
+
+    def renew(self, dice: Dice) -> m.Sends:
+        """Subscribe again if that is due."""
+        if self._due:
+            yield from self.scamp.renew(self.cycle, dice)
+
+    def drop_expired(self, dice: Dice) -> m.Sends:
+        """Drop entries of the view whose lease is over."""
+        self.scamp.expire(self.cycle)
+        yield from ()
+
+    def beat(self, dice: Dice) -> m.Sends:
+        """Send heartbeats."""
+        return self.scamp.beat()
+
+    def weigh(self, dice: Dice) -> m.Sends:
+        """Tell the weights of links."""
+        return self.scamp.weigh()
+
+    def answer_weights(self, dice: Dice) -> m.Sends:
+        """Answer those who told the weights of links since the last cycle.
+
+        Members do not tick in step, so links count that were told of in the two cycles before.
+        """
+        return self.scamp.answer_weights(since=self.cycle - 2)
+
+    def settle_weights(self, dice: Dice) -> m.Sends:
+        """Take the answers that came since the last cycle for all there are."""
+        self.scamp.settle_weights()
+        yield from ()
+
+    def begin_cycle(self, dice: Dice) -> m.Sends:
+        """See whether the super-topic table changed in the last cycle."""
+        self.supers.begin_cycle()
+        yield from ()
+
+    def pass_on(self, dice: Dice) -> m.Sends:
+        """Pass a super-topic table that changed on to the community."""
+        return self.supers.pass_on(self.topic_table())
+
+    def keep_updated(self, dice: Dice) -> m.Sends:
+        """KEEP_TABLE_UPDATED (CAMCAST, Figure 6)."""
+        return self.supers.keep_updated(self.p_sel(), dice)
+
+    def conclude(self, dice: Dice) -> m.Sends:
+        """End a check whose time is over."""
+        self._check_age = self._check_age + 1 if self.supers.is_checking else 0
+        if self._check_age > self.settings.patience:
+            self._check_age = 0
+            yield from self.supers.conclude(dice)
+
+    def search(self, dice: Dice) -> m.Sends:
+        """FIND_SUPER_CONTACT: ask the gateways of the topics above, and one of the community."""
+        topics = self.supers.wanted(self.cycle, self.p_sel(), self.settings.timeout, dice)
+        asked = [gateway for topic in topics for gateway in self.gateways.get(topic, ())]
+        table = self.topic_table()
+        if topics and table:
+            asked.append(table[dice.next_below(len(table))])
+        for to in asked:
+            yield self.supers.ask(to, topics, dice)
 
     def topic_table(self) -> list[m.Contact]:
         """Whom an event goes to within the community."""
-        return [entry.contact for entry in self.scamp.view]
+        return [link.peer for link in self.scamp.view]
 
-    def publish(self, event: m.Event, dice: Dice) -> list[m.Send]:
+    def publish(self, event: m.Event, dice: Dice) -> m.Sends:
         """Begin to spread an event of this community."""
         return self._take(event, dice)
 
-    def receive(self, message: m.Message, sender: int, dice: Dice) -> list[m.Send]:
+    def receive(self, message: m.Message, sender: int, dice: Dice) -> m.Sends:
         """Take a message from the member that says its number is `sender`."""
-        cycle, scamp = self.cycle, self.scamp
         match message:
             case m.Event():
-                return self._receive_event(message, dice)
-            case m.Subscribe() if message.newcomer.topic == self.own.topic:
-                return scamp.serve(message, cycle, dice)
-            case m.Served() if message.server.topic == self.own.topic:
-                return scamp.served(message, cycle)
-            case m.Copy() if message.newcomer.topic == self.own.topic:
-                return scamp.copy(message, cycle, dice)
-            case m.Kept() if message.holder.topic == self.own.topic:
-                scamp.kept(message)
-            case m.Replace() if all(heir.topic == self.own.topic for heir in message.heir):
-                return scamp.replace(sender, message, cycle)
-            case m.Beat():
-                scamp.heard = cycle
+                yield from self._receive_event(message, dice)
             case m.Check():
-                return [m.Send(None, m.Checked(message.exchange, self._community(dice)))]
+                yield m.Send(None, m.Checked(message.exchange))
             case m.Find():
-                return [m.Send(None, m.Found(message.exchange, self._answer(message, dice)))]
-            case m.Supers():
-                self.supers.merge(message.contacts)
-            case m.Checked() | m.Found():
-                if self._asked.pop(message.exchange, None) is not None:
-                    self.supers.merge(message.contacts)
+                z, table = self.settings.topic.z, self.topic_table()
+                told = answer(self.own, table, [self.supers], message.topics, z, dice)
+                yield m.Send(None, m.Found(message.exchange, tuple(told)))
+            case m.Supers() | m.Checked() | m.Found():
+                yield from self.supers.receive(message, dice)
+                if self.supers.is_checking and self.supers.is_answered:
+                    self._check_age = 0
+                    yield from self.supers.conclude(dice)
+            case (
+                m.Subscribe(newcomer=other)
+                | m.Copy(newcomer=other)
+                | m.Served(server=other)
+                | m.Kept(holder=other)
+                | m.Weigh(holder=other)
+            ) if other.topic != self.own.topic:
+                self.counts["ignored"] += 1
+            case m.Replace() if any(heir.topic != self.own.topic for heir in message.heir):
+                self.counts["ignored"] += 1
+            case (
+                m.Subscribe() | m.Served() | m.Copy() | m.Kept() | m.Replace() | m.Dropped() | m.Beat()
+                | m.Weigh() | m.Weighed()
+            ):  # fmt: skip
+                yield from self.scamp.receive(message, sender, self.cycle, dice)
             case _:
                 self.counts["ignored"] += 1
-        return []
 
-    def unreachable(self, to: m.Contact, message: m.Message, dice: Dice) -> list[m.Send]:
-        """Note that a message could not be sent: who cannot be reached leaves the tables."""
+    def unreachable(self, to: m.Contact, message: m.Message, dice: Dice) -> m.Sends:
+        """Note that a message could not be sent: SCAMP sends what was in it by another way.
+
+        Who cannot be reached leaves the super-topic table at once.
+        """
         self.counts["failed"] += 1
         self.supers.drop(to.id)
-        return self.scamp.unreachable(to, message, self.cycle, dice)
+        match message:
+            case m.Subscribe() | m.Copy():
+                yield from self.scamp.undelivered(message, self.cycle, dice)
 
-    def _keep_updated(self, dice: Dice) -> list[m.Send]:
-        """KEEP_TABLE_UPDATED (CAMCAST, Figure 6)."""
-        sends = []
-        table, p_sel = self.supers, self._p_sel()
-        if table.fresh and table.entries:
-            told = m.Supers(tuple(table.entries))
-            sends += [m.Send(entry.contact, told) for entry in self.scamp.view]
-        table.fresh = False
-        if table.entries and dice.unit() < p_sel:
-            sends += [m.Send(entry, m.Check(self._ask(entry, dice))) for entry in table.entries]
-        topics = table.next_search(self.cycle, dice.unit(), p_sel, self.settings.timeout)
-        asked = [gateway for topic in topics for gateway in self.gateways.get(topic, ())]
-        if topics and self.scamp.view:
-            asked.append(self.scamp.view[dice.below(len(self.scamp.view))].contact)
-        return sends + [m.Send(to, m.Find(self._ask(to, dice), topics)) for to in asked]
-
-    def _ask(self, to: m.Contact, dice: Dice) -> int:
-        number = int(dice.bits())
-        self._asked[number] = to
-        while len(self._asked) > 64:
-            self._asked.popitem(last=False)
-        return number
-
-    def _community(self, dice: Dice) -> tuple[m.Contact, ...]:
-        """Itself, and different ones of its topic table by chance; MERGE leaves out those named twice."""
-        view, z = self.scamp.view, self.settings.topic.z
-        return (self.own, *(view[dice.below(len(view))].contact for _ in range(min(z - 1, len(view)))))
-
-    def _answer(self, message: m.Find, dice: Dice) -> tuple[m.Contact, ...]:
-        """What is known of the topics somebody searches for."""
-        if self.own.topic in message.topics:
-            return self._community(dice)
-        return tuple(contact for contact in self.supers.entries if contact.topic in message.topics)
-
-    def _receive_event(self, event: m.Event, dice: Dice) -> list[m.Send]:
+    def _receive_event(self, event: m.Event, dice: Dice) -> m.Sends:
         if not (event.topic == self.own.topic or event.topic.startswith(self.own.topic.rstrip(".") + ".")):
             self.counts["parasites"] += 1
-            return []
-        return self._take(event, dice)
+            return
+        yield from self._take(event, dice)
 
-    def _take(self, event: m.Event, dice: Dice) -> list[m.Send]:
+    def _take(self, event: m.Event, dice: Dice) -> m.Sends:
         self.counts["arrived"] += 1
         if event.name in self.seen:
             self.seen[event.name].arrived += 1
-            return []
+            return
         trace = self.seen[event.name] = Trace(event.round)
         if len(self.seen) > self.settings.memory:
             self.seen.popitem(last=False)
@@ -211,7 +292,8 @@ class Member:
         self.counts["upward"] += len(upward)
         self.counts["within"] += len(within)
         onward = replace(event, round=event.round + 1)
-        return [m.Send(to, onward) for to in (*upward, *within)]
+        for to in (*upward, *within):
+            yield m.Send(to, onward)
 
     def _targets(self, p_sel: float, dice: Dice) -> tuple[list[m.Contact], list[m.Contact]]:
         """Whom an event goes to: super-processes, and the whole topic table, which SCAMP sizes for that."""
@@ -219,12 +301,14 @@ class Member:
         table = np.full((1, max(len(supers), 1)), -1, np.int32)
         table[0, : len(supers)] = np.arange(len(supers))
         upward = np.empty((table.size, 2), np.int64)
-        chance = p_sel if p_sel >= 0.0 else self._p_sel()
-        count, k = choose_upward(table, chance, self.settings.topic.forward, dice.key, upward)
+        chance = p_sel if p_sel >= 0.0 else self.p_sel()
+        key = np.uint64(dice.key)
+        count, k = choose_upward(table, chance, self.settings.topic.forward, key, upward)
         row, out = np.arange(len(view), dtype=np.int32), np.empty(len(view), np.int32)
-        within, _ = choose_targets(row, len(view), dice.key, k, out)
+        within, _ = choose_targets(row, len(view), key, k, out)
         return [supers[i] for i in upward[:count, 0].tolist()], [view[i] for i in out[:within].tolist()]
 
-    def _p_sel(self) -> float:
+    def p_sel(self) -> float:
+        """The chance to act as a link, or to check the super-topic table."""
         size = exp(len(self.topic_table()) / (self.settings.scamp.c + 1))
         return self.settings.topic.select(max(2, round(size)))

@@ -30,19 +30,17 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
-import numpy as np
-
 from hierarchy.camcast.community import Event as Received
 from hierarchy.live import messages as m
-from hierarchy.live.dice import Dice
 from hierarchy.live.events import Events
+from hierarchy.live.grid_member import GridMember
 from hierarchy.live.member import Member, MemberSettings
 from hierarchy.live.messages import Contact
-from hierarchy.live.structured import GridMember
 from hierarchy.live.warmup import warm_up
 from hierarchy.live.wire import MAX_TOPIC, NAME, PROTOCOL
 from sub2sub.errors import InputError
-from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
+from sub2sub.kernels.dice import Dice
+from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.live.net.connections import Address
 from sub2sub.live.net.host import Host
 from sub2sub.live.net.tls import Tls
@@ -119,19 +117,19 @@ class Process(Host):
 
     def draws(self) -> Dice:
         """Fresh dice."""
-        return Dice(np.uint64(peer_key(cycle_key(self._seed, STREAM, 0), next(self._turns))))
+        return Dice(cycle_key(self._seed, STREAM, 0)).of_peer(next(self._turns))
 
     def tick_core(self, core: Member) -> list[m.Send]:
         """Let a cycle pass."""
-        return core.tick(self.draws())
+        return list(core.tick(self.draws()))
 
     def receive_at(self, core: Member, frame: Frame) -> list[m.Send]:
         """Hand a member a message."""
-        return core.receive(frame.message, frame.sender, self.draws())
+        return list(core.receive(frame.message, frame.sender, self.draws()))
 
     def unreachable_from(self, core: Member, to: Contact, message: m.Message) -> list[m.Send]:
         """Tell a member what could not be sent."""
-        return core.unreachable(to, message, self.draws())
+        return list(core.unreachable(to, message, self.draws()))
 
     def core_for(self, frame: Frame) -> Member | None:
         """The member a frame is for; a question to the gateway is for whoever can answer it."""
@@ -210,7 +208,7 @@ class Community:
         process = self.process
         name, chance = process.dice.randbytes(NAME), -1.0 if upward is None else float(upward)
         event = m.Event(name, self.topic, member.own.id, 0, chance, bytes(data))
-        process.dispatch(member, member.publish(event, process.draws()))
+        process.dispatch(member, list(member.publish(event, process.draws())))
         return name
 
     async def stop_publishing(self) -> None:
@@ -242,13 +240,13 @@ class Community:
                 keeps_scamp = process.membership == "semi-structured"
                 member = GridMember(own, self._deliver, process.settings, keeps_scamp)
             self.member = process.cores[own.id] = member
-            process.dispatch(member, member.join(contact, process.draws()))
+            process.dispatch(member, list(member.join(contact, process.draws())))
         return self.member
 
     def _leave_if_idle(self) -> None:
         if self.member and not self._publishes and not self._subscribers:
             del self.process.cores[self.member.own.id]
-            self.process.dispatch(self.member, self.member.leave())
+            self.process.dispatch(self.member, list(self.member.leave()))
             self.member = None
 
     def _deliver(self, event: m.Event) -> None:

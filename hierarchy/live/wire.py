@@ -34,12 +34,13 @@ MAX_CYCLES = 1 << 20
 MAX_DEPTH = 32  # bits of a path in the P-Grid
 MAX_POSTINGS = 2048
 MAX_STEPS = 1024
+MAX_WEIGHT = 1e12  # of links in SCAMP
 NAME = 16  # bytes of an event's name
 
 KINDS: dict[int, type[Any]] = {
     1: m.Find, 2: m.Found, 3: m.Subscribe, 4: m.Served, 5: m.Copy, 6: m.Kept, 7: m.Replace, 8: m.Beat,
     9: m.Check, 10: m.Checked, 11: m.Supers, 12: m.Event, 13: m.Meet, 14: m.Met, 15: m.Route, 16: m.Placed,
-    17: m.Listed, 18: m.Post,
+    17: m.Listed, 18: m.Post, 19: m.Dropped, 20: m.Weigh, 21: m.Weighed,
 }  # fmt: skip
 
 
@@ -133,6 +134,15 @@ def _probability(value: Any, where: str) -> float:
     return chance
 
 
+def _weight(value: Any, where: str) -> float:
+    if type(value) is not float:
+        raise WireError(f"{where}: expected a float, got {shown(value)}")
+    (weight,) = finite((value,), where)
+    if not 0.0 <= weight <= MAX_WEIGHT:
+        raise WireError(f"{where}: expected a weight from 0 to {MAX_WEIGHT:.0e}, got {weight}")
+    return weight
+
+
 CHECKS: dict[str, Check] = {
     "exchange": number,
     "topics": lambda value, where: tuple(_topic(item, where) for item in items(value, where, MAX_CHAIN, 1)),
@@ -156,6 +166,8 @@ CHECKS: dict[str, Check] = {
     "publisher": number,
     "round": lambda value, where: integer(value, where, MAX_STEPS),
     "upward": _probability,
+    "weight": _weight,
+    "total": _weight,
     "data": octets(MAX_DATA),
 }
 PROTOCOL = Protocol(VERSION, KINDS, CHECKS, _plain)

@@ -3,8 +3,10 @@
 from hierarchy.membership.gateways import Gateways
 from hierarchy.membership.interface import Membership
 from hierarchy.membership.overlay import CommunityOverlay
-from hierarchy.membership.pgrid.layer import Found, PGrid, PGridSettings
-from hierarchy.membership.scamp.layer import Scamp, ScampSettings
+from hierarchy.membership.pgrid.layer import Found, PGrid
+from hierarchy.membership.pgrid.settings import PGridSettings
+from hierarchy.membership.scamp.layer import Scamp
+from hierarchy.membership.scamp.settings import ScampSettings
 from hierarchy.membership.semi_structured import OverlayFinder, SemiStructured
 from hierarchy.membership.structured import Structured
 from hierarchy.membership.transport import SimulatedTransport

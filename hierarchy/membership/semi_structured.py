@@ -19,9 +19,11 @@ from numpy.typing import ArrayLike, NDArray
 from hierarchy.camcast.settings import Settings
 from hierarchy.camcast.tables import Tables
 from hierarchy.channel import WORD, Channel, channel_of
-from hierarchy.membership.pgrid.layer import PGrid, PGridSettings
+from hierarchy.membership.pgrid.layer import PGrid
+from hierarchy.membership.pgrid.settings import PGridSettings
 from hierarchy.membership.rows import named
-from hierarchy.membership.scamp.layer import Scamp, ScampSettings
+from hierarchy.membership.scamp.layer import Scamp
+from hierarchy.membership.scamp.settings import ScampSettings
 from hierarchy.membership.unstructured import add_up, part
 from hierarchy.super_tables.layer import SuperTables
 from hierarchy.super_tables.rules import Search

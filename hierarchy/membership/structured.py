@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from hierarchy.camcast.settings import Settings, for_topics
 from hierarchy.camcast.tables import Tables
 from hierarchy.channel import WORD, Channel, channel_of
-from hierarchy.membership.pgrid.layer import PGrid, PGridSettings
+from hierarchy.membership.pgrid.layer import PGrid
+from hierarchy.membership.pgrid.settings import PGridSettings
 from hierarchy.membership.rows import named
 from hierarchy.membership.unstructured import part
 from hierarchy.super_tables.slots import slots_of

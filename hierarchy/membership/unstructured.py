@@ -16,7 +16,8 @@ from hierarchy.camcast.tables import Tables
 from hierarchy.channel import WORD
 from hierarchy.membership.gateways import Gateways
 from hierarchy.membership.rows import named
-from hierarchy.membership.scamp.layer import Scamp, ScampSettings
+from hierarchy.membership.scamp.layer import Scamp
+from hierarchy.membership.scamp.settings import ScampSettings
 from hierarchy.super_tables.layer import Finder, SuperTables
 from hierarchy.topics import TopicTree
 from sub2sub.overlay.network import Network

@@ -14,7 +14,6 @@ choose the next one to meet.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import floor, log2
 from typing import Any, NamedTuple
 
@@ -24,50 +23,17 @@ from numpy.typing import ArrayLike, NDArray
 from hierarchy.channel import WORD, Channel, channel_of
 from hierarchy.membership.pgrid.postings import Postings
 from hierarchy.membership.pgrid.rules import Trie
+from hierarchy.membership.pgrid.settings import PGridSettings
 from hierarchy.membership.pgrid.steps import introduce, matches, meet_all, route_all, sample, tell
 from hierarchy.membership.rows import named
 from hierarchy.topics import TopicTree
-from sub2sub.errors import InputError
 from sub2sub.kernels.randomness import below, cycle_key, draw, mix, peer_key, stream_number
 from sub2sub.overlay.network import Network
 
-__all__ = ["Found", "PGrid", "PGridSettings"]
+__all__ = ["Found", "PGrid"]
 
 STREAM = stream_number("pgrid")
 MEET, ANNOUNCE, GATEWAY = range(-3, 0)
-
-
-@dataclass(frozen=True)
-class PGridSettings:
-    """Settings of P-Grid.
-
-    Attributes
-    ----------
-    replication : int
-        Peers wanted at each leaf, at least: one with twice as many parts. The trie is then log2(n /
-        replication) deep, no more.
-    references : int
-        Peers kept across each bit; more stand more failures.
-    recursion : int
-        How deep a meeting draws in the references of those who meet.
-    lease : int
-        Cycles an announcement lasts; renewed when half of them are over.
-    attempts : int
-        How often a search that got stuck is tried.
-    """
-
-    replication: int = 5
-    references: int = 4
-    recursion: int = 1
-    lease: int = 20
-    attempts: int = 3
-
-    def __post_init__(self) -> None:
-        lowest = {"replication": 1, "references": 1, "recursion": 0, "lease": 2, "attempts": 1}
-        for field, low in lowest.items():
-            value = getattr(self, field)
-            if not isinstance(value, int) or value < low:
-                raise InputError(f"{field}: expected a whole number not below {low}, got {value!r}")
 
 
 class Found(NamedTuple):

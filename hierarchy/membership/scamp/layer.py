@@ -14,7 +14,6 @@ Messages take no time within a cycle; who joins or leaves is served at the start
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,51 +22,14 @@ from numpy.typing import ArrayLike, NDArray
 from hierarchy.channel import WORD, Channel, channel_of
 from hierarchy.membership.rows import named, widened
 from hierarchy.membership.scamp.rules import Views
+from hierarchy.membership.scamp.settings import ScampSettings
 from hierarchy.membership.scamp.steps import balance, beat, clear_all, expire, join_all, leave_all, renew_all
-from sub2sub.errors import InputError
 from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
 
-__all__ = ["Scamp", "ScampSettings"]
+__all__ = ["Scamp"]
 
 STREAM = stream_number("scamp")
-
-
-@dataclass(frozen=True)
-class ScampSettings:
-    """Settings of SCAMP.
-
-    Attributes
-    ----------
-    c : int
-        Extra copies of a new subscription. Views settle at (c + 1) ln n. Without failures 0 will do; with 1 a
-        group still holds together when a third of it crashes.
-    lease : int
-        Cycles a subscription lasts, up to half as many more by chance so that not all end at once.
-    indirection : int
-        Steps a request walks before it is served. More make views more even when many join by few contacts.
-    isolation : int
-        Cycles without a heartbeat after which a member subscribes again.
-    hop_limit : int
-        Steps after which a copy of a subscription is given up.
-    contact_first : bool
-        Renew through the contact, not through the own view. If contacts are found anew elsewhere, groups
-        that have fallen apart grow together again.
-    """
-
-    c: int = 1
-    lease: int = 100
-    indirection: int = 10
-    isolation: int = 10
-    hop_limit: int = 200
-    contact_first: bool = False
-
-    def __post_init__(self) -> None:
-        lowest = {"c": 0, "lease": 2, "indirection": 0, "isolation": 1, "hop_limit": 1}
-        for field, low in lowest.items():
-            value = getattr(self, field)
-            if not isinstance(value, int) or value < low:
-                raise InputError(f"{field}: expected a whole number not below {low}, got {value!r}")
 
 
 class Scamp:

@@ -60,11 +60,11 @@ class Views(NamedTuple):
 
 
 @kernel
-def keep(views, holder, peer):
-    """Let `holder` have `peer` in its view, and tell `peer`."""
+def keep(views, holder, peer, expires):
+    """Let `holder` have `peer` in its view for a lease that ends in cycle `expires`, and tell `peer`."""
     place = views.size[holder]
     add(views.partial, views.size, holder, peer)
-    views.expires[holder, place] = views.lease_end[peer]
+    views.expires[holder, place] = expires
     # A new link weighs as much as the others; with the 1 of a fresh row it would draw all walks.
     views.weight[holder, place] = views.weight[holder, :place].mean() if place > 0 else 1.0
     add(views.inward, views.in_size, peer, holder)
@@ -100,7 +100,7 @@ def forward_copy(views, member, holder, arrived, hop_limit, channel, own, k):
             kept = keeps(draw(own, k), size)
             k += 1
             if kept:
-                keep(views, holder, member)
+                keep(views, holder, member, views.lease_end[member])
                 return messages, k
         if size == 0:
             return messages, k
@@ -119,7 +119,9 @@ def subscribe(views, member, server, extra, hop_limit, channel, own, k):
     messages = 0
     size = views.size[server]
     if size == 0 and server != member:
-        keep(views, server, member)  # the founder of a community has nobody to pass it on to
+        keep(
+            views, server, member, views.lease_end[member]
+        )  # the founder of a community has nobody to pass it on to
         return messages, k
     for copy in range(size + extra):
         if copy < size:  # entries added meanwhile stand behind these
@@ -202,7 +204,7 @@ def unsubscribe(views, member, c, channel, own, k):
         if i < known_by - c - 1 and size > 0:
             heir = np.int64(views.partial[member, i % size])
             if heir != holder and find(views.partial[holder], views.size[holder], heir) < 0:
-                keep(views, holder, heir)
+                keep(views, holder, heir, views.expires[member, i % size])  # as the leaver knows it
     for i in range(size):
         heir = np.int64(views.partial[member, i])
         place = find(views.inward[heir], views.in_size[heir], member)

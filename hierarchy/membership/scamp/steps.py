@@ -68,12 +68,12 @@ def expire(views, alive, cycle):
 
 
 @kernel
-def _end_lease(views, member, cycle):
+def _end_lease(views, member):
     """Drop a member whose lease is over from the views that it knows to have it."""
     for i in range(views.in_size[member]):
         holder = np.int64(views.inward[member, i])
         place = find(views.partial[holder], views.size[holder], member)
-        if place >= 0 and views.expires[holder, place] <= cycle:
+        if place >= 0:
             drop(views, holder, place)
     views.in_size[member] = 0
     views.inward[member, :] = -1
@@ -104,7 +104,7 @@ def renew_all(views, members, done, contact, heard, rules, cycle, channel, key):
             return done, messages
         done += 1
         if views.lease_end[member] <= cycle:
-            _end_lease(views, member, cycle)
+            _end_lease(views, member)
         own = peer_key(peer_key(key, RENEW), member)
         messages += _subscribe(views, member, contact, heard, rules, np.int64(0), cycle, channel, own)
     return done, messages
@@ -125,7 +125,7 @@ def _subscribe(views, member, contact, heard, rules, extra, cycle, channel, own)
     if server == member:
         server = start
     if views.size[member] == 0:
-        keep(views, member, server)
+        keep(views, member, server, views.lease_end[server])
     sent, _ = subscribe(views, member, server, extra, hop_limit, channel, own, k)
     return messages + walked + sent
 

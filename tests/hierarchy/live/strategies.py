@@ -21,6 +21,7 @@ stands = st.builds(
     lists,
 )
 postings = st.lists(st.builds(m.Posting, contacts, small), max_size=6).map(tuple)
+weights = st.floats(0.0, 1e12)
 event_names = st.sampled_from([bytes(16), b"x" * 16])
 anything = st.one_of(
     st.builds(m.Find, small, st.lists(names, min_size=1, max_size=4).map(tuple)),
@@ -31,6 +32,9 @@ anything = st.one_of(
     st.builds(m.Kept, contacts),
     st.builds(m.Replace, st.lists(contacts, max_size=1).map(tuple), small),
     st.just(m.Beat()),
+    st.just(m.Dropped()),
+    st.builds(m.Weigh, contacts, weights),
+    st.builds(m.Weighed, weights, weights),
     st.builds(m.Check, small),
     st.builds(m.Supers, lists),
     st.builds(m.Meet, small, stands, postings),

@@ -11,12 +11,11 @@ import pytest
 from hierarchy.camcast import TopicSettings
 from hierarchy.live import MemberSettings
 from hierarchy.live import messages as m
-from hierarchy.live.dice import Dice
-from hierarchy.live.grid import key_of
+from hierarchy.live.grid_member import GridMember
 from hierarchy.live.messages import Contact
-from hierarchy.live.structured import GridMember
-from hierarchy.membership.pgrid.rules import first_difference
-from hierarchy.membership.scamp.layer import ScampSettings
+from hierarchy.membership.pgrid.peer import entries, key_of
+from hierarchy.membership.scamp.settings import ScampSettings
+from sub2sub.kernels.dice import Dice
 
 TOPICS = (".", ".d", ".d.g")
 SETTINGS = MemberSettings(TopicSettings(c=0.0, a=2.0, z=3, rounding="up"), ScampSettings(c=0))
@@ -32,14 +31,14 @@ class Overlay:
         self._keys = count(1)
 
     def dice(self) -> Dice:
-        return Dice(np.uint64(next(self._keys) * 7919))
+        return Dice(next(self._keys) * 7919)
 
     def enter(self, number: int, topic: str) -> None:
         own = Contact(number, "h", number, topic)
         member = GridMember(own, lambda event: None, SETTINGS, self.keeps_scamp)
         live = [each.own for each in self.members.values()]
         self.members[number] = member
-        contact = live[self.dice().below(len(live))]._replace(id=0) if live else None
+        contact = live[self.dice().next_below(len(live))]._replace(id=0) if live else None
         self.carry(member, member.join(contact, self.dice()))
 
     def step(self) -> None:
@@ -47,7 +46,7 @@ class Overlay:
             if number not in self.dead:
                 self.carry(member, member.tick(self.dice()))
 
-    def carry(self, member: GridMember, sends: list[m.Send]) -> None:
+    def carry(self, member: GridMember, sends: m.Sends) -> None:
         waiting = deque((member, send) for send in sends)
         while waiting:
             sender, send = waiting.popleft()
@@ -57,7 +56,7 @@ class Overlay:
                 waiting.extend((sender, each) for each in more)
                 continue
             receiver = self.members[send.to.port]
-            for answer in receiver.receive(send.message, sender.own.id, self.dice()):
+            for answer in list(receiver.receive(send.message, sender.own.id, self.dice())):
                 if answer.to is not None:
                     waiting.append((receiver, answer))
                     continue
@@ -82,7 +81,7 @@ def built(keeps_scamp: bool, at_once: int = 6) -> Overlay:
 @pytest.mark.parametrize("keeps_scamp", [False, True], ids=["structured", "semi-structured"])
 def test_everybody_finds_its_community_and_the_one_above(keeps_scamp: bool) -> None:
     overlay = built(keeps_scamp)
-    lengths = {member.grid.stand.length for member in overlay.members.values()}
+    lengths = {len(member.grid.peer.path) for member in overlay.members.values()}
     assert max(lengths) >= 2
     for member in overlay.members.values():
         table = member.topic_table()
@@ -119,19 +118,13 @@ def test_who_enters_at_once_does_not_part_for_ever() -> None:
     for topic in TOPICS:
         community = {each.own.id for each in overlay.members.values() if each.own.topic == topic}
         for member in overlay.members.values():
-            stand = member.grid.stand
-            if (
-                first_difference(np.uint64(stand.path), np.uint64(key_of(topic)), stand.length)
-                == stand.length
-            ):
-                assert {
-                    id for id, held in member.grid.held.items() if held.member.topic == topic
-                } == community
+            if member.grid.peer.belongs(key_of(topic)):
+                assert {each.id for each in member.grid.peer.known(topic)} == community
 
 
 def test_everybody_has_all_the_acquaintances_it_may_but_itself() -> None:
     overlay = built(keeps_scamp=False, at_once=60)
     for member in overlay.members.values():
-        known = {each.id for each in member.grid.others}
+        known = {each.id for each in entries(member.grid.peer.acquaintances)}
         assert member.own.id not in known
         assert len(known) == 4 * member.grid.settings.replication

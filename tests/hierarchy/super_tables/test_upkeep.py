@@ -14,7 +14,7 @@ from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
 from sub2sub.overlay.network import Network
 from tests.hierarchy.camcast.populations import communities, networks, trees
-from tests.hierarchy.super_tables.reference import Process, Reference, SuperTable
+from tests.hierarchy.super_tables.driver import driver_of
 
 
 def _neighbourhood(n: int, k: int, seed: int) -> np.ndarray:
@@ -34,45 +34,25 @@ def _layer(
     return layer, topic_table, neighbourhood
 
 
-def _reference(group: Communities, layer, topic_table, neighbourhood, seed: int, ttl: int) -> Reference:
-    s = layer.slots
-    processes = []
-    for i, t in enumerate(group.topic):
-        tables: list[SuperTable] = []
-        for slot in range(s.first[t], s.first[t + 1]):
-            below = s.after[slot]
-            chain = s.chain[s.start[slot] : s.start[slot + 1]].tolist()
-            tables.append(SuperTable(slot, chain, tables[below - s.first[t]] if below >= 0 else None))
-        processes.append(Process(i, int(t), tables))
-    for process in processes:
-        process.topic_table = [processes[x] for x in topic_table[process.number] if x >= 0]
-        process.neighbours = [processes[x] for x in neighbourhood[process.number] if x >= 0]
-    own = layer.settings
-    assert isinstance(own, TopicSettings)
-    return Reference(processes, seed, own.z, own.tau, layer.timeout, ttl)
-
-
 @given(communities(most_members=30), st.integers(0, 2**32), st.integers(1, 3), st.data())
 @settings(deadline=None, max_examples=80)
-def test_the_kernels_decide_as_the_reference_draw_for_draw(group, seed, ttl, data) -> None:
+def test_the_kernels_decide_as_peers_do_draw_for_draw(group, seed, ttl, data) -> None:
     layer, topic_table, neighbourhood = _layer(group, seed, ttl)
-    reference = _reference(group, layer, topic_table, neighbourhood, seed, ttl)
+    peers = driver_of(layer, topic_table, neighbourhood, ttl)
     own = layer.settings
     for cycle in range(12):
         if cycle % 3 == 0:
             network = data.draw(networks(len(group)))
         cost = layer.step(cycle, network)
-        p_sel = [
-            own.select(int(n))
-            for n in np.bincount(group.topic[network.alive == 1], minlength=group.tree.capacity)
-        ]
-        assert cost["messages"] == reference.step(cycle, network, p_sel)
-        for process in reference.processes:
-            for i, table in enumerate(process.tables):
-                got = layer.state.table[process.number, i]
-                assert got[got >= 0].tolist() == [m.number for m in table.members]
-                assert layer.state.scope[process.number, i] == table.scope
-                assert layer.state.fresh[process.number, i] == table.fresh
+        sizes = np.bincount(group.topic[network.alive == 1], minlength=group.tree.capacity)
+        p_sel = {group.tree.name(t): own.select(int(sizes[t])) for t in group.tree}
+        assert cost["messages"] == peers.step(cycle, network, p_sel)
+        for i, process in enumerate(peers.processes):
+            for place, table in enumerate(process.tables):
+                got = layer.state.table[i, place]
+                assert got[got >= 0].tolist() == [entry.id - 1 for entry in table.entries]
+                assert layer.state.scope[i, place] == table.scope
+                assert layer.state.fresh[i, place] == table.fresh
 
 
 @given(trees())

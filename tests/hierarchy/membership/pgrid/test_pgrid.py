@@ -6,63 +6,83 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hierarchy.camcast import Communities
-from hierarchy.channel import Channel, channel_of
-from hierarchy.membership.pgrid.layer import PGrid, PGridSettings
+from hierarchy.channel import channel_of
+from hierarchy.membership.pgrid.layer import PGrid
+from hierarchy.membership.pgrid.peer import GridPeer, Posting, common_prefix
 from hierarchy.membership.pgrid.postings import Postings
-from hierarchy.membership.pgrid.rules import Trie, meet, route
+from hierarchy.membership.pgrid.settings import PGridSettings
+from hierarchy.membership.pgrid.steps import route_all, sample
+from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
+from sub2sub.kernels.dice import Dice
+from sub2sub.kernels.randomness import mix
 from sub2sub.overlay.network import Network
-from tests.hierarchy.membership.pgrid import reference
-
-N, DEPTH, MOST, BUDDIES = 12, 3, 2, 4
+from tests.hierarchy.membership.pgrid.driver import Driver, contact, path_of, simulated_rows
 
 
-def _bits(word: int, length: int) -> str:
-    return format(int(word), "064b")[:length]
+@st.composite
+def histories(draw, n: int = 14, cycles: int = 14):
+    """For each cycle: who joins, who leaves, who crashes, how much is lost, whether the network is split."""
+    history = []
+    for _ in range(cycles):
+        joins = draw(st.lists(st.integers(0, n - 1), max_size=5, unique=True))
+        leaves = [p for p in draw(st.lists(st.integers(0, n - 1), max_size=1)) if p not in joins]
+        crashes = draw(st.lists(st.integers(0, n - 1), max_size=1))
+        history.append((joins, leaves, crashes, draw(st.sampled_from([0.0, 0.0, 0.3])), draw(st.booleans())))
+    return history
+
+
+rules = st.builds(
+    PGridSettings,
+    replication=st.integers(1, 2),
+    references=st.integers(1, 3),
+    recursion=st.integers(0, 2),
+    attempts=st.just(1),
+)
+
+
+@given(histories(), rules, st.integers(0, 2**32))
+@settings(deadline=None, max_examples=80)
+def test_meetings_and_routes_go_as_those_of_peers_draw_for_draw(history, own, seed) -> None:
+    n, tree = 14, TopicTree.from_paths([".a", ".b"])
+    grid = PGrid(tree, np.arange(n) % 3, seed, own)
+    peers = Driver(n, seed, own, grid.trie.reference.shape[1])
+    network = Network(np.zeros(n, np.uint8), np.zeros(n, np.uint8))
+    for cycle, (joins, leaves, crashes, loss, split) in enumerate(history):
+        network.alive[joins] = 1
+        network.alive[[*leaves, *crashes]] = 0
+        network.loss = loss
+        network.group[::2] = split
+        grid.join(joins, np.full(len(joins), -1), cycle)
+        peers.join(joins)
+        grid.leave(leaves, cycle)
+        peers.leave(leaves)
+        cost = grid.step(cycle, network)
+        assert peers.step(cycle, network) == cost["messages"] - cost["announcements"]
+        assert peers.rows() == simulated_rows(grid)
+        for i in peers.live(range(n)):
+            result = np.zeros((3, 1), np.int64)
+            key, word = np.uint64(100 * cycle), mix(np.uint64(i))
+            route_all(
+                grid.trie, np.array([i]), np.array([word], np.uint64), 1, channel_of(network), key, result
+            )
+            expected = peers.route(i, format(int(word), "064b"), Dice(key).of_peer(i))
+            assert tuple(result[:, 0].tolist()) == expected
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, N - 1), st.integers(0, N - 1)), max_size=60),
-    st.integers(0, 2),
-    st.integers(0, 2),
-    st.lists(st.tuples(st.integers(0, N - 1), st.integers(0, 2**DEPTH - 1)), max_size=10),
-    st.sets(st.integers(0, N - 1), max_size=5),
-    st.sampled_from([0.0, 0.4]),
+    st.sets(st.integers(0, 40), max_size=20), st.integers(0, 40), st.integers(0, 12), st.integers(0, 2**32)
 )
-@settings(deadline=None, max_examples=120)
-def test_meetings_and_routes_go_as_in_the_reference_draw_for_draw(
-    meetings, enough, deepest, requests, dead, loss
-) -> None:
-    trie = Trie(
-        np.zeros(N, np.uint64),
-        np.zeros(N, np.int32),
-        np.full((N, DEPTH, MOST), -1, np.int32),
-        np.full((N, BUDDIES), -1, np.int32),
-        np.full((N, BUDDIES), -1, np.int32),
-    )
-    peers = [reference.Peer(i, MOST, BUDDIES) for i in range(N)]
-    pairs = np.empty((1000, 2), np.int64)
-    for number, (a, b) in enumerate(meetings):
-        if a != b:
-            key = np.uint64(number)
-            sent, _, _ = meet(trie, a, b, enough, deepest, key, np.int64(0), pairs, np.int64(0))
-            assert sent == reference.meet(peers[a], peers[b], DEPTH, enough, deepest, reference.Dice(key))
-    for i, peer in enumerate(peers):
-        assert _bits(trie.path[i], trie.length[i]) == peer.path
-        for place in range(DEPTH):
-            known = [x for x in trie.reference[i, place].tolist() if x >= 0]
-            assert known == [r.number for r in peer.references.get(place, [])]
-        assert [x for x in trie.buddy[i].tolist() if x >= 0] == [b.number for b in peer.buddies]
-        assert [x for x in trie.acquaintance[i].tolist() if x >= 0] == [b.number for b in peer.acquaintances]
-
-    alive = np.array([i not in dead for i in range(N)], np.uint8)
-    channel = Channel(alive, np.zeros(N, np.uint8), loss, np.zeros(1, np.int64))
-    for number, (start, wanted) in enumerate(requests):
-        word = np.uint64(wanted << (64 - DEPTH))
-        key = np.uint64(10_000 + number)
-        at, hops, messages, _ = route(trie, start, word, channel, key, np.int64(0))
-        expected = reference.route(peers[start], _bits(word, 64), DEPTH, alive, loss, reference.Dice(key))
-        assert (at, hops, messages) == expected
+@settings(deadline=None)
+def test_a_search_brings_back_those_that_a_peer_names_draw_for_draw(members, asker, wanted, seed) -> None:
+    own = PGridSettings()
+    peer = GridPeer(contact(99), own, 4)
+    peer.hold([Posting(contact(i, ".a"), own.lease) for i in members], 0)
+    out = np.full((1, wanted), -1, np.int32)
+    pool = np.array(sorted(members), np.int64)
+    sample(pool, np.array([0]), np.array([len(pool)]), np.array([asker]), np.uint64(seed), out)
+    expected = peer.some_of(".a", asker + 1, wanted, Dice(seed).of_peer(asker))
+    assert [i for i in out[0].tolist() if i >= 0] == [each.id - 1 for each in expected]
 
 
 def _settled(*sizes: int, seed: int = 1, cycles: int = 30, **options) -> tuple[PGrid, Communities, Network]:
@@ -76,12 +96,12 @@ def _settled(*sizes: int, seed: int = 1, cycles: int = 30, **options) -> tuple[P
 
 def test_references_are_across_and_buddies_at_the_same_leaf() -> None:
     grid, _, _ = _settled(10, 100, 300)
-    paths = [_bits(p, length) for p, length in zip(grid.trie.path, grid.trie.length, strict=True)]
+    paths = [path_of(grid, i) for i in range(len(grid.topic))]
     for i, own in enumerate(paths):
         for place in range(len(own)):
             for other in grid.trie.reference[i, place]:
                 if other >= 0:
-                    assert reference.common_prefix(own, paths[other]) == place
+                    assert common_prefix(own, paths[other]) == place
         for buddy in grid.trie.buddy[i]:
             assert buddy < 0 or paths[buddy] == own
 

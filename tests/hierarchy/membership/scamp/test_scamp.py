@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hierarchy.membership.scamp.layer import Scamp, ScampSettings
+from hierarchy.membership.scamp.layer import Scamp
+from hierarchy.membership.scamp.settings import ScampSettings
 from sub2sub.errors import InputError
 from sub2sub.overlay.network import Network
-from tests.hierarchy.membership.scamp.reference import ReferenceScamp
+from tests.hierarchy.membership.scamp.driver import Driver, simulated_views
 
 rules = st.builds(
     ScampSettings,
@@ -40,6 +41,10 @@ def histories(draw, n: int = 14, cycles: int = 14):
     return history
 
 
+def _nobody(n: int) -> Network:
+    return Network(np.zeros(n, np.uint8), np.zeros(n, np.uint8))
+
+
 def _replay(layer, network, history, check) -> None:
     for cycle, (joins, leaves, crashes, loss, split) in enumerate(history):
         network.alive[[p for p, _ in joins]] = 1
@@ -54,48 +59,19 @@ def _replay(layer, network, history, check) -> None:
         check(cycle, layer.step(cycle, network))
 
 
-class _Adapter:
-    """The reference with the arguments of a layer."""
-
-    def __init__(self, reference: ReferenceScamp) -> None:
-        self.reference = reference
-
-    def join(self, peers, contacts, cycle) -> None:
-        self.reference.join(peers, contacts)
-
-    def leave(self, peers, cycle) -> None:
-        self.reference.leave(peers)
-
-    def step(self, cycle, network) -> int:
-        return self.reference.step(cycle, network)
-
-
 @given(histories(), rules, st.integers(0, 2**32))
 @settings(deadline=None, max_examples=80)
-def test_the_kernels_decide_as_the_reference_draw_for_draw(history, own, seed) -> None:
-    scamp, reference = Scamp(14, seed, own), ReferenceScamp(14, seed, own)
-    costs: list[int] = []
-    states: list[list] = []
-
-    def note_reference(cycle, messages) -> None:
-        costs.append(messages)
-        states.append(
-            [
-                ([link.peer.number for link in node.view], [h.number for h in node.inward])
-                for node in reference.nodes
-            ]
-        )
+def test_the_kernels_decide_as_live_members_do_draw_for_draw(history, own, seed) -> None:
+    scamp, members = Scamp(14, seed, own), Driver(14, seed, own)
+    expected: list = []
+    _replay(members, _nobody(14), history, lambda cycle, sent: expected.append((sent, members.views())))
 
     def compare(cycle, cost) -> None:
-        v = scamp.views
-        got = [(v.partial[i, : v.size[i]].tolist(), v.inward[i, : v.in_size[i]].tolist()) for i in range(14)]
-        assert got == states[cycle]
-        assert cost["messages"] == costs[cycle]
+        sent, views = expected[cycle]
+        assert simulated_views(scamp) == views
+        assert cost["messages"] == sent
 
-    _replay(
-        _Adapter(reference), Network(np.zeros(14, np.uint8), np.zeros(14, np.uint8)), history, note_reference
-    )
-    _replay(scamp, Network(np.zeros(14, np.uint8), np.zeros(14, np.uint8)), history, compare)
+    _replay(scamp, _nobody(14), history, compare)
 
 
 @given(histories(), rules, st.integers(0, 2**32))

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from hierarchy.live import messages as m
-from hierarchy.live.dice import Dice
-from hierarchy.live.grid import ANNOUNCE, ENTER, SEARCH, STEPS, Grid, key_of
+from hierarchy.live.grid import ANNOUNCE, ENTER, SEARCH, STEPS, Grid
 from hierarchy.live.member import Member, MemberSettings
-from hierarchy.membership.pgrid.layer import PGridSettings
+from hierarchy.membership.pgrid.peer import key_of
+from hierarchy.membership.pgrid.settings import PGridSettings
+from sub2sub.kernels.dice import Dice
 
 __all__ = ["GridMember"]
 
@@ -67,79 +68,78 @@ class GridMember(Member):
         self._placed_in = self._announce_in = self._search_in = 0
         self._searches: dict[int, _Search] = {}
 
-    def join(self, contact: m.Contact | None, dice: Dice) -> list[m.Send]:
+    def join(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
         """Enter the overlay through any peer of it; with none, begin it."""
         self.contact = contact
         return self.grid.ask_for_place(contact, dice)
 
-    def leave(self) -> list[m.Send]:
+    def leave(self) -> m.Sends:
         """Unsubscribe; announcements end by themselves."""
-        return self.scamp.leave(self.cycle) if self.keeps_scamp else []
+        return self.scamp.leave(self.cycle) if self.keeps_scamp else iter(())
 
     def topic_table(self) -> list[m.Contact]:
         """Whom an event goes to within the community."""
         return super().topic_table() if self.keeps_scamp else self.found
 
-    def tick(self, dice: Dice) -> list[m.Send]:
+    def tick(self, dice: Dice) -> m.Sends:
         """Let a cycle pass."""
         self.cycle += 1
         cycle, grid = self.cycle, self.grid
         if not grid.placed:
-            return grid.ask_for_place(self.contact, dice)
+            yield from grid.ask_for_place(self.contact, dice)
+            return
         self._placed_in = self._placed_in or cycle
-        sends = grid.tick(cycle, dice)
-        if self.keeps_scamp and self.scamp.lease_end:
-            sends += self.scamp.tick(cycle, dice)
+        yield from grid.tick(cycle, dice)
+        if self.keeps_scamp:
+            yield from self.keep_view(dice)
         if self._in and cycle >= self._announce_in:
             self._announce_in = cycle + grid.settings.lease // 2
-            sends += self._request(ANNOUNCE, self.own.topic, dice)
+            yield from self._request(ANNOUNCE, self.own.topic, dice)
         self._searches = {n: each for n, each in self._searches.items() if cycle - each.begun < 4}
         short = not self.topic_table() or (not self.supers.entries and bool(self.supers.chain))
         if cycle >= self._placed_in + self.rest and (cycle >= self._search_in or (short and cycle % 3 == 0)):
             self._search_in = cycle + self.refresh
-            sends += self._request(ENTER if self.keeps_scamp else SEARCH, self.own.topic, dice, -1)
+            yield from self._request(ENTER if self.keeps_scamp else SEARCH, self.own.topic, dice, -1)
             if self.supers.chain:
-                sends += self._request(SEARCH, self.supers.chain[0], dice, 0)
-        return sends
+                yield from self._request(SEARCH, self.supers.chain[0], dice, 0)
 
-    def receive(self, message: m.Message, sender: int, dice: Dice) -> list[m.Send]:
+    def receive(self, message: m.Message, sender: int, dice: Dice) -> m.Sends:
         """Take a message: those of the P-Grid here, the others as any member."""
         cycle, grid = self.cycle, self.grid
         match message:
             case m.Meet():
-                return grid.meet(message, cycle, dice)
+                yield from grid.meet(message, cycle, dice)
             case m.Met():
-                return grid.met(message, cycle, dice)
+                yield from grid.met(message, cycle, dice)
             case m.Route():
-                return grid.route(message, cycle, WANTED, dice) if grid.placed else []
+                if grid.placed:
+                    yield from grid.route(message, cycle, WANTED, dice)
             case m.Placed():
-                grid.take_place(message, cycle)
+                grid.take_place(message, cycle, dice)
             case m.Post():
                 grid.post(message, cycle)
             case m.Listed():
-                return self._listed(message, dice)
+                yield from self._listed(message, dice)
             case _:
-                return super().receive(message, sender, dice)
-        return []
+                yield from super().receive(message, sender, dice)
 
-    def unreachable(self, to: m.Contact, message: m.Message, dice: Dice) -> list[m.Send]:
-        """Drop who cannot be reached from all tables, and hand requests on by another way."""
-        self.grid.drop(to.id)
+    def unreachable(self, to: m.Contact, message: m.Message, dice: Dice) -> m.Sends:
+        """Drop who cannot be reached from all tables but SCAMP's, and hand requests on by another way."""
+        self.grid.peer.forget(to.id)
         self.found = [each for each in self.found if each.id != to.id]
-        sends = super().unreachable(to, message, dice)
+        yield from super().unreachable(to, message, dice)
         if isinstance(message, m.Route):
-            sends += self.grid.route(message, self.cycle, WANTED, dice)
-        return sends
+            yield from self.grid.route(message, self.cycle, WANTED, dice)
 
-    def _request(self, wish: int, topic: str, dice: Dice, place: int = -2) -> list[m.Send]:
+    def _request(self, wish: int, topic: str, dice: Dice, place: int = -2) -> m.Sends:
         """Route a request of one's own; what is served here comes back through the front door."""
-        number = int(dice.bits())
+        number = dice.next_bits()
         if place > -2:
             self._searches[number] = _Search(topic, place, self.cycle)
-        request = m.Route(number, self.own, wish, key_of(topic), topic, STEPS)
+        request = m.Route(number, self.own, wish, int(key_of(topic), 2), topic, STEPS)
         return self.grid.route(request, self.cycle, WANTED, dice)
 
-    def _enter(self, contact: m.Contact | None, dice: Dice) -> list[m.Send]:
+    def _enter(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
         """Subscribe through whom a search named, or found the community; later, renew through such a one.
 
         Should two have founded it, or should it fall apart, its parts grow together within a lease.
@@ -147,28 +147,26 @@ class GridMember(Member):
         self._in = True
         if self.scamp.view or (self.scamp.lease_end and contact is None):
             self.scamp.contact = contact or self.scamp.contact
-            return []
-        return self.scamp.subscribe(contact, self.settings.scamp.c, self.cycle, dice)
+        else:
+            yield from self.scamp.join(contact, self.cycle, dice)
 
-    def _listed(self, message: m.Listed, dice: Dice) -> list[m.Send]:
+    def _listed(self, message: m.Listed, dice: Dice) -> m.Sends:
         """Take up what a search brought back."""
         search = self._searches.pop(message.exchange, None)
         if search is None:
-            return []
+            return
         members = [each for each in message.contacts if each.topic == search.topic and each.id != self.own.id]
         topic = self.settings.topic
         if search.place < 0:
             if not self.keeps_scamp:
                 if message.known:
                     self.found = members[: topic.table_size(message.known)]
-                return []
-            return self._enter(members[0] if members else None, dice)
-        if members:
+            else:
+                yield from self._enter(members[0] if members else None, dice)
+        elif members:
             if not self.keeps_scamp:
                 self.supers.entries = []
             self.supers.merge(members[: topic.z])
-            return []
-        above = search.place + 1
-        if above < len(self.supers.chain):
-            return self._request(SEARCH, self.supers.chain[above], dice, above)
-        return []
+        elif search.place + 1 < len(self.supers.chain):
+            above = search.place + 1
+            yield from self._request(SEARCH, self.supers.chain[above], dice, above)

@@ -1,0 +1,374 @@
+"""One peer of a P-Grid: where it stands in the trie, whom it knows there, which announcements it holds.
+
+Papers and rules: `hierarchy.membership.pgrid.rules`. Live peers run this class; the tests drive it as the
+oracle that the kernels agree with, draw for draw. What two peers make of a meeting is `meet`, which needs
+no more than how both stand: the simulator calls it on both, a live peer on itself and on what the other
+said of itself.
+
+Paths and keys are strings of bits here. Rows have a fixed number of places, some of them free (None).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from hierarchy.contacts import Contact
+from hierarchy.membership.pgrid.settings import PGridSettings
+from sub2sub.kernels.dice import Dice
+from sub2sub.kernels.randomness import mix, stream_number
+
+__all__ = ["GridMessage", "GridPeer", "Held", "Listed", "Meet", "Meeting", "Met", "Placed", "Post", "Posting"]
+__all__ += ["Route", "Row", "Stand", "common_prefix", "entries", "key_of", "meet", "put", "random_place"]
+
+Row = list[Contact | None]
+
+
+class Stand(NamedTuple):
+    """Where a peer stands in the P-Grid, and whom it knows there."""
+
+    peer: Contact
+    path: int
+    length: int
+    references: tuple[tuple[Contact, ...], ...]
+    buddies: tuple[Contact, ...]
+
+
+class Posting(NamedTuple):
+    """An announcement: a member, and for how many cycles it holds."""
+
+    member: Contact
+    lease: int
+
+
+@dataclass(frozen=True)
+class Meet:
+    """The sender, as it stands, would like to meet, and shares the announcements it holds."""
+
+    exchange: int
+    stand: Stand
+    postings: tuple[Posting, ...]
+
+
+@dataclass(frozen=True)
+class Met:
+    """How the asker stands after the meeting, others to meet, and announcements."""
+
+    exchange: int
+    stand: Stand
+    others: tuple[Contact, ...]
+    postings: tuple[Posting, ...]
+
+
+@dataclass(frozen=True)
+class Route:
+    """Hand this on to where the key belongs, for so many more steps.
+
+    `wish` says what is wanted there: 0 a place, 1 members of the topic, 2 to announce oneself as one,
+    3 members of the topic and, if there are none, to be the first.
+    """
+
+    exchange: int
+    asker: Contact
+    wish: int
+    key: int
+    topic: str
+    steps: int
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Become a replica of the sender, which stands like this and holds these announcements."""
+
+    exchange: int
+    stand: Stand
+    postings: tuple[Posting, ...]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """So many members of the topic are known here, and these are some of them."""
+
+    exchange: int
+    known: int
+    contacts: tuple[Contact, ...]
+
+
+@dataclass(frozen=True)
+class Post:
+    """Announcements for a replica."""
+
+    postings: tuple[Posting, ...]
+
+
+GridMessage = Meet | Met | Route | Placed | Listed | Post
+
+
+@dataclass
+class Held:
+    """An announcement one holds, and the cycle in which it ends."""
+
+    member: Contact
+    expires: int
+
+
+@lru_cache(4096)
+def key_of(topic: str) -> str:
+    """Where a topic belongs: 64 bits.
+
+    Examples
+    --------
+    >>> len(key_of(".a")), key_of(".a") != key_of(".b")
+    (64, True)
+    """
+    return format(int(mix(np.uint64(stream_number(topic)))), "064b")
+
+
+def common_prefix(a: str, b: str) -> int:
+    """How many bits two strings have in common at the front.
+
+    Examples
+    --------
+    >>> common_prefix("0110", "0100")
+    2
+    """
+    length = 0
+    while length < min(len(a), len(b)) and a[length] == b[length]:
+        length += 1
+    return length
+
+
+def entries(row: Row) -> list[Contact]:
+    """Those in a row, in order."""
+    return [each for each in row if each is not None]
+
+
+def put(row: Row, peer: Contact, dice: Dice) -> None:
+    """Put a peer into a row: in the first free place, else in a random one; nothing if it is met before."""
+    for place, each in enumerate(row):
+        if each is not None and each.id == peer.id:
+            return
+        if each is None:
+            row[place] = peer
+            return
+    row[dice.next_below(len(row))] = peer
+
+
+def random_place(row: Row, bits: int) -> int:
+    """Place of a random entry of a row; -1 if it has none."""
+    start = (bits >> 32) * len(row) >> 32
+    places = [*range(start, len(row)), *range(start)]
+    return next((place for place in places if row[place] is not None), -1)
+
+
+class GridPeer:
+    """One peer's part of a P-Grid.
+
+    Parameters
+    ----------
+    own : Contact
+        Who it is.
+    settings : PGridSettings
+    depth : int
+        Bits of a path at most.
+    most : int, optional
+        Announcements held at most.
+
+    Attributes
+    ----------
+    path : str
+    references : list of Row
+        For each bit of the path, peers on the other side of it.
+    buddies, acquaintances : Row
+        Peers at the same leaf, and peers to meet, wherever they are.
+    held : dict
+        Announcements, by the number of the member.
+
+    Examples
+    --------
+    >>> one, two = (GridPeer(Contact(i, "h", i, ".a"), PGridSettings(replication=1), depth=4) for i in (1, 2))
+    >>> meeting = meet(one, two, Dice(1))  # replicas of the root get to know each other
+    >>> meeting = meet(one, two, Dice(1))  # and part
+    >>> one.path, two.path, [each.id for each in entries(two.references[0])]
+    ('0', '1', [1])
+    """
+
+    def __init__(self, own: Contact, settings: PGridSettings, depth: int, most: int = 1 << 30) -> None:
+        self.own, self.settings, self.depth, self.most = own, settings, depth, most
+        self.path = ""
+        self.references: list[Row] = []
+        self.buddies: Row = [None] * (4 * settings.replication)
+        self.acquaintances: Row = [None] * (4 * settings.replication)
+        self.held: dict[int, Held] = {}
+
+    @classmethod
+    def standing(cls, stand: Stand, settings: PGridSettings, depth: int) -> GridPeer:
+        """A peer as it says it stands, with no more references than one keeps."""
+        peer = cls(stand.peer, settings, depth)
+        length = min(stand.length, depth, len(stand.references))
+        peer.path = format(stand.path, "064b")[:length]
+        peer.references = [_row(level, settings.references) for level in stand.references[:length]]
+        peer.buddies = _row(stand.buddies, len(peer.buddies))
+        return peer
+
+    def stand(self) -> Stand:
+        """How it stands, to tell others."""
+        return Stand(
+            self.own,
+            int(self.path.ljust(64, "0"), 2),
+            len(self.path),
+            tuple(tuple(entries(row)) for row in self.references),
+            tuple(entries(self.buddies)),
+        )
+
+    def belongs(self, key: str) -> bool:
+        """Whether a key belongs to its leaf."""
+        return key.startswith(self.path)
+
+    def ways(self, key: str, dice: Dice) -> Iterator[Contact]:
+        """Whom to hand a request for a key to, in random order: peers across the first bit that differs."""
+        left = entries(self.references[common_prefix(self.path, key)])
+        while left:
+            yield left.pop(dice.next_below(len(left)))
+
+    def admit(self, newcomer: Contact, dice: Dice) -> None:
+        """Have a newcomer as replica."""
+        put(self.buddies, newcomer, dice)
+
+    def take_place(self, other: GridPeer, dice: Dice) -> None:
+        """Become a replica of another peer."""
+        self.path, self.references = other.path, [list(row) for row in other.references]
+        self.buddies = list(other.buddies)
+        put(self.buddies, other.own, dice)
+
+    def move(self, other: GridPeer, dice: Dice) -> None:
+        """Stand as a meeting left it; who was a replica and is none any more becomes an acquaintance."""
+        kept = {each.id for each in entries(other.buddies)}
+        parted = [each for each in entries(self.buddies) if each.id not in kept]
+        self.path, self.references, self.buddies = other.path, other.references, other.buddies
+        self.know(parted, dice)
+
+    def know(self, peers: Iterable[Contact], dice: Dice) -> None:
+        """Have some more peers to meet."""
+        for peer in peers:
+            if peer.id != self.own.id:
+                put(self.acquaintances, peer, dice)
+
+    def extend(self, bit: str, across: Contact, dice: Dice) -> None:
+        """Append one bit to the path, with a first reference across it."""
+        self.path += bit
+        for buddy in entries(self.buddies):  # who is still a replica is seen when they meet again
+            put(self.acquaintances, buddy, dice)
+        self.buddies = [None] * len(self.buddies)
+        self.references.append([None] * self.settings.references)
+        put(self.references[-1], across, dice)
+
+    def hold(self, postings: Iterable[Posting], cycle: int) -> None:
+        """Hold those announcements that belong here; of two of a member the later counts."""
+        for member, lease in postings:
+            known = self.held.get(member.id)
+            room = known is not None or len(self.held) < self.most
+            if lease > 0 and room and self.belongs(key_of(member.topic)):
+                expires = cycle + min(lease, self.settings.lease)
+                if known is None or known.expires < expires:
+                    self.held[member.id] = Held(member, expires)
+
+    def expire(self, cycle: int) -> None:
+        """Drop announcements that are over, or that belong elsewhere by now."""
+        self.held = {
+            id: each
+            for id, each in self.held.items()
+            if each.expires > cycle and self.belongs(key_of(each.member.topic))
+        }
+
+    def known(self, topic: str) -> list[Contact]:
+        """Members of a community that it holds announcements of, by their numbers."""
+        found = [each.member for each in self.held.values() if each.member.topic == topic]
+        return sorted(found, key=lambda member: member.id)
+
+    def some_of(self, topic: str, asker: int, wanted: int, dice: Dice) -> list[Contact]:
+        """Random ones of them in random order, never who asks (Floyd's algorithm, then a shuffle)."""
+        pool = [member for member in self.known(topic) if member.id != asker]
+        count = min(len(pool), wanted)
+        places: list[int] = list(range(count))
+        if count < len(pool):
+            for i in range(count):
+                last = len(pool) - count + i
+                place = dice.next_below(last + 1)
+                places[i] = last if place in places[:i] else place
+        for j in range(count - 1, 0, -1):
+            other = dice.next_below(j + 1)
+            places[j], places[other] = places[other], places[j]
+        return [pool[place] for place in places]
+
+    def forget(self, id: int) -> None:
+        """Forget a peer that cannot be reached."""
+        for row in (*self.references, self.buddies, self.acquaintances):
+            row[:] = [None if each is not None and each.id == id else each for each in row]
+
+
+class Meeting(NamedTuple):
+    """What comes of a meeting.
+
+    Attributes
+    ----------
+    shares : bool
+        Whether both have data for each other: replicas, or peers that have just parted.
+    further : list of (Contact, Contact)
+        Who may meet next: each with those that the other refers to on its side.
+    """
+
+    shares: bool
+    further: list[tuple[Contact, Contact]]
+
+
+def meet(a: GridPeer, b: GridPeer, dice: Dice) -> Meeting:
+    """Let two peers exchange: both may extend their paths, and learn of others."""
+    common = common_prefix(a.path, b.path)
+    for place in range(common):
+        _take_over(a.references[place], b.references[place], a, dice)
+        _take_over(b.references[place], a.references[place], b, dice)
+    a_ends, b_ends = len(a.path) == common, len(b.path) == common
+    crowded = 1 + max(len(entries(a.buddies)), len(entries(b.buddies))) >= 2 * a.settings.replication
+    if a_ends and b_ends and common < a.depth and crowded:
+        a.extend("0", b.own, dice)
+        b.extend("1", a.own, dice)
+    elif a_ends and b_ends:
+        _take_over(a.buddies, b.buddies, a, dice)
+        _take_over(b.buddies, a.buddies, b, dice)
+        put(a.buddies, b.own, dice)
+        put(b.buddies, a.own, dice)
+    elif a_ends:
+        a.extend("1" if b.path[common] == "0" else "0", b.own, dice)
+        put(b.references[common], a.own, dice)
+    elif b_ends:
+        b.extend("1" if a.path[common] == "0" else "0", a.own, dice)
+        put(a.references[common], b.own, dice)
+    else:
+        put(a.references[common], b.own, dice)
+        put(b.references[common], a.own, dice)
+        further: list[tuple[Contact, Contact]] = []
+        for via_a, via_b in zip(a.references[common], b.references[common], strict=True):
+            if via_a is not None and via_a.id != b.own.id:
+                further.append((b.own, via_a))
+            if via_b is not None and via_b.id != a.own.id:
+                further.append((a.own, via_b))
+        return Meeting(False, further)
+    return Meeting(True, [])
+
+
+def _take_over(row: Row, other: Row, peer: GridPeer, dice: Dice) -> None:
+    """Add what another peer knows at the same place."""
+    for each in entries(other):
+        if each.id != peer.own.id:
+            put(row, each, dice)
+
+
+def _row(peers: Iterable[Contact], places: int) -> Row:
+    """Peers in a row of so many places, each once."""
+    known = list({each.id: each for each in peers}.values())[:places]
+    return [*known, *[None] * (places - len(known))]

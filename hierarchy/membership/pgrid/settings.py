@@ -1,0 +1,42 @@
+"""What can be set of P-Grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sub2sub.errors import InputError
+
+__all__ = ["PGridSettings"]
+
+
+@dataclass(frozen=True)
+class PGridSettings:
+    """Settings of P-Grid.
+
+    Attributes
+    ----------
+    replication : int
+        Peers wanted at each leaf, at least: one with twice as many parts. The trie is then log2(n /
+        replication) deep, no more.
+    references : int
+        Peers kept across each bit; more stand more failures.
+    recursion : int
+        How deep a meeting draws in the references of those who meet.
+    lease : int
+        Cycles an announcement lasts; renewed when half of them are over.
+    attempts : int
+        How often a search that got stuck is tried.
+    """
+
+    replication: int = 5
+    references: int = 4
+    recursion: int = 1
+    lease: int = 20
+    attempts: int = 3
+
+    def __post_init__(self) -> None:
+        lowest = {"replication": 1, "references": 1, "recursion": 0, "lease": 2, "attempts": 1}
+        for field, low in lowest.items():
+            value = getattr(self, field)
+            if not isinstance(value, int) or value < low:
+                raise InputError(f"{field}: expected a whole number not below {low}, got {value!r}")

@@ -1,0 +1,375 @@
+"""One peer of SCAMP: whom it gossips to, who gossips to it, and what it does with each message.
+
+Paper and rules: `hierarchy.membership.scamp.rules`. Live members run this class; the tests drive it as the
+oracle that the kernels agree with, draw for draw. A driver has to say which cycle it is, to hand over
+messages, and to report those that could not be delivered; the peer then sends what was in them by another
+way.
+
+The messages of a subscription are `Subscribe`, which walks to the member that serves it, and `Copy`, which
+walks until somebody keeps it. `Served` and `Kept` tell the newcomer who did. `Replace` takes a leaver out
+of a view, `Dropped` takes it out of an InView. `Weigh` and `Weighed` balance the weights of links.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from hierarchy.contacts import Contact, Send, Sends
+from hierarchy.membership.scamp.settings import ScampSettings
+from sub2sub.kernels.dice import Dice
+
+__all__ = ["Beat", "Copy", "Dropped", "Kept", "Link", "Replace", "ScampMessage", "ScampPeer", "Served"]
+__all__ += ["Subscribe", "Weigh", "Weighed"]
+
+TRIES = 3  # members of the view, and of the InView, that a subscription is tried through
+HEAVIEST = 1e9  # so that no sum another peer reports makes a weight infinite
+
+
+@dataclass(frozen=True)
+class Subscribe:
+    """Serve this newcomer's subscription, after so many more steps; its lease lasts so many cycles."""
+
+    newcomer: Contact
+    lease: int
+    extra: int
+    steps: int
+
+
+@dataclass(frozen=True)
+class Served:
+    """The sender has served the receiver's subscription."""
+
+    server: Contact
+    lease: int
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of a subscription, to be kept or passed on for so many more steps."""
+
+    newcomer: Contact
+    lease: int
+    steps: int
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The sender has the receiver in its view now."""
+
+    holder: Contact
+
+
+@dataclass(frozen=True)
+class Replace:
+    """The sender's subscription is over; take this member in its place, or nobody."""
+
+    heir: tuple[Contact, ...]
+    lease: int
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """The sender does not have the receiver in its view any more."""
+
+
+@dataclass(frozen=True)
+class Beat:
+    """A heartbeat along a link."""
+
+
+@dataclass(frozen=True)
+class Weigh:
+    """The sender's link to the receiver has this weight."""
+
+    holder: Contact
+    weight: float
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """All links to the sender, of which the receiver's has this weight, have that weight together."""
+
+    weight: float
+    total: float
+
+
+ScampMessage = Subscribe | Served | Copy | Kept | Replace | Dropped | Beat | Weigh | Weighed
+Source = Literal["contact", "view", "inward"]
+
+
+@dataclass
+class Link:
+    """An entry of a view: a member, the cycle in which its lease ends, the weight of the link in walks."""
+
+    peer: Contact
+    expires: int
+    weight: float = 1.0
+
+
+class ScampPeer:
+    """The PartialView and the InView of one member.
+
+    Parameters
+    ----------
+    own : Contact
+        Who it is.
+    settings : ScampSettings
+    most : int, optional
+        Entries of either view at most; (c + 1) ln n are far fewer.
+    grace : int, optional
+        Cycles that an entry is kept after its lease. Where nobody shares a clock, without it a lease ends
+        here before its owner renews it, and there are fewer links to spread the renewal by.
+
+    Attributes
+    ----------
+    view : list of Link
+        PartialView, the topic table.
+    inward : list of Contact
+        InView: who has this member in its view, as far as it was told.
+    contact : Contact, optional
+        Whom to turn to when the views are of no help.
+    lease_end, heard : int
+        The cycle in which its own subscription ends, and that of the last heartbeat.
+    returned : bool
+        Whether the walk of its request ended at itself, so that it asked the first who answered to serve.
+
+    Examples
+    --------
+    >>> one, two = (ScampPeer(Contact(i, "h", i, "."), ScampSettings(indirection=0)) for i in (1, 2))
+    >>> list(one.join(None, cycle=0, dice=Dice(1)))  # founds the community
+    []
+    >>> (request,) = two.join(one.own, cycle=0, dice=Dice(2))
+    >>> [type(send.message).__name__ for send in one.receive(request.message, 2, cycle=0, dice=Dice(3))]
+    ['Served', 'Kept']
+    >>> [link.peer.id for link in one.view]
+    [2]
+    """
+
+    def __init__(self, own: Contact, settings: ScampSettings, most: int = 1 << 30, grace: int = 0) -> None:
+        self.own, self.settings, self.most, self.grace = own, settings, most, grace
+        self.view: list[Link] = []
+        self.inward: list[Contact] = []
+        self.contact: Contact | None = None
+        self.lease_end = self.heard = 0
+        self._untried: list[Source] = []
+        self._start: Contact | None = None
+        self.returned = False
+        self._weights: dict[Contact, tuple[float, int]] = {}  # of links to this member, and when told
+        self._unanswered: set[Contact] = set()
+        self._told: dict[int, float] = {}  # weights of the own links, to be answered
+
+    def has(self, id: int) -> bool:
+        """Whether a member is in the view."""
+        return any(link.peer.id == id for link in self.view)
+
+    def join(self, contact: Contact | None, cycle: int, dice: Dice) -> Sends:
+        """Subscribe through a member of the community; with none, found it."""
+        self.contact = contact
+        return self.subscribe(self.settings.c, cycle, dice)
+
+    def leave(self, cycle: int) -> Sends:
+        """Have those that know this member replace it, all but c + 1, and forget everything."""
+        heirs, holders = self.view, self.inward
+        for i, holder in enumerate(holders):
+            message = Replace((), 0)
+            if heirs and i < len(holders) - self.settings.c - 1:
+                heir = heirs[i % len(heirs)]
+                if heir.peer.id != holder.id:
+                    message = Replace((heir.peer,), max(heir.expires - self.grace - cycle, 0))
+            yield Send(holder, message)
+        for heir in heirs:
+            yield Send(heir.peer, Dropped())
+        self.view, self.inward, self.lease_end = [], [], 0
+
+    def is_due(self, cycle: int) -> bool:
+        """Whether to subscribe again: the lease is over, the view empty, or no heartbeat came for long."""
+        isolated = self.heard < cycle - self.settings.isolation or not self.view
+        return self.lease_end > 0 and (self.lease_end <= cycle or isolated)
+
+    def renew(self, cycle: int, dice: Dice) -> Sends:
+        """Subscribe again; who has this member by a lease that is over makes room for the new one."""
+        if self.lease_end <= cycle:
+            for holder in self.inward:
+                yield Send(holder, Replace((), 0))
+            self.inward = []
+        yield from self.subscribe(0, cycle, dice)
+
+    def expire(self, cycle: int) -> None:
+        """Drop entries whose lease is over."""
+        for link in reversed(list(self.view)):
+            if link.expires <= cycle:
+                self._drop(link.peer.id)
+
+    def beat(self) -> Sends:
+        """Send a heartbeat along every link."""
+        for link in self.view:
+            yield Send(link.peer, Beat())
+
+    def weigh(self) -> Sends:
+        """Tell every member of the view the weight of the link to it."""
+        self._told = {link.peer.id: link.weight for link in self.view}
+        for link in self.view:
+            yield Send(link.peer, Weigh(self.own, link.weight))
+
+    def answer_weights(self, since: int) -> Sends:
+        """Tell who told the weight of a link what all links weigh in sum that were told of since a cycle."""
+        self._weights = {who: told for who, told in self._weights.items() if told[1] >= since}
+        total = sum(weight for weight, _ in self._weights.values())
+        holders, self._unanswered = self._unanswered, set()
+        for holder, (weight, _) in self._weights.items():
+            if holder in holders:
+                yield Send(holder, Weighed(weight, total))
+
+    def settle_weights(self) -> None:
+        """Scale the weights of the view to a sum of 1, now that those who answer have answered."""
+        total = sum(link.weight for link in self.view)
+        for link in self.view:
+            link.weight = link.weight / total if total > 0 else 1.0
+
+    def subscribe(self, extra: int, cycle: int, dice: Dice) -> Sends:
+        """Begin a lease, and have it spread, with so many extra copies, by whoever answers first."""
+        s = self.settings
+        self.lease_end = cycle + s.lease + dice.next_below(s.lease // 2 + 1)
+        self.heard = cycle
+        known: list[Source] = ["view"] * min(TRIES, len(self.view))
+        known += ["inward"] * min(TRIES, len(self.inward))
+        self._untried = ["contact", *known] if s.contact_first else [*known, "contact"]
+        yield from self._reach(extra, cycle, dice)
+
+    def receive(self, message: ScampMessage, sender: int, cycle: int, dice: Dice) -> Sends:
+        """Take a message from the member with the number `sender`."""
+        match message:
+            case Subscribe():
+                yield from self._serve(message, cycle, dice)
+            case Served():
+                if not self.view:
+                    yield from self._keep(message.server, message.lease, cycle)
+            case Copy():
+                yield from self._take_copy(message, cycle, dice)
+            case Kept():
+                if len(self.inward) < self.most:
+                    self.inward.append(message.holder)
+            case Replace():
+                if self._drop(sender):
+                    for heir in message.heir:
+                        yield from self._keep(heir, message.lease, cycle)
+            case Dropped():
+                self._forget_holder(sender)
+            case Beat():
+                self.heard = cycle
+            case Weigh():
+                if len(self._weights) < self.most:
+                    self._weights[message.holder] = message.weight, cycle
+                    self._unanswered.add(message.holder)
+            case Weighed():
+                self._take_total(sender, message)
+
+    def undelivered(self, message: ScampMessage, cycle: int, dice: Dice) -> Sends:
+        """Send what was in a message by another way."""
+        match message:
+            case Copy():
+                yield from self._pass_on(message, dice)
+            case Subscribe() if message.newcomer.id == self.own.id and (
+                self.returned or message.steps == self.settings.indirection
+            ):
+                yield from self._reach(message.extra, cycle, dice)
+            case Subscribe():  # it was walking, and stays here for this step
+                yield from self._serve(message, cycle, dice)
+
+    def _reach(self, extra: int, cycle: int, dice: Dice) -> Sends:
+        """Turn to the next who may answer: some of the view, some of the InView, the contact."""
+        while self._untried:
+            source = self._untried.pop(0)
+            if source == "contact":
+                target = self.contact
+            else:
+                known = [link.peer for link in self.view] if source == "view" else self.inward
+                target = known[dice.next_below(len(known))] if known else None
+            if target is not None and target.id != self.own.id:
+                self._start, self.returned = target, False
+                steps = self.settings.indirection
+                yield Send(target, Subscribe(self.own, self._lease_left(cycle), extra, steps))
+                return
+
+    def _serve(self, request: Subscribe, cycle: int, dice: Dice) -> Sends:
+        """Walk on with a newcomer's request, or spread its subscription."""
+        newcomer = request.newcomer
+        if self.view and request.steps > 0:
+            yield Send(self._walk(dice), replace(request, steps=request.steps - 1))
+        elif newcomer.id == self.own.id:  # the walk ended where it began; the first who answered serves
+            if self._start is not None:
+                self.returned = True
+                yield Send(self._start, replace(request, steps=0))
+        else:
+            yield Send(newcomer, Served(self.own, self._lease_left(cycle)))
+            known = [link.peer for link in self.view]
+            if not known:  # the founder of a community has nobody to pass it on to
+                yield from self._keep(newcomer, request.lease, cycle)
+            copy = Copy(newcomer, request.lease, self.settings.hop_limit)
+            for target in known:
+                yield Send(target, copy)
+            for _ in range(request.extra if known else 0):
+                yield Send(known[dice.next_below(len(known))], copy)
+
+    def _walk(self, dice: Dice) -> Contact:
+        """The next step of a request: along a link, with the chance of its weight."""
+        left = dice.next_unit() * sum(link.weight for link in self.view)
+        for link in self.view[:-1]:
+            if left < link.weight:
+                return link.peer
+            left -= link.weight
+        return self.view[-1].peer
+
+    def _take_copy(self, copy: Copy, cycle: int, dice: Dice) -> Sends:
+        """Keep a copy with probability 1/(1 + size of the view), or pass it on."""
+        if copy.steps == 0:
+            return
+        known = copy.newcomer.id == self.own.id or self.has(copy.newcomer.id)
+        if not known and dice.next_unit() * (1 + len(self.view)) < 1.0:
+            yield from self._keep(copy.newcomer, copy.lease, cycle)
+        else:
+            yield from self._pass_on(copy, dice)
+
+    def _pass_on(self, copy: Copy, dice: Dice) -> Sends:
+        """Pass a copy on to a random member of the view."""
+        if self.view and copy.steps > 0:
+            target = self.view[dice.next_below(len(self.view))].peer
+            yield Send(target, replace(copy, steps=copy.steps - 1))
+
+    def _keep(self, peer: Contact, lease: int, cycle: int) -> Sends:
+        """Take a member into the view, and tell it. A new link weighs as much as the others."""
+        if peer.id == self.own.id or self.has(peer.id) or len(self.view) >= self.most:
+            return
+        weight = sum(link.weight for link in self.view) / len(self.view) if self.view else 1.0
+        self.view.append(Link(peer, cycle + lease + self.grace, weight))
+        yield Send(peer, Kept(self.own))
+
+    def _drop(self, id: int) -> bool:
+        """Take a member out of the view, where the last one takes its place; whether it was there."""
+        for place, link in enumerate(self.view):
+            if link.peer.id == id:
+                self.view[place] = self.view[-1]
+                self.view.pop()
+                return True
+        return False
+
+    def _forget_holder(self, id: int) -> None:
+        for place, holder in enumerate(self.inward):
+            if holder.id == id:
+                self.inward[place] = self.inward[-1]
+                self.inward.pop()
+                return
+
+    def _take_total(self, sender: int, message: Weighed) -> None:
+        """Divide the weight of a link by what all links to that member weigh.
+
+        An answer to an earlier weight comes too late: weights that follow old ones never settle.
+        """
+        for link in self.view:
+            if link.peer.id == sender and self._told.get(sender) == message.weight and message.total > 0:
+                del self._told[sender]
+                link.weight = min(link.weight / message.total, HEAVIEST)
+
+    def _lease_left(self, cycle: int) -> int:
+        return max(self.lease_end - cycle, 0)

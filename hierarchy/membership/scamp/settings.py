@@ -1,0 +1,46 @@
+"""What can be set of SCAMP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sub2sub.errors import InputError
+
+__all__ = ["ScampSettings"]
+
+
+@dataclass(frozen=True)
+class ScampSettings:
+    """Settings of SCAMP.
+
+    Attributes
+    ----------
+    c : int
+        Extra copies of a new subscription. Views settle at (c + 1) ln n. Without failures 0 will do; with 1 a
+        group still holds together when a third of it crashes.
+    lease : int
+        Cycles a subscription lasts, up to half as many more by chance so that not all end at once.
+    indirection : int
+        Steps a request walks before it is served. More make views more even when many join by few contacts.
+    isolation : int
+        Cycles without a heartbeat after which a member subscribes again.
+    hop_limit : int
+        Steps after which a copy of a subscription is given up.
+    contact_first : bool
+        Renew through the contact, not through the own view. If contacts are found anew elsewhere, groups
+        that have fallen apart grow together again.
+    """
+
+    c: int = 1
+    lease: int = 100
+    indirection: int = 10
+    isolation: int = 10
+    hop_limit: int = 200
+    contact_first: bool = False
+
+    def __post_init__(self) -> None:
+        lowest = {"c": 0, "lease": 2, "indirection": 0, "isolation": 1, "hop_limit": 1}
+        for field, low in lowest.items():
+            value = getattr(self, field)
+            if not isinstance(value, int) or value < low:
+                raise InputError(f"{field}: expected a whole number not below {low}, got {value!r}")

@@ -1,0 +1,259 @@
+"""One super-topic table: members of the nearest populated supertopic (CAMCAST, Sections 3.3 and 3.4).
+
+FIND_SUPER_CONTACT and KEEP_TABLE_UPDATED of Figures 5 and 6, as `hierarchy.super_tables.rules` reads them.
+Live members run this class; the tests drive it as the oracle that the kernels agree with, draw for draw. A
+driver decides when a check is over: `conclude` then drops the entries that have not answered.
+
+A member has a table for each of its slots (`hierarchy.super_tables.slots`). Topics are the paths they are
+named by.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from hierarchy.contacts import Contact, Send, Sends
+from sub2sub.kernels.dice import Dice
+
+__all__ = ["Check", "Checked", "Find", "Found", "SuperMessage", "SuperTable", "Supers", "answer"]
+
+EXCHANGE = -1  # numbers of exchanges are drawn apart from everything else
+
+
+@dataclass(frozen=True)
+class Find:
+    """REQCONTACT (Figure 5): who is in one of these topics, nearest first?"""
+
+    exchange: int
+    topics: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """ANSCONTACT: some members of the nearest such topic the asked one knows of."""
+
+    exchange: int
+    contacts: tuple[Contact, ...]
+
+
+@dataclass(frozen=True)
+class Check:
+    """CHECK (Figure 6): is the receiver, an entry of a super-topic table, still there?"""
+
+    exchange: int
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Yes."""
+
+    exchange: int
+    contacts: tuple[Contact, ...] = ()
+
+
+@dataclass(frozen=True)
+class Supers:
+    """A super-topic table that changed, passed on within the community."""
+
+    contacts: tuple[Contact, ...]
+
+
+SuperMessage = Find | Found | Check | Checked | Supers
+
+
+class SuperTable:
+    """Members of one of the topics of a chain.
+
+    Parameters
+    ----------
+    chain : sequence of str
+        The supertopics it may hold members of, nearest first.
+    z, tau : int
+        Entries at most; with tau or fewer after a check, these are asked for others of their community.
+    below : SuperTable, optional
+        The table that has to be searched in vain for this one to be used (topics with several parents).
+
+    Attributes
+    ----------
+    entries : list of Contact
+        All of one topic.
+    scope : int
+        How many topics of the chain a search names by now; 0 when none is under way.
+    due : int
+        Cycle of the next request.
+    fresh : bool
+        Whether the table changed and is to be passed on.
+
+    Examples
+    --------
+    >>> table = SuperTable([".soccer", "."], z=3)
+    >>> table.merge([Contact(1, "h", 1, ".")]), table.merge([Contact(2, "h", 2, ".soccer")])
+    (True, True)
+    >>> [contact.id for contact in table.entries]  # the nearer topic's
+    [2]
+    """
+
+    def __init__(self, chain: Sequence[str], z: int, tau: int = 1, below: SuperTable | None = None) -> None:
+        self.chain, self.z, self.tau, self.below = tuple(chain), z, tau, below
+        self.entries: list[Contact] = []
+        self.scope = self.due = 0
+        self.fresh = False
+        self._news = False
+        self._exchanges = 0
+        self._silent: dict[int, int] = {}  # entries that have not answered a check yet, with its number
+        self._asked: deque[int] = deque(maxlen=64)  # numbers of requests
+        self._offered: list[Contact] = []
+        self._refill = False
+
+    def place(self) -> int:
+        """How far up the entries' topic is, 0 for the parent; as many as there are supertopics if empty."""
+        return self.chain.index(self.entries[0].topic) if self.entries else len(self.chain)
+
+    def merge(self, candidates: Iterable[Contact]) -> bool:
+        """MERGE: add candidates of the same topic, prefer nearer topics; whether the table changed."""
+        changed = False
+        for candidate in candidates:
+            if candidate.topic not in self.chain:
+                continue
+            place, now = self.chain.index(candidate.topic), self.place()
+            if place < now:
+                self.entries = [candidate]
+                changed = True
+            elif place == now and len(self.entries) < self.z and not self._has(candidate.id):
+                self.entries.append(candidate)
+                changed = True
+        self.fresh |= changed
+        return changed
+
+    def drop(self, id: int) -> None:
+        """Drop an entry that is gone."""
+        self.entries = [entry for entry in self.entries if entry.id != id]
+
+    def is_active(self) -> bool:
+        """Whether the table is in use: all of the chain below its branch has been searched in vain."""
+        below = self.below
+        return below is None or (not below.entries and below.scope >= len(below.chain))
+
+    @property
+    def is_checking(self) -> bool:
+        """Whether a check is under way."""
+        return bool(self._silent or self._offered or self._refill)
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether all entries have answered the check."""
+        return not self._silent
+
+    def begin_cycle(self) -> None:
+        """Empty a table that is not in use, and note whether there are news to pass on."""
+        if not self.is_active():
+            self.entries, self.scope = [], 0
+        self._news, self.fresh = self.fresh, False
+
+    def pass_on(self, view: Iterable[Contact]) -> Sends:
+        """Send the table to the community if it changed in the cycle before."""
+        for member in view if self._news else ():
+            yield Send(member, Supers(tuple(self.entries)))
+        self._news = False
+
+    def keep_updated(self, p_sel: float, dice: Dice) -> Sends:
+        """With probability p_sel, check all entries."""
+        if self.entries and dice.next_chance(p_sel) and self.is_answered:
+            self._refill = True
+            yield from self._check(dice)
+
+    def receive(self, message: Supers | Checked | Found, dice: Dice) -> Sends:
+        """Take another's table, which is merged when the own one is checked, or an answer."""
+        match message:
+            case Supers():
+                self._offered += message.contacts[: self.z]
+                del self._offered[: -4 * self.z]
+                if self.is_answered:
+                    yield from self._check(dice)
+            case Checked():
+                self._silent = {id: n for id, n in self._silent.items() if n != message.exchange}
+            case Found():
+                if message.exchange in self._asked:
+                    self._asked.remove(message.exchange)
+                    self.merge(message.contacts)
+
+    def conclude(self, dice: Dice) -> Sends:
+        """End a check: drop who has not answered, merge what was offered, ask for others if few are left."""
+        self.entries = [entry for entry in self.entries if entry.id not in self._silent]
+        offered, refill = self._offered, self._refill
+        self._silent, self._offered, self._refill = {}, [], False
+        self.merge(offered)
+        if refill and len(self.entries) <= self.tau:
+            for entry in list(self.entries):
+                yield self.ask(entry, self.chain, dice)
+
+    def wanted(self, cycle: int, p_sel: float, timeout: int, dice: Dice) -> tuple[str, ...]:
+        """The topics to search for now, nearest first; none if there is nothing to search for."""
+        takes_part = dice.next_chance(p_sel)
+        now = self.place()
+        if not self.chain or self.due > cycle or not self.is_active():
+            return ()
+        if now == 0:
+            self.scope = 0
+            return ()
+        if now < len(self.chain):  # found farther up: nearer ones only, and not everybody every time
+            if not takes_part:
+                return ()
+            self.scope = now
+        else:
+            self.scope = min(len(self.chain), self.scope + 1)
+        self.due = cycle + timeout
+        return self.chain[: self.scope]
+
+    def ask(self, to: Contact, topics: Sequence[str], dice: Dice) -> Send:
+        """Ask somebody for members of some topics."""
+        number = self._number(dice)
+        self._asked.append(number)
+        return Send(to, Find(number, tuple(topics)))
+
+    def take_found(self, contacts: Iterable[Contact]) -> None:
+        """Merge what a search found; it ends when the nearest topic is reached."""
+        self.merge(contacts)
+        if self.place() == 0:
+            self.scope = 0
+
+    def _has(self, id: int) -> bool:
+        return any(entry.id == id for entry in self.entries)
+
+    def _check(self, dice: Dice) -> Sends:
+        """CHECK: ask all entries whether they are there."""
+        self._silent = {entry.id: self._number(dice) for entry in self.entries}
+        yield from [Send(entry, Check(self._silent[entry.id])) for entry in self.entries]
+
+    def _number(self, dice: Dice) -> int:
+        """A number for an exchange, which only those who take part in it know."""
+        self._exchanges += 1
+        return dice.of_peer(EXCHANGE).bits(self._exchanges)
+
+
+def answer(
+    own: Contact,
+    view: Sequence[Contact],
+    tables: Iterable[SuperTable],
+    topics: Sequence[str],
+    wanted: int,
+    dice: Dice,
+) -> list[Contact]:
+    """What a member knows of some topics, nearest first: itself and its community, or its super-processes.
+
+    Examples
+    --------
+    >>> one, two = (Contact(i, "h", i, ".a") for i in (1, 2))
+    >>> [each.id for each in answer(one, [two], [], [".a", "."], 3, Dice(1))]
+    [1, 2]
+    """
+    if own.topic in topics:
+        # Different ones of its table, by chance; a repeated one is left out by MERGE.
+        count = max(0, min(wanted, len(view) + 1) - 1)
+        return [own, *(view[dice.next_below(len(view))] for _ in range(count))]
+    known = [table for table in tables if table.entries and table.entries[0].topic in topics]
+    if not known:
+        return []
+    return min(known, key=lambda table: topics.index(table.entries[0].topic)).entries[:wanted]

@@ -1,0 +1,268 @@
+"""Live members keep their tables as the simulator's do: in lockstep with it, and ticking when they like."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hierarchy.camcast import Communities, Search, StaticTables, SuperTables, TopicSettings
+from hierarchy.contacts import Contact, Sends
+from hierarchy.live import Member, MemberSettings
+from hierarchy.live import messages as m
+from hierarchy.membership.scamp.peer import Link
+from hierarchy.membership.scamp.settings import ScampSettings
+from hierarchy.super_tables.layer import STREAM
+from hierarchy.super_tables.steps import KEEP_UPDATED, PASS_ON, SEARCH
+from sub2sub.kernels.dice import Dice
+from sub2sub.kernels.randomness import cycle_key
+from sub2sub.overlay.network import Network
+from tests.hierarchy.camcast.populations import networks
+
+
+class Nobody:
+    """A finder that finds nobody, and remembers what was searched for."""
+
+    def find(self, search: Search) -> tuple[Any, int]:
+        self.requests = [tuple(row) for row in search.requests.tolist()]
+        return search.nothing(), 0
+
+
+class Lockstep:
+    """The live counterpart of super-topic tables, in the simulator's order with the simulator's draws."""
+
+    def __init__(self, layer: SuperTables, topic_table: Any, contacts: Any, own: TopicSettings) -> None:
+        self.seed, tree = layer.seed, layer.tree
+        topics = [tree.name(int(t)) for t in layer.state.topic]
+        everybody = [Contact(i + 1, "h", i + 1, topic) for i, topic in enumerate(topics)]
+        self.members = [Member(each, lambda event: None, MemberSettings(own)) for each in everybody]
+        for i, member in enumerate(self.members):
+            member.scamp.view = [Link(everybody[j], 1 << 20) for j in topic_table[i] if j >= 0]
+            member.supers.merge([everybody[contacts[i]]] if contacts[i] >= 0 else [])
+            member.supers.fresh = False
+
+    def step(self, cycle: int, network: Network) -> list[tuple[int, int, int]]:
+        """Let a cycle pass; returns who searches, for how many topics."""
+        self.network = network
+        key = Dice(cycle_key(self.seed, STREAM, cycle))
+        live = [i for i in range(len(self.members)) if network.alive[i]]
+        for member in self.members:
+            member.cycle = cycle
+            list(member.begin_cycle(key))
+        for phase, turn in ((PASS_ON, "pass_on"), (KEEP_UPDATED, "keep_updated")):
+            for i in live:
+                dice = key.of_peer(phase).of_peer(i)
+                self.carry(i, getattr(self.members[i], turn)(dice), dice)
+                self.conclude(i, dice)
+        requests = []
+        for i in live:
+            member = self.members[i]
+            asked = list(member.search(key.of_peer(SEARCH).of_peer(i)))
+            requests += [(i, member.supers.scope)] * bool(asked)
+        return requests
+
+    def conclude(self, i: int, dice: Dice) -> None:
+        """Let the time of a check be over."""
+        member = self.members[i]
+        while member.supers.is_checking:
+            self.carry(i, member.conclude(dice), dice)
+
+    def carry(self, i: int, sends: Sends, dice: Dice) -> None:
+        for send in sends:
+            assert send.to is not None
+            j, n = send.to.id - 1, self.network
+            through = dice.next_unit() >= n.loss and n.alive[j] and n.group[i] == n.group[j]
+            if isinstance(send.message, m.Supers):
+                if through:
+                    self.carry(j, self.members[j].receive(send.message, i + 1, dice), dice)
+                    self.conclude(j, dice)
+                continue
+            if dice.next_unit() >= n.loss and through:
+                (answer,) = self.members[j].receive(send.message, i + 1, dice)
+                self.carry(i, self.members[i].receive(answer.message, j + 1, dice), dice)
+
+
+@given(st.integers(0, 2**32), st.integers(0, 3), st.data())
+@settings(deadline=None, max_examples=40)
+def test_super_topic_tables_are_checked_refilled_and_passed_on_as_in_the_simulator(seed, tau, data) -> None:
+    group = Communities.chain(6, 0, 10, 14)
+    own = TopicSettings(c=0.0, a=1.0, z=3, tau=tau, p_sel=0.4)
+    topic_table = StaticTables(group, own).draw(seed).topic_table
+    finder = Nobody()
+    layer = SuperTables(group.tree, group.topic, finder, lambda: topic_table, seed, own)
+    contacts = np.full(30, -1)
+    contacts[6:16] = data.draw(st.lists(st.integers(-1, 5), min_size=10, max_size=10))
+    contacts[16:30] = data.draw(st.lists(st.integers(-1, 15), min_size=14, max_size=14))
+    layer.join(np.arange(30), contacts, 0)
+    members = Lockstep(layer, topic_table, contacts, own)
+    for cycle in range(10):
+        if cycle % 3 == 0:
+            network = data.draw(networks(30))
+        layer.step(cycle, network)
+        searching = members.step(cycle, network)
+        rows = [[int(x) for x in row if x >= 0] for row in layer.state.table[:, 0]]
+        assert [[each.id - 1 for each in member.supers.entries] for member in members.members] == rows
+        assert [bool(fresh) for fresh in layer.state.fresh[:, 0]] == [x.supers.fresh for x in members.members]
+        with_a_view = [(i, scope) for i, _, scope in finder.requests if members.members[i].topic_table()]
+        assert searching == with_a_view
+
+
+OWN = ScampSettings(c=1, lease=12, indirection=4, isolation=5)
+
+
+class Swarm:
+    """Members that tick one after the other in an order of their own, and messages that take a while."""
+
+    def __init__(self, n: int, own: ScampSettings = OWN, seed: int = 1) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.members: dict[int, Member] = {}
+        self.gone: set[int] = set()
+        self.keys = iter(range(1, 1 << 30))
+        self.waiting: deque[tuple[int, Contact, m.Message]] = deque()
+        for number in range(1, n + 1):
+            member = Member(Contact(number, "h", number, "."), lambda event: None, MemberSettings(scamp=own))
+            contact = self.members[int(self.rng.integers(1, number))].own if number > 1 else None
+            self.members[number] = member
+            self.send(number, member.join(contact, self.dice()))
+            self.deliver()
+            if number % 5 == 0:
+                self.cycle()
+
+    def dice(self) -> Dice:
+        return Dice(next(self.keys) * 7919)
+
+    def live(self) -> list[int]:
+        return [number for number in self.members if number not in self.gone]
+
+    def send(self, number: int, sends: Sends) -> None:
+        self.waiting.extend((number, send.to, send.message) for send in sends if send.to is not None)
+
+    def deliver(self) -> None:
+        while self.waiting:
+            sender, to, message = self.waiting.popleft()
+            if to.id not in self.gone:
+                self.send(to.id, self.members[to.id].receive(message, sender, self.dice()))
+            elif sender not in self.gone:
+                self.send(sender, self.members[sender].unreachable(to, message, self.dice()))
+
+    def cycle(self) -> None:
+        for number in self.rng.permutation(self.live()).tolist():
+            self.send(number, self.members[number].tick(self.dice()))
+            if self.rng.random() < 0.5:
+                self.deliver()
+        self.deliver()
+
+    def leave(self, number: int) -> None:
+        self.send(number, self.members[number].leave())
+        self.deliver()
+        self.gone.add(number)
+
+    def known(self, number: int) -> set[int]:
+        return {each.id for each in self.members[number].topic_table()}
+
+    def reached(self, start: int) -> set[int]:
+        """Whom gossip from one of them reaches."""
+        found, waiting = {start}, [start]
+        while waiting:
+            new = self.known(waiting.pop()) - found - self.gone
+            found |= new
+            waiting += new
+        return found
+
+
+def test_leases_end_and_are_renewed() -> None:
+    swarm = Swarm(40)
+    before = np.mean([len(swarm.known(number)) for number in swarm.live()])
+    for _ in range(3 * OWN.lease):
+        swarm.cycle()
+        for member in swarm.members.values():
+            assert member.cycle < member.scamp.lease_end <= member.cycle + OWN.lease * 3 // 2
+            assert all(link.expires > member.cycle for link in member.scamp.view)
+    after = np.mean([len(swarm.known(number)) for number in swarm.live()])
+    assert 0.6 * before < after < 1.3 * before
+    assert swarm.reached(1) == set(swarm.live())
+
+
+def test_the_crashed_leave_all_views_with_their_leases() -> None:
+    swarm = Swarm(40)
+    swarm.gone = set(range(1, 41, 4))
+    for _ in range(OWN.lease * 3 // 2 + 2):
+        swarm.cycle()
+    for number in swarm.live():
+        assert not swarm.known(number) & swarm.gone
+        assert not {each.id for each in swarm.members[number].scamp.inward} & swarm.gone
+    assert swarm.reached(2) == set(swarm.live())
+
+
+def test_who_hears_no_heartbeat_subscribes_again_and_nobody_else_does() -> None:
+    own = ScampSettings(c=1, lease=10_000, indirection=4, isolation=5)
+    swarm = Swarm(30, own)
+    lonely = swarm.members[17]
+    ends = {number: member.scamp.lease_end for number, member in swarm.members.items()}
+    for member in swarm.members.values():
+        member.scamp.view = [link for link in member.scamp.view if link.peer.id != 17]
+    for _ in range(own.isolation):
+        swarm.cycle()
+    assert not any(17 in swarm.known(number) for number in swarm.live())
+    swarm.cycle()
+    swarm.cycle()
+    assert any(17 in swarm.known(number) for number in swarm.live())
+    assert lonely.scamp.lease_end > ends.pop(17)
+    assert {number: swarm.members[number].scamp.lease_end for number in ends} == ends
+
+
+def test_a_leaver_names_all_but_c_plus_1_heirs_and_nobody_knows_it_any_more() -> None:
+    own = ScampSettings(c=1, lease=10_000, indirection=4)
+    swarm = Swarm(40, own)
+    leaver = max(swarm.members.values(), key=lambda member: len(member.scamp.inward)).own.id
+    heirs = list(swarm.members[leaver].topic_table())
+    holders = [each.id for each in swarm.members[leaver].scamp.inward]
+    before = {number: swarm.known(number) for number in swarm.live()}
+    swarm.leave(leaver)
+    for i, holder in enumerate(holders):
+        named = {heirs[i % len(heirs)].id} if i < len(holders) - own.c - 1 else set()
+        assert swarm.known(holder) == before[holder] - {leaver} | (named - {holder}), i
+    for number in swarm.live():
+        member = swarm.members[number]
+        assert leaver not in swarm.known(number) | {each.id for each in member.scamp.inward}
+
+
+def test_a_check_waits_as_long_as_it_may_and_no_longer() -> None:
+    own = MemberSettings(TopicSettings(z=3, tau=0, p_sel=1.0), patience=2)
+    for late in range(1, 5):
+        member = Member(Contact(1, "h", 1, ".a"), lambda event: None, own)
+        quick, slow = (Contact(i, "h", i, ".") for i in (2, 3))
+        member.supers.merge([quick, slow])
+        checks = [send for send in member.tick(Dice(1)) if isinstance(send.message, m.Check)]
+        assert {send.to for send in checks} == {quick, slow}
+        list(member.receive(m.Checked(checks[0].message.exchange), 2, Dice(2)))
+        for _ in range(late - 1):
+            list(member.tick(Dice(3)))
+        list(member.receive(m.Checked(checks[1].message.exchange), 3, Dice(4)))
+        list(member.tick(Dice(5)))
+        assert member.supers.entries == ([quick, slow] if late <= own.patience else [quick]), late
+
+
+def test_weights_of_links_become_even() -> None:
+    """So a walk ends anywhere with about the same chance: what flows into a member sums up to 1."""
+    own = ScampSettings(c=1, lease=10_000, indirection=4)
+    swarm = Swarm(40, own, seed=2)
+
+    def spread() -> float:
+        into = dict.fromkeys(swarm.members, 0.0)
+        for member in swarm.members.values():
+            total = sum(link.weight for link in member.scamp.view)
+            for link in member.scamp.view:
+                into[link.peer.id] += link.weight / total
+        return float(np.std(list(into.values())))
+
+    for member in swarm.members.values():
+        for link in member.scamp.view:
+            link.weight = 1.0
+    uneven = spread()
+    for _ in range(40):
+        swarm.cycle()
+    assert spread() < 0.25 * uneven
