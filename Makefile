@@ -7,14 +7,16 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PACKAGES := sub2sub hierarchy workloads sims
+REV ?= HEAD~1
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo bench coverage lint types unit format constraints clean
+.PHONY: help test demo bench bench-compare coverage lint types unit format constraints clean
 
 help:
 	@echo "make test    set up, then lint, type check and test"
 	@echo "make demo    set up, then run the main job (results in out/)"
 	@echo "make bench   run the benchmarks; what this machine can do goes into benchmarks/results.csv"
+	@echo "make bench-compare REV=...  processor time of the whole stack beside another commit"
 	@echo "make coverage  which lines of the kernels a tour of all of them reaches, without compilation"
 	@echo "make lint | types | unit    one part of 'make test'"
 	@echo "make format  format the code in place"
@@ -53,6 +55,10 @@ demo: $(READY)
 bench: $(READY)
 	@for name in overlay events matching ring_sizes; do echo "== $$name"; "$(BIN)/python" "benchmarks/$$name.py" || exit 1; done
 	"$(BIN)/sub2sub" bench --append benchmarks/results.csv
+
+# Both commits in one run, alternating.
+bench-compare: $(READY)
+	"$(BIN)/python" benchmarks/against.py "$(REV)"
 
 # Kernels are not seen by coverage once they are compiled.
 coverage: $(READY)

@@ -21,7 +21,7 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
 from sub2sub.overlay.network import Network, reaches
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.views import peer_of
+from sub2sub.overlay.views import peer_of, table_links
 
 
 @kernel
@@ -55,6 +55,10 @@ class Averaging:
 
     def join(self, peers: np.ndarray, contacts: np.ndarray, cycle: int) -> None:
         """Start afresh: a newcomer keeps the number it has."""
+
+    def links(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Holders, peers and stamps of its links: it has none of its own."""
+        return table_links()
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What a checkpoint keeps."""

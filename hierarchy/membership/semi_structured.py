@@ -29,6 +29,7 @@ from hierarchy.super_tables.layer import SuperTables
 from hierarchy.super_tables.rules import Search
 from hierarchy.topics import TopicTree
 from sub2sub.overlay.network import Network
+from sub2sub.overlay.views import table_links
 
 __all__ = ["OverlayFinder", "SemiStructured"]
 
@@ -158,6 +159,10 @@ class SemiStructured:
     def tables(self) -> Tables:
         """The views of SCAMP and the super-topic tables."""
         return Tables(self.topic, self.scamp.views.partial, self.supers.state.table)
+
+    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The views of SCAMP and the super-topic tables as (holders, members, stamps of 0)."""
+        return table_links(self.scamp.views.partial, self.supers.state.table)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything a checkpoint has to keep."""

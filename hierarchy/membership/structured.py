@@ -23,6 +23,7 @@ from hierarchy.super_tables.slots import slots_of
 from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
 from sub2sub.overlay.network import Network
+from sub2sub.overlay.views import table_links
 
 __all__ = ["Structured"]
 
@@ -136,6 +137,10 @@ class Structured:
     def tables(self) -> Tables:
         """The tables as last found."""
         return Tables(self.topic, self.topic_table, self.super_table)
+
+    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The tables as last found as (holders, members, stamps of 0)."""
+        return table_links(self.topic_table, self.super_table)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything a checkpoint has to keep."""

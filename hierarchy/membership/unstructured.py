@@ -21,6 +21,7 @@ from hierarchy.membership.scamp.settings import ScampSettings
 from hierarchy.super_tables.layer import Finder, SuperTables
 from hierarchy.topics import TopicTree
 from sub2sub.overlay.network import Network
+from sub2sub.overlay.views import table_links
 
 __all__ = ["Unstructured"]
 
@@ -121,6 +122,10 @@ class Unstructured:
     def tables(self) -> Tables:
         """The views of SCAMP and the super-topic tables."""
         return Tables(self.topic, self.scamp.views.partial, self.supers.state.table)
+
+    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The views of SCAMP and the super-topic tables as (holders, members, stamps of 0)."""
+        return table_links(self.scamp.views.partial, self.supers.state.table)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything a checkpoint has to keep."""

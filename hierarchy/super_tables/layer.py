@@ -36,6 +36,7 @@ from hierarchy.super_tables.steps import (
 from hierarchy.topics import TopicTree
 from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
+from sub2sub.overlay.views import table_links
 
 __all__ = ["Finder", "SuperTables"]
 
@@ -158,6 +159,10 @@ class SuperTables:
             "checks": checks,
             "searches": searches,
         }
+
+    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """All entries as (holders, members, stamps of 0)."""
+        return table_links(self.state.table)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything a checkpoint has to keep."""

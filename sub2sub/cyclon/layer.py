@@ -23,7 +23,7 @@ Read differently from the paper:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,9 +40,10 @@ from sub2sub.cyclon.rules import (
     take,
 )
 from sub2sub.cyclon.settings import CyclonSettings
-from sub2sub.kernels.compilation import hot
+from sub2sub.kernels.compilation import hot, rule
+from sub2sub.kernels.memory import LANES64, aligned, padded
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key
-from sub2sub.kernels.simd.links import LANES, aligned, padded, prefetch
+from sub2sub.kernels.simd import prefetch
 from sub2sub.overlay.network import Network, attempts, reaches
 from sub2sub.overlay.views import (
     FREE,
@@ -60,19 +61,52 @@ MESSAGE, LINK = 12, 10  # bytes: a header; address, port and age of a link
 AHEAD = 6  # peers to look ahead for prefetching; any number gives the same result
 
 
+class _Views(NamedTuple):
+    """The state of the layer, see `Cyclon`."""
+
+    links: NDArray[np.int64]
+    size: NDArray[np.int8]
+    lost: NDArray[np.int32]
+
+
+class StepSettings(NamedTuple):
+    """The settings as numbers, and the cycle."""
+
+    room: int
+    shuffle: int
+    retry: int
+    tries: int
+    cycle: int
+
+
+@rule
+def _look_ahead(view, i):
+    """Start to load the view of the partner that a peer some turns ahead would choose now."""
+    if i + AHEAD < view.shape[0]:
+        row = view[i + AHEAD]
+        ahead = peer_of(row[oldest(row)]) * view.shape[1]
+        for line in range(0, view.shape[1], LANES64):
+            prefetch(view, ahead + line)
+
+
+@rule
+def _send(faults, a, b, tries, bits):
+    """Send a message until it arrives, `tries` times at most: how often it was sent, and if in vain."""
+    if not reaches(faults.alive, faults.group, a, b):
+        return tries, True
+    return attempts(bits, faults.loss, tries) if faults.loss > 0.0 else (1, False)
+
+
 @hot
-def _step(view, size, lost, room, shuffle, retry, tries, cycle, key, alive, group, loss, desk, counts):
-    n, width = view.shape
-    there, back = desk[0], desk[1]
+def _step(views, settings, faults, key, scratch, counts):
+    view, size, lost = views
+    room, shuffle, retry, tries, cycle = settings
+    there, back = scratch[0], scratch[1]
     messages, failed, links = 0, 0, 0
-    for i in range(n):
-        if i + AHEAD < n:
-            row = view[i + AHEAD]
-            ahead = peer_of(row[oldest(row)]) * width
-            for line in range(0, width, LANES):
-                prefetch(view, ahead + line)
+    for i in range(view.shape[0]):
+        _look_ahead(view, i)
         again = retry > 0 and lost[i] != -1 and (size[i] == 0 or (cycle + i) % retry == 0)
-        if alive[i] == 0 or (size[i] == 0 and not again):
+        if faults.alive[i] == 0 or (size[i] == 0 and not again):
             continue
         row = view[i]
         left, q = np.int64(size[i]), np.int64(lost[i] if lost[i] >= 0 else -2 - lost[i])
@@ -84,9 +118,7 @@ def _step(view, size, lost, room, shuffle, retry, tries, cycle, key, alive, grou
             row[left] = FREE
             size[i] = left
         draws = peer_key(key, i)
-        sent_times, in_vain = attempts(draw(draws, REQUEST), loss, tries) if loss > 0.0 else (1, False)
-        if not reaches(alive, group, i, q):
-            sent_times, in_vain = tries, True
+        sent_times, in_vain = _send(faults, i, q, tries, draw(draws, REQUEST))
         messages += sent_times
         if in_vain:
             failed += 1
@@ -103,7 +135,7 @@ def _step(view, size, lost, room, shuffle, retry, tries, cycle, key, alive, grou
         my_news = shuffle_news(i, row, back, coming)
         his_news = shuffle_news(q, his_row, there, going)
         size[q] = shuffle_merge(his_row, his, room, answered, there, his_news)
-        sent_times, in_vain = attempts(draw(draws, REPLY), loss, tries) if loss > 0.0 else (1, False)
+        sent_times, in_vain = _send(faults, q, i, tries, draw(draws, REPLY))
         messages += sent_times
         links += going + coming
         if in_vain:
@@ -156,12 +188,11 @@ class Cyclon:
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer shuffle once."""
         counts = np.zeros(3, np.int64)
-        room, shuffle = self.settings.view, self.settings.shuffle
-        desk = aligned((2, padded(shuffle)), FREE, np.int64)  # a request and its reply
-        _step(
-            self.view, self.size, self.lost, room, shuffle, self.settings.retry, self.settings.tries, cycle,
-            cycle_key(self.seed, STREAM, cycle), network.alive, network.group, network.loss, desk, counts,
-        )  # fmt: skip
+        given = self.settings
+        settings = StepSettings(given.view, given.shuffle, given.retry, given.tries, cycle)
+        scratch = aligned((2, padded(given.shuffle)), FREE, np.int64)  # a request and its reply
+        key = cycle_key(self.seed, STREAM, cycle)
+        _step(_Views(self.view, self.size, self.lost), settings, network.faults(), key, scratch, counts)
         messages, failed, links = (int(count) for count in counts)
         return {"messages": messages, "failed": failed, "bytes": MESSAGE * messages + LINK * links}
 

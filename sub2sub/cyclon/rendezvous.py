@@ -23,6 +23,7 @@ from sub2sub.cyclon.layer import Cyclon
 from sub2sub.errors import InputError
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.network import Network
+from sub2sub.overlay.views import table_links
 
 __all__ = ["Rendezvous"]
 
@@ -93,8 +94,7 @@ class Rendezvous:
 
     def links(self) -> tuple[Peers, Peers, Peers]:
         """None of its own."""
-        none = np.empty(0, np.int64)
-        return none, none, none
+        return table_links()
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from sub2sub.kernels.compilation import rule
 from sub2sub.kernels.randomness import stream_number
-from sub2sub.kernels.simd.links import first_bit
+from sub2sub.kernels.simd import first_bit
 from sub2sub.overlay.views import known, places_of
 
 __all__ = [
@@ -26,7 +26,8 @@ __all__ = [
 ]
 
 STREAM = stream_number("cyclon")
-SENT, ANSWERED, REQUEST, REPLY = 0, 32, 64, 65  # where a peer's draws for each purpose begin
+# Where a peer's draws for each purpose begin.
+SENT, ANSWERED, REQUEST, REPLY = 0, 32, 64, 65
 
 
 @rule

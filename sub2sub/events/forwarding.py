@@ -31,8 +31,9 @@ from numpy.typing import NDArray
 
 from sub2sub.events.hosts import Hosts, is_up, resident, share_host
 from sub2sub.kernels.compilation import hot, rule
+from sub2sub.kernels.memory import aligned
 from sub2sub.kernels.randomness import below, draw, peer_key, unit
-from sub2sub.kernels.simd.links import aligned, prefetch
+from sub2sub.kernels.simd import prefetch
 from sub2sub.overlay.links import Links, target
 
 __all__ = ["FORWARDED", "HOPS", "SEEN", "TAKEN", "TARGETS", "Desk", "World", "forward", "mark",

@@ -150,10 +150,8 @@ def find_entry(
         np.empty(s.view, np.int64), np.empty(s.view), np.empty(s.view, np.uint8), np.zeros(1, np.int64)
     )
     if live.size:
-        _walk_all(
-            links, network.alive, network.group, float(network.loss), live, at, s.ring_offers, s.max_steps,
-            np.uint64(cycle_key(seed, STREAM, cycle)), kept, counts,
-        )  # fmt: skip
+        key = np.uint64(cycle_key(seed, STREAM, cycle))
+        _walk_all(links, network.faults(), live, at, s.ring_offers, s.max_steps, key, kept, counts)
     return Walks(*counts)
 
 
@@ -198,19 +196,21 @@ def keep(kept, peer, distance, asked):
 
 
 @rule
-def _reached(alive, group, home, peer, loss, bits):
-    return alive[peer] == 1 and group[peer] == home and not (loss > 0.0 and unit(bits) < loss)
+def _reached(faults, home, peer, bits):
+    if faults.alive[peer] == 0 or faults.group[peer] != home:
+        return False
+    return not (faults.loss > 0.0 and unit(bits) < faults.loss)
 
 
 @rule
-def _hand_over(alive, group, home, loss, e, bits, kept, counts):
+def _hand_over(faults, home, e, bits, kept, counts):
     """Hand the event to the nearest, if it matches: 1 it took it, 0 it does not answer, -1 nobody matches."""
     place = nearest(kept)
     if place < 0 or kept.distance[place] != MATCH:
         return -1
     kept.asked[place] = 1
     counts[MESSAGES, e] += 1
-    if not _reached(alive, group, home, kept.peer[place], loss, bits):
+    if not _reached(faults, home, kept.peer[place], bits):
         counts[FAILED, e] += 1
         return 0
     counts[ENTRY, e] = kept.peer[place]
@@ -218,14 +218,14 @@ def _hand_over(alive, group, home, loss, e, bits, kept, counts):
 
 
 @hot
-def _walk(links, alive, group, loss, live, events, e, ring_offers, max_steps, key, kept, counts):
+def _walk(links, faults, live, events, e, ring_offers, max_steps, key, kept, counts):
     """One publisher's way to somebody who matches event e."""
     kept.size[0] = 0
     home, last = np.uint8(0), np.int64(-1)
     for step in range(max_steps):
         counts[STEPS, e] = step + 1
         first = PER_STEP * step
-        taken = _hand_over(alive, group, home, loss, e, draw(key, first + HAND_OVER), kept, counts)
+        taken = _hand_over(faults, home, e, draw(key, first + HAND_OVER), kept, counts)
         if taken == 1:
             return
         if taken == 0:
@@ -239,13 +239,13 @@ def _walk(links, alive, group, loss, live, events, e, ring_offers, max_steps, ke
         else:
             peer = live[below(draw(key, first + CONTACT), live.shape[0])]
             if step == 0:
-                home = group[peer]
+                home = faults.group[peer]
         counts[MESSAGES, e] += 1
-        if not _reached(alive, group, home, peer, loss, draw(key, first + REQUEST)):
+        if not _reached(faults, home, peer, draw(key, first + REQUEST)):
             counts[FAILED, e] += 1
             continue
         counts[MESSAGES, e] += 1
-        if loss > 0.0 and unit(draw(key, first + REPLY)) < loss:
+        if faults.loss > 0.0 and unit(draw(key, first + REPLY)) < faults.loss:
             counts[FAILED, e] += 1
             continue
         last = peer
@@ -257,13 +257,11 @@ def _walk(links, alive, group, loss, live, events, e, ring_offers, max_steps, ke
         for k in range(offers):
             other = target(links, peer, k)
             keep(kept, other, distance_to(links.boxes, other, events, e), False)
-        if _hand_over(alive, group, home, loss, e, draw(key, first + HAND_OVER), kept, counts) == 1:
+        if _hand_over(faults, home, e, draw(key, first + HAND_OVER), kept, counts) == 1:
             return
 
 
 @hot
-def _walk_all(links, alive, group, loss, live, events, ring_offers, max_steps, key, kept, counts):
+def _walk_all(links, faults, live, events, ring_offers, max_steps, key, kept, counts):
     for e in range(events.shape[0]):
-        _walk(
-            links, alive, group, loss, live, events, e, ring_offers, max_steps, peer_key(key, e), kept, counts
-        )  # fmt: skip
+        _walk(links, faults, live, events, e, ring_offers, max_steps, peer_key(key, e), kept, counts)

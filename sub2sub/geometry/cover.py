@@ -9,15 +9,15 @@ piece that nothing touches is an answer; so is an empty stack.
 
 Boxes are half-open and have integer coordinates (`sub2sub.geometry.labels`), so cutting is exact, and the low
 corner of an uncovered piece is a *witness*: a point of the box that no neighbour covers. A piece is a row
-(low, high, low, high, ...); the boxes stand in columns (`sub2sub.kernels.simd.boxes`), nearest first.
+(low, high, low, high, ...); the boxes stand in columns, nearest first (`sub2sub.geometry.pieces`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from sub2sub.geometry.pieces import cut_out, gather_touching, largest_share, piece_width
 from sub2sub.kernels.compilation import apart, kernel, rule
-from sub2sub.kernels.simd.boxes import ENDS, cut_out, gather_touching, largest_share
 
 __all__ = ["ask", "clip", "heap_for", "stack_for", "stack_rows"]
 
@@ -27,15 +27,15 @@ def stack_rows(boxes, d):
     """Pieces that `ask` may have to keep for that many boxes.
 
     Each cut removes one box from everything above it, and leaves at most two pieces per attribute. The last
-    cut may write `ENDS` pieces that turn out to be empty.
+    cut may write one more that turns out to be empty.
     """
-    return 2 * d * (boxes + 1) + 1 + ENDS
+    return 2 * d * (boxes + 1) + 2
 
 
 @kernel
 def stack_for(boxes, d):
     """A stack deep enough for `ask` with that many boxes."""
-    return np.empty((stack_rows(boxes, d), (2 * d + ENDS - 1) // ENDS * ENDS), np.int32)
+    return np.empty((stack_rows(boxes, d), piece_width(d)), np.int32)
 
 
 @kernel
@@ -77,11 +77,11 @@ def ask(boxes, row, count, d, heap, stack, max_steps, witness, counts):
     int
         The number of nearest boxes that suffice to cover the piece, 0 if all do not.
     """
-    touching = gather_touching(boxes, row, count, stack, 0, d, heap)
+    touching = gather_touching(boxes, row, count, stack[0], d, heap)
     farthest, cuts, top = np.int64(-1), 0, np.int64(0)
     counts[0] += 1
     while top >= 0:
-        b = largest_share(heap, touching, stack, top, d)
+        b = largest_share(heap, touching, stack[top], d)
         if b < 0 or (cuts == max_steps and max_steps > 0):
             # Given up: it is taken for uncovered, which costs a link and loses nothing, and counted.
             counts[1] += cuts

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.kernels.simd.links import ATTRIBUTES, aligned, padded
+from sub2sub.kernels.memory import ATTRIBUTES, aligned, padded
 
 __all__ = ["Labels"]
 

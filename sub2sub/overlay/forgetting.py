@@ -14,10 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import hot, kernel
-from sub2sub.kernels.simd.ring import place_of
 from sub2sub.overlay.views import FREE, peer_of
 from sub2sub.ring.layer import Ring
-from sub2sub.ring.view import new_desk, remove
+from sub2sub.ring.pool import place_of
+from sub2sub.ring.scratch import new_scratch
+from sub2sub.ring.settings import StepSettings
+from sub2sub.ring.view import remove
 from sub2sub.vicinity.rules import FAR, NONE
 
 if TYPE_CHECKING:
@@ -66,22 +68,19 @@ def drop_ring_links(ring: Ring, pairs: ArrayLike, cycle: int) -> int:
         raise InputError(
             f"pairs row {bad[0]}: expected peers from 0 to {n - 1}, got {table[bad[0]].tolist()}"
         )
-    desk = new_desk(ring.d, int(ring.pool.size.max()) + 2)
-    return int(
-        _drop_all(
-            ring.pool, ring.labels.boxes, ring.d, table.astype(np.int64), cycle, ring.settings.max_steps, desk
-        )
-    )
+    scratch = new_scratch(ring.d, int(ring.pool.size.max()) + 2)
+    settings = StepSettings.of(ring.settings, cycle)
+    return int(_drop_all(ring.pool, ring.labels.boxes, table.astype(np.int64), settings, scratch))
 
 
 @hot
-def _drop_all(pool, boxes, d, pairs, cycle, max_steps, desk):
+def _drop_all(pool, boxes, pairs, settings, scratch):
     dropped = 0
     for k in range(pairs.shape[0]):
         holder, peer = pairs[k, 0], pairs[k, 1]
-        place = place_of(pool.words, pool.start[holder], np.int64(pool.size[holder]), peer)
+        place = place_of(pool, holder, peer)
         if place >= 0:
-            remove(pool, boxes, holder, place, cycle, d, max_steps, desk)
+            remove(pool, boxes, holder, place, settings, scratch)
             dropped += 1
     return dropped
 

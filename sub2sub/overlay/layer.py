@@ -31,6 +31,13 @@ class Layer(Protocol):
         """Start `peers` afresh: forget their rows; each knows its contact (one per peer, -1 for none)."""
         ...
 
+    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """All links as (holders, peers, stamps), empty for a layer without any.
+
+        A stamp is the cycle in which a link was made or renewed, 0 where that is not kept.
+        """
+        ...
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything a checkpoint has to keep, by name."""
         ...

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import rule
-from sub2sub.kernels.randomness import unit
+from sub2sub.kernels.randomness import draw, unit
 
-__all__ = ["Network", "attempts", "reaches"]
+__all__ = ["Faults", "Network", "arrives", "attempts", "reaches"]
+
+
+class Faults(NamedTuple):
+    """A `Network` as kernels take it."""
+
+    alive: NDArray[np.uint8]
+    group: NDArray[np.uint8]
+    loss: float
 
 
 @dataclass
@@ -43,11 +52,23 @@ class Network:
         """A network of n live peers without loss or partition."""
         return cls(np.ones(n, np.uint8), np.zeros(n, np.uint8))
 
+    def faults(self) -> Faults:
+        """The same for a kernel: the arrays, and the loss as a float."""
+        return Faults(self.alive, self.group, float(self.loss))
+
 
 @rule
 def reaches(alive, group, a, b):
     """Whether a message from a can arrive at b at all (loss apart)."""
     return alive[b] == 1 and group[a] == group[b]
+
+
+@rule
+def arrives(faults, a, b, key, k):
+    """Whether a message from a arrives at b; the k-th draw under a key decides whether it is lost."""
+    if not reaches(faults.alive, faults.group, a, b):
+        return False
+    return not (faults.loss > 0.0 and unit(draw(key, k)) < faults.loss)
 
 
 @rule

@@ -81,12 +81,11 @@ class Stack:
         return {layer.name: layer.step(cycle, self.network) for layer in self.layers}
 
     def referenced(self) -> NDArray[np.bool_]:
-        """Which peers somebody alive holds a link to, in the layers that have links."""
+        """Which peers somebody alive holds a link to."""
         mask = np.zeros(len(self.population), bool)
         for layer in self.layers:
-            if hasattr(layer, "links"):
-                holders, peers, _ = layer.links()
-                mask[peers[self.network.alive[holders] == 1]] = True
+            holders, peers, _ = layer.links()
+            mask[peers[self.network.alive[holders] == 1]] = True
         return mask
 
 

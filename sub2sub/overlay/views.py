@@ -8,23 +8,28 @@ fresher of two copies of a link is the larger, and an age never has to be counte
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import rule
+from sub2sub.kernels.memory import LANES64, aligned, padded
 from sub2sub.kernels.randomness import below, draw
-from sub2sub.kernels.simd.links import (
-    LANES,
-    aligned,
-    equal_lanes,
-    first_bit,
-    least_lane,
-    low_equal_lanes,
-    padded,
-    shared_lanes,
-)
+from sub2sub.kernels.simd import bits, first_bit, least, load, low_half
 
-__all__ = ["FREE", "empty_views", "link", "oldest", "peer_of", "place_of", "sample", "stamp_of", "view_links"]
+__all__ = [
+    "FREE",
+    "empty_views",
+    "link",
+    "oldest",
+    "peer_of",
+    "place_of",
+    "sample",
+    "stamp_of",
+    "table_links",
+    "view_links",
+]
 
 FREE = np.int64(0x7FFFFFFFFFFFFFFF)
 _LOW = np.int64(0xFFFFFFFF)
@@ -49,6 +54,20 @@ def view_links(view: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
     return holders, words & _LOW, words >> 32
 
 
+def table_links(*tables: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """All peers in tables with one row per holder, -1 where there is none, as (holders, peers, stamps of 0).
+
+    Examples
+    --------
+    >>> table_links(np.array([[1, -1], [0, 2]]), np.array([[[-1]], [[0]]]))[:2]
+    (array([0, 1, 1, 1]), array([1, 0, 2, 0]))
+    """
+    found = [(np.nonzero(table >= 0)[0], table[table >= 0]) for table in tables]
+    holders = np.concatenate([np.empty(0, np.int64), *(rows for rows, _ in found)])
+    peers = np.concatenate([np.empty(0, np.int64), *(entries.astype(np.int64) for _, entries in found)])
+    return holders, peers, np.zeros_like(peers)
+
+
 @rule
 def link(peer, stamp):
     """The word of a link."""
@@ -70,12 +89,12 @@ def stamp_of(word):
 @rule
 def oldest(row):
     """Place of the oldest link; of equally old ones that to the lowest peer."""
-    least = least_lane(row, 0)
-    for start in range(LANES, row.shape[0], LANES):
-        least = min(least, least_lane(row, start))
-    places = np.int64(0)  # gathered before it is looked at: where the oldest stands is anyone's guess
-    for start in range(0, row.shape[0], LANES):
-        places |= equal_lanes(row, start, least) << start
+    word = least(load(row, 0))
+    for start in range(LANES64, row.shape[0], LANES64):
+        word = min(word, least(load(row, start)))
+    places = np.int64(0)  # gathered before it is looked at: a branch on where the oldest stands is a guess
+    for start in range(0, row.shape[0], LANES64):
+        places |= bits(load(row, start) == word) << start
     return first_bit(places)
 
 
@@ -83,8 +102,8 @@ def oldest(row):
 def places_of(row, peer):
     """Mask of the places with a link to `peer`."""
     places = np.int64(0)
-    for start in range(0, row.shape[0], LANES):
-        places |= low_equal_lanes(row, start, peer) << start
+    for start in range(0, row.shape[0], LANES64):
+        places |= bits((load(row, start) & _LOW) == peer) << start
     return places
 
 
@@ -99,9 +118,13 @@ def place_of(row, peer):
 def known(words, count, row):
     """Mask of the first `count` of `words` that lead to a peer `row` has a link to."""
     mask = np.int64(0)
-    for first in range(0, count, LANES):
-        for start in range(0, row.shape[0], LANES):
-            mask |= shared_lanes(words, first, row, start) << first
+    for first in range(0, count, LANES64):
+        peers = low_half(load(words, first))
+        for start in range(0, row.shape[0], LANES64):
+            found = peers == low_half(row[start])
+            for place in range(start + 1, start + LANES64):
+                found |= peers == low_half(row[place])
+            mask |= bits(found) << first
     return mask & ((np.int64(1) << count) - 1)
 
 

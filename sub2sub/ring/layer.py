@@ -23,7 +23,7 @@ Read differently from the paper, or added to it (`RingSettings.paper()` turns ev
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,58 +31,72 @@ from numpy.typing import NDArray
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.geometry.labels import Labels
 from sub2sub.kernels.compilation import hot, rule
-from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number, unit
-from sub2sub.kernels.simd.ring import place_of
+from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number
 from sub2sub.overlay.links import Links
-from sub2sub.overlay.network import Network, reaches
+from sub2sub.overlay.network import Network, arrives
 from sub2sub.ring.message_length import links_per_message
-from sub2sub.ring.offers import Feeds, Manner, collect, consider, note, renew_stamps
+from sub2sub.ring.offers import Feeds, collect, consider, note, renew_stamps
 from sub2sub.ring.partner import AHEAD, CHOICE, choose_partner, look_ahead
 from sub2sub.ring.pool import (
     MET,
+    PEER,
     STAMP,
     RingPool,
     empty_pool,
     fits,
     forget_tried,
+    get,
     move_witnesses,
+    place_of,
     places_of,
+    put,
+    size_of,
     squeeze,
 )
-from sub2sub.ring.settings import Partner, RingSettings
+from sub2sub.ring.scratch import Scratch, forget_lists, new_scratch
+from sub2sub.ring.settings import Partner, RingSettings, StepSettings
 from sub2sub.ring.shadow import UNKNOWN, frame_of
-from sub2sub.ring.view import new_desk, remove
+from sub2sub.ring.view import remove
 from sub2sub.vicinity.layer import LINK, MESSAGE, RANGE, Vicinity
 
 __all__ = ["Partner", "Ring", "RingSettings"]
 
 STREAM = stream_number("ring")
 NOBODY = np.empty(0, np.int64)
-REQUEST, REPLY, DRAWS = 1, 2, 8  # numbers of a peer's draws, and how many it has for each exchange
+# Numbers of a peer's draws, and how many it has for each exchange.
+REQUEST, REPLY, DRAWS = np.int64(1), np.int64(2), np.int64(8)
 MESSAGES, FAILED, OFFERED, TAKEN, HELLOS = range(5)
+
+
+class _StepScratch(NamedTuple):
+    """The space for one step: of the peer whose turn it is, of its partner, and of the whole step."""
+
+    own: Scratch
+    partner: Scratch
+    news: NDArray[np.int64]  # (links, 2) who took up whom in this cycle
+    counts: NDArray[np.int64]  # see `MESSAGES` and so on
+    ahead: NDArray[np.int64]  # (AHEAD,) see `look_ahead`
 
 
 @rule
 def _meet(pool, t, x, cycle):
     """Note that t heard from x, if x is a neighbour; when they last met, -1 for never."""
-    place = place_of(pool.words, pool.start[t], np.int64(pool.size[t]), x)
+    place = place_of(pool, t, x)
     if place < 0:
         return np.int64(-1)
-    room = np.int64(pool.room[t])
-    at = pool.start[t] + MET * room + place
-    before = np.int64(pool.words[at])
-    pool.words[at], pool.words[at + (STAMP - MET) * room] = cycle, cycle
+    before = get(pool, t, MET, place)
+    put(pool, t, MET, place, cycle)
+    put(pool, t, STAMP, place, cycle)
     return before
 
 
 @rule
-def _expire(pool, boxes, t, manner, cycle, d, desk):
+def _expire(pool, boxes, t, settings, scratch):
     """Remove the neighbours that nobody has heard from for too long."""
-    stamps = pool.start[t] + STAMP * np.int64(pool.room[t])
     place = np.int64(0)
     while place < pool.size[t]:
-        if pool.words[stamps + place] < manner.oldest:
-            remove(pool, boxes, t, place, cycle, d, manner.max_steps, desk)
+        if get(pool, t, STAMP, place) < settings.oldest:
+            remove(pool, boxes, t, place, settings, scratch)
         else:
             place += 1
 
@@ -94,107 +108,110 @@ def _most(widest, rows, exchanges, n):
 
 
 @rule
-def _exchange(pool, boxes, d, feeds, manner, i, place, draws, turn, cycle, alive, group, loss, desk, other,
-              offers, answers, news, counts):  # fmt: skip
+def _prepare(pool, boxes, t, scratch):
+    """Clear the scratch space for t, and lay the frame over its box."""
+    forget_lists(scratch)
+    scratch.known[0] = 0
+    frame_of(boxes, pool.shadow, t, scratch.frame)
+
+
+@rule
+def _consider(pool, boxes, t, count, settings, scratch, step):
+    """Let t consider what is noted in its scratch space; whom it takes up is news."""
+    if count > 0:
+        told = step.counts[TAKEN]
+        step.counts[TAKEN] = consider(pool, boxes, t, count, settings, scratch, step.news, told)
+
+
+@rule
+def _exchange(pool, boxes, feeds, settings, faults, step, i, place, draws, turn):
     """Let i exchange with the neighbour at `place` of its view."""
-    n = boxes.shape[0]
-    j = np.int64(pool.words[pool.start[i] + place])
+    n, cycle, counts, own, partner = boxes.shape[0], settings.cycle, step.counts, step.own, step.partner
+    j = get(pool, i, PEER, place)
     counts[MESSAGES] += 1
-    if not reaches(alive, group, i, j) or (loss > 0.0 and unit(draw(draws, turn * DRAWS + REQUEST)) < loss):
+    if not arrives(faults, i, j, draws, turn * DRAWS + REQUEST):
         counts[FAILED] += 1
-        pool.words[pool.start[i] + MET * np.int64(pool.room[i]) + place] = cycle
-        if manner.drop_failed:
-            remove(pool, boxes, i, place, cycle, d, manner.max_steps, desk)
+        put(pool, i, MET, place, cycle)
+        if settings.drop_failed:
+            remove(pool, boxes, i, place, settings, own)
         return
-    other.holder[:] = -1
-    desk.known[0], other.known[0] = 0, 0
-    frame_of(boxes, pool.shadow, j, other.frame)
+    own.known[0] = 0
+    _prepare(pool, boxes, j, partner)
     met_by_j = _meet(pool, j, i, cycle)
-    answered = manner.two_sided
+    answered = settings.two_sided
     if answered:
         counts[MESSAGES] += 1
-        if loss > 0.0 and unit(draw(draws, turn * DRAWS + REPLY)) < loss:
+        if not arrives(faults, j, i, draws, turn * DRAWS + REPLY):
             counts[FAILED] += 1
             answered = 0
-    if manner.aged:
+    if settings.aged:
         renew_stamps(pool, i, j, n, answered)
-    count = 0
+    count = np.int64(0)
     if answered:
         met = _meet(pool, i, j, cycle)
-        count = collect(pool, boxes, feeds, i, j, met, manner, desk, offers)
-    back = collect(pool, boxes, feeds, j, i, met_by_j, manner, other, answers)
-    back = note(pool, boxes, j, i, cycle, other.frame, answers, back)
-    counts[OFFERED] += count + back + desk.known[0] + other.known[0]
-    if back > 0:
-        counts[TAKEN] = consider(pool, boxes, j, answers, back, manner, cycle, d, other, news, counts[TAKEN])
+        count = collect(pool, boxes, feeds, i, j, met, settings, own)
+    back = collect(pool, boxes, feeds, j, i, met_by_j, settings, partner)
+    back = note(pool, boxes, j, i, cycle, partner, back)
+    counts[OFFERED] += count + back + own.known[0] + partner.known[0]
+    _consider(pool, boxes, j, back, settings, partner, step)
     if met_by_j < 0:
         _meet(pool, j, i, cycle)
-    if count > 0:
-        counts[TAKEN] = consider(pool, boxes, i, offers, count, manner, cycle, d, desk, news, counts[TAKEN])
+    _consider(pool, boxes, i, count, settings, own, step)
 
 
 @hot
-def _step(pool, boxes, d, feeds, manner, cycle, key, alive, group, loss, desk, other, offers, answers, news,
-          counts, ahead, first):  # fmt: skip
+def _step(pool, boxes, feeds, settings, faults, step, key, first):
     """Step the peers from `first` on; returns where it had to stop for lack of space, n when done."""
-    n = boxes.shape[0]
+    n, d = boxes.shape[0], step.own.point.shape[0]
     rows = feeds.near.shape[1] + feeds.random.shape[1] + 2
     widest = np.int64(0)
     for i in range(n):
-        widest = max(widest, np.int64(pool.size[i]))
+        widest = max(widest, size_of(pool, i))
     for i in range(first, n):
-        look_ahead(pool, feeds, manner.partner, i, key, ahead)
-        if alive[i] == 0:
+        look_ahead(pool, feeds, settings.partner, i, key, step.ahead)
+        if faults.alive[i] == 0:
             continue
         # Space for the widest possible outcome, so that nothing can fail halfway.
-        most = _most(widest, rows, manner.exchanges, n)
-        everybody = (1 + manner.exchanges) * most
+        most = _most(widest, rows, settings.exchanges, n)
+        everybody = (1 + settings.exchanges) * most
         if (
-            most > offers.shape[1]
+            most > step.own.offers.shape[1]
             or not fits(pool, everybody, d)
-            or counts[TAKEN] + 2 * everybody > news.shape[0]
+            or step.counts[TAKEN] + 2 * everybody > step.news.shape[0]
         ):
             return i
         draws = peer_key(key, i)
-        desk.holder[:] = -1
-        frame_of(boxes, pool.shadow, i, desk.frame)
-        if manner.oldest > 0:
-            _expire(pool, boxes, i, manner, cycle, d, desk)
-        count = collect(pool, boxes, feeds, i, i, np.int64(-1), manner, desk, offers)
-        if count > 0:
-            counts[TAKEN] = consider(
-                pool, boxes, i, offers, count, manner, cycle, d, desk, news, counts[TAKEN]
-            )
-        for turn in range(manner.exchanges):
-            place = choose_partner(pool, i, manner.partner, n, draw(draws, turn * DRAWS + CHOICE))
+        _prepare(pool, boxes, i, step.own)
+        if settings.oldest > 0:
+            _expire(pool, boxes, i, settings, step.own)
+        count = collect(pool, boxes, feeds, i, i, np.int64(-1), settings, step.own)
+        _consider(pool, boxes, i, count, settings, step.own, step)
+        for turn in range(settings.exchanges):
+            place = choose_partner(pool, i, settings.partner, n, draw(draws, turn * DRAWS + CHOICE))
             if place < 0:
                 break
-            j = np.int64(pool.words[pool.start[i] + place])
-            _exchange(
-                pool, boxes, d, feeds, manner, i, place, draws, turn, cycle, alive, group, loss, desk, other,
-                offers, answers, news, counts,
-            )  # fmt: skip
-            widest = max(widest, np.int64(pool.size[j]))
-        widest = max(widest, np.int64(pool.size[i]))
+            j = get(pool, i, PEER, place)
+            _exchange(pool, boxes, feeds, settings, faults, step, i, place, draws, turn)
+            widest = max(widest, size_of(pool, j))
+        widest = max(widest, size_of(pool, i))
     return n
 
 
 @hot
-def _say_hello(
-    pool, boxes, d, news, told, manner, cycle, key, alive, group, loss, desk, offers, counts, first
-):
+def _say_hello(pool, boxes, settings, faults, step, key, told, first):
     """Deliver the hellos from number `first` on; returns where it had to stop for lack of space."""
+    scratch = step.own
     for k in range(first, told):
-        t, x = news[k, 0], news[k, 1]
-        if pool.size[x] + 2 > offers.shape[1] or not fits(pool, np.int64(pool.size[x]) + 2, d):
+        t, x = step.news[k, 0], step.news[k, 1]
+        places = size_of(pool, x) + 2
+        if places > scratch.offers.shape[1] or not fits(pool, places, scratch.point.shape[0]):
             return k
-        counts[HELLOS] += 1
-        if not reaches(alive, group, t, x) or (loss > 0.0 and unit(draw(key, k)) < loss):
+        step.counts[HELLOS] += 1
+        if not arrives(faults, t, x, key, k):
             continue
-        frame_of(boxes, pool.shadow, x, desk.frame)
-        if note(pool, boxes, x, t, cycle, desk.frame, offers, np.int64(0)) > 0:
-            desk.holder[:] = -1
-            consider(pool, boxes, x, offers, 1, manner, cycle, d, desk, news, told)
+        _prepare(pool, boxes, x, scratch)
+        if note(pool, boxes, x, t, settings.cycle, scratch, np.int64(0)) > 0:
+            consider(pool, boxes, x, np.int64(1), settings, scratch, step.news, told)
     return told
 
 
@@ -233,39 +250,29 @@ class Ring:
         self._ahead = np.zeros(AHEAD, np.int64)
 
     def _enlarge(self, neighbours: int) -> None:
-        self._desk, self._other = new_desk(self.d, neighbours), new_desk(self.d, neighbours)
-        self._offers, self._answers = (np.empty((4, neighbours), np.int64) for _ in range(2))
+        self._own, self._partner = new_scratch(self.d, neighbours), new_scratch(self.d, neighbours)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer exchange with a ring neighbour."""
-        s, n, near, random = self.settings, self.boxes.shape[0], self.vicinity, self.cyclon
+        n, near, random = self.boxes.shape[0], self.vicinity, self.cyclon
         feeds = Feeds(near.view, near.size, random.view, random.size)
-        manner = Manner(
-            int(s.partner), s.exchanges, int(s.two_sided), int(s.drop_failed), s.cap, s.max_steps,
-            int(s.max_age > 0), cycle - s.max_age if s.max_age else 0,
-        )  # fmt: skip
+        settings, faults = StepSettings.of(self.settings, cycle), network.faults()
         key = cycle_key(self.seed, STREAM, cycle)
-        net = (network.alive, network.group, network.loss)
-        counts = np.zeros(5, np.int64)
-        asked = np.zeros(5, np.int64)
+        counts, asked = np.zeros(5, np.int64), np.zeros(5, np.int64)
         done = 0
         while done < n:
-            done = _step(
-                self.pool, self.labels.boxes, self.d, feeds, manner, cycle, key, *net, self._desk,
-                self._other, self._offers, self._answers, self._news, counts, self._ahead, done,
-            )  # fmt: skip
+            step = self._scratch(counts)
+            done = _step(self.pool, self.labels.boxes, feeds, settings, faults, step, key, done)
             if done < n:
-                done = self._make_space(done, int(counts[TAKEN]), asked)
+                self._make_space(int(counts[TAKEN]), asked)
         told, done, key = int(counts[TAKEN]), 0, np.uint64(peer_key(key, n))
-        while s.hello and done < told:
-            done = _say_hello(
-                self.pool, self.labels.boxes, self.d, self._news, told, manner, cycle, key, *net, self._desk,
-                self._offers, counts, done,
-            )  # fmt: skip
+        while self.settings.hello and done < told:
+            step = self._scratch(counts)
+            done = _say_hello(self.pool, self.labels.boxes, settings, faults, step, key, told, done)
             if done < told:
-                done = self._make_space(done, told, asked)
-        asked += self._desk.counts + self._other.counts
-        self._desk.counts[:], self._other.counts[:] = 0, 0
+                self._make_space(told, asked)
+        asked += self._own.counts + self._partner.counts
+        self._own.counts[:], self._partner.counts[:] = 0, 0
         messages, failed, offered, taken, hellos = (int(count) for count in counts)
         return {
             "messages": messages + hellos,
@@ -279,6 +286,9 @@ class Ring:
             "given_up": int(asked[2]),
         }
 
+    def _scratch(self, counts: NDArray[np.int64]) -> _StepScratch:
+        return _StepScratch(self._own, self._partner, self._news, counts, self._ahead)
+
     def _bytes(self, exchanged: int, hellos: int, cycle: int, network: Network) -> int:
         """Bytes of messages: each has its sender's descriptor, those of exchanges a selection besides."""
         near, random, pool = self.vicinity, self.cyclon, self.pool
@@ -290,13 +300,13 @@ class Ring:
         descriptors = exchanged + hellos + round(exchanged * held)
         return MESSAGE * (exchanged + hellos) + (LINK + RANGE * self.d) * descriptors
 
-    def _make_space(self, done: int, told: int, asked: NDArray[np.int64]) -> int:
-        """Enlarge whatever a kernel stopped for, with room for a while; where to go on."""
+    def _make_space(self, told: int, asked: NDArray[np.int64]) -> None:
+        """Enlarge whatever a kernel stopped for, with room for a while."""
         rows = self.vicinity.view.shape[1] + self.cyclon.view.shape[1] + 2
         exchanges = self.settings.exchanges
         most = int(_most(int(self.pool.size.max()), rows, exchanges, self.boxes.shape[0]))
-        if most > self._offers.shape[1]:
-            asked += self._desk.counts + self._other.counts
+        if most > self._own.offers.shape[1]:
+            asked += self._own.counts + self._partner.counts
             self._enlarge(2 * most)
         if told + 2 * (1 + exchanges) * most > self._news.shape[0]:
             news = np.empty((2 * told + 4 * (1 + exchanges) * most, 2), np.int64)
@@ -305,7 +315,6 @@ class Ring:
         if not fits(self.pool, (1 + exchanges) * most, self.d):
             used = int(self.pool.room.sum(dtype=np.int64))
             self.pool = squeeze(self.pool, self.d, used // 8 + 12 * (1 + exchanges) * most)
-        return done
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Empty the ring views of `peers`; the first neighbours come from the layers below."""

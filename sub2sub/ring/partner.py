@@ -13,50 +13,51 @@ from __future__ import annotations
 import numpy as np
 
 from sub2sub.kernels.compilation import rule
+from sub2sub.kernels.memory import LANES32, LANES64
 from sub2sub.kernels.randomness import below, draw, peer_key
-from sub2sub.kernels.simd.links import LANES, prefetch
-from sub2sub.kernels.simd.ring import least_of, place_of
-from sub2sub.ring.pool import MET, WITNESS
+from sub2sub.kernels.rows import least_value, place_of_value
+from sub2sub.kernels.simd import prefetch
+from sub2sub.ring.pool import MET, PEER, WITNESS, field, get, size_of, way_up
 from sub2sub.ring.shadow import CELLS
 
 __all__ = ["AHEAD", "CHOICE", "choose_partner", "look_ahead"]
 
-CHOICE = 0  # number of the draw
+CHOICE = np.int64(0)  # number of the draw
 AHEAD = 4  # partners chosen ahead that are kept in mind
-LINE = 16  # words of a cache line
-MOST = 48 * LINE  # words of one view to ask for
+MOST = 48 * LANES32  # words of one view to ask for, a cache line at a time
 
 
 @rule
 def choose_partner(pool, t, policy, n, bits):
     """Place in t's view of the neighbour to exchange with, or -1."""
-    size = np.int64(pool.size[t])
+    size = size_of(pool, t)
     if size == 0:
         return np.int64(-1)
     first = below(bits, size)
     if policy == 1:
         return first
-    start, met = pool.start[t], pool.start[t] + MET * np.int64(pool.room[t])
     if policy == 2:
-        up, down = np.int64(pool.words[start]) - t, t - np.int64(pool.words[start + size - 1])
-        return np.int64(0) if up + n * (up < 0) <= down + n * (down < 0) else size - 1
+        up = way_up(t, get(pool, t, PEER, np.int64(0)), n)
+        down = way_up(get(pool, t, PEER, size - 1), t, n)
+        return np.int64(0) if up <= down else size - 1
     # Of several not met for longest, the first from a random place on.
-    least = least_of(pool.words, met, size)
-    place = place_of(pool.words, met + first, size - first, least)
-    return first + place if place >= 0 else place_of(pool.words, met, first, least)
+    met = field(pool, t, MET)
+    least = least_value(pool.words, met, size)
+    place = place_of_value(pool.words, met + first, size - first, least)
+    return first + place if place >= 0 else place_of_value(pool.words, met, first, least)
 
 
 @rule
 def _prefetch_view(pool, t):
     """Start to load the view of t but for its witnesses, which are seldom needed."""
     first = pool.start[t]
-    for word in range(first, first + min(WITNESS * np.int64(pool.room[t]), MOST), LINE):
+    for word in range(first, first + min(WITNESS * np.int64(pool.room[t]), MOST), LANES32):
         prefetch(pool.words, word)
 
 
 @rule
 def _prefetch_rows(array, row, width):
-    for item in range(row * width, (row + 1) * width, LANES):
+    for item in range(row * width, (row + 1) * width, LANES64):
         prefetch(array, item)
 
 
@@ -68,7 +69,7 @@ def look_ahead(pool, feeds, policy, i, key, ahead):
         _prefetch_view(pool, i + 3)
     if i + 2 < n:
         place = choose_partner(pool, i + 2, policy, n, draw(peer_key(key, i + 2), CHOICE))
-        j = np.int64(pool.words[pool.start[i + 2] + place]) if place >= 0 else i
+        j = get(pool, i + 2, PEER, place) if place >= 0 else i
         ahead[(i + 2) % AHEAD] = j
         prefetch(pool.start, j)
         prefetch(pool.room, j)

@@ -18,32 +18,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import apart, hot, rule
-from sub2sub.kernels.simd.links import aligned
-from sub2sub.kernels.simd.offers import SPREAD
-from sub2sub.kernels.simd.ring import shift
-from sub2sub.kernels.simd.vectors import LANES
+from sub2sub.kernels.memory import LANES32, aligned
+from sub2sub.kernels.rows import place_of_value, shift
 from sub2sub.ring.shadow import CELLS, UNKNOWN
 
-__all__ = ["EMPTY", "MET", "PEER", "SINCE", "SLOTS", "STAMP", "TRIED", "WITNESS", "RingPool",
-           "close_place", "empty_pool", "find", "fits", "forget_tried", "move_witnesses", "open_place",
-           "places_of", "squeeze", "tried_at"]  # fmt: skip
+__all__ = ["EMPTY", "MET", "NONE", "PEER", "SINCE", "SLOTS", "SPREAD", "STAMP", "TRIED", "WITNESS",
+           "RingPool", "close_place", "empty_pool", "field", "find", "fits", "forget_all_tried",
+           "forget_tried", "get", "move_witnesses", "open_place", "place_of", "places_of", "put", "put_witness", "size_of",
+           "squeeze", "tried_slots", "way_up", "witness_of", "write_tried"]  # fmt: skip
 
 SMALLEST = 16
 USUAL = 64  # places a peer to begin with; memory never written to costs nothing
-MARGIN = LANES  # a chunk of words may begin a little before a stretch or end after it
-PEER = 0  # number of the neighbour
-STAMP = 1  # cycle in which it was last heard from itself, by anybody
-MET = 2  # cycle of the last exchange with it, -1 for none
-SINCE = 3  # cycle in which it was taken up
-# Peers tried before, each in the slot that its number gives (see `tried_at`): x if it was refused, or was
+MARGIN = LANES32  # a chunk of words may begin a little before a stretch or end after it
+# As `np.int64`: numba would compile a function anew for each plain number that it is called with.
+PEER = np.int64(0)  # number of the neighbour
+STAMP = np.int64(1)  # cycle in which it was last heard from itself, by anybody
+MET = np.int64(2)  # cycle of the last exchange with it, -1 for none
+SINCE = np.int64(3)  # cycle in which it was taken up
+# Peers tried before, each in the slot that its number gives (see `_slot`): x if it was refused, or was
 # taken up and found superfluous later, ~x if it is a neighbour. As long as nothing is removed, offering one
 # of them again changes nothing.
-TRIED = 4
+TRIED = np.int64(4)
 SLOTS = 4  # for each place; with fewer, more are forgotten and asked for again
-EMPTY = -(2**31)
+SPREAD = 0x9E3779B1  # spreads the numbers of peers over the slots
+EMPTY = np.int64(-(2**31))
 # A point of each attribute that only it is nearest to among the successors, then among the predecessors;
-# -1 if it is none.
+# `NONE` if it is none.
 WITNESS = TRIED + SLOTS
+NONE = np.int64(-1)
 
 
 class RingPool(NamedTuple):
@@ -67,7 +69,7 @@ class RingPool(NamedTuple):
 def empty_pool(n: int, d: int) -> RingPool:
     """Views without neighbours, and a pool to begin with."""
     row = np.zeros
-    words = np.empty((WITNESS + 2 * d) * (USUAL * n + 4096), np.int32)
+    words = np.empty(_fields(d) * (USUAL * n + 4096), np.int32)
     words[:MARGIN] = EMPTY
     return RingPool(
         row(n, np.int64), row(n, np.int32), row(n, np.int32), np.full(n, -1, np.int32),
@@ -77,22 +79,74 @@ def empty_pool(n: int, d: int) -> RingPool:
 
 
 @rule
+def _fields(d):
+    """Words for each neighbour."""
+    return WITNESS + 2 * d
+
+
+@rule
+def size_of(pool, t):
+    """How many neighbours t has."""
+    return np.int64(pool.size[t])
+
+
+@rule
+def field(pool, t, which):
+    """Where in the words a field of t's view begins."""
+    return pool.start[t] + which * np.int64(pool.room[t])
+
+
+@rule
+def get(pool, t, which, place):
+    """A field of the neighbour at a place of t's view."""
+    return np.int64(pool.words[field(pool, t, which) + place])
+
+
+@rule
+def put(pool, t, which, place, value):
+    """Set a field of the neighbour at a place of t's view."""
+    pool.words[field(pool, t, which) + place] = value
+
+
+@rule
+def witness_of(pool, t, place, side, d):
+    """The first coordinate of a neighbour's witness on one side; negative if it has none there."""
+    return get(pool, t, WITNESS + side * d, place)
+
+
+@rule
+def put_witness(pool, t, place, side, point):
+    """Set a neighbour's witness on one side."""
+    d = point.shape[0]
+    for a in range(d):
+        put(pool, t, WITNESS + side * d + a, place, point[a])
+
+
+@rule
+def place_of(pool, t, x):
+    """Place of x in t's view, or -1."""
+    return place_of_value(pool.words, field(pool, t, PEER), size_of(pool, t), x)
+
+
+@rule
+def way_up(t, x, n):
+    """Steps up the ring from t to x, of n peers; 0 to itself."""
+    return x - t if x >= t else x - t + n
+
+
+@rule
 def fits(pool, places, d):
     """Whether one view may grow to so many places without the pool running out."""
-    return pool.top[0] + (WITNESS + 2 * d) * (5 * places + 5 * SMALLEST) < pool.words.shape[0]
+    return pool.top[0] + _fields(d) * (5 * places + 5 * SMALLEST) < pool.words.shape[0]
 
 
 @rule
 def find(pool, t, way, n):
     """First place in t's view that is not before `way` on the ring."""
-    start = pool.start[t]
-    low, high = np.int64(0), np.int64(pool.size[t])
+    low, high = np.int64(0), size_of(pool, t)
     while low < high:
         middle = (low + high) >> 1
-        up = np.int64(pool.words[start + middle]) - t
-        if up < 0:
-            up += n
-        if up < way:
+        if way_up(t, get(pool, t, PEER, middle), n) < way:
             low = middle + 1
         else:
             high = middle
@@ -100,73 +154,84 @@ def find(pool, t, way, n):
 
 
 @rule
-def tried_at(start, room, t, x):
-    """The slot in which it stands that t has tried x, if it does."""
-    slots = SLOTS * np.int64(room[t])
-    return start[t] + TRIED * np.int64(room[t]) + ((((x * SPREAD) & 0xFFFFFFFF) * slots) >> 32)
-
-
-@apart
-def _move_house(start, size, room, top, words, t, fields):
-    """Give t a stretch half as large again; the pool has space."""
-    old, old_room, new = start[t], np.int64(room[t]), top[0]
-    new_room = max(np.int64(SMALLEST), old_room + (old_room >> 1))
-    top[0] += fields * new_room
-    for field in range(fields):
-        for k in range(size[t]):
-            words[new + field * new_room + k] = words[old + field * old_room + k]
-    start[t], room[t] = new, new_room
-    for k in range(SLOTS * new_room):
-        words[new + TRIED * new_room + k] = EMPTY
-    for k in range(SLOTS * old_room):
-        x = words[old + TRIED * old_room + k]
-        if x != EMPTY:
-            words[tried_at(start, room, t, np.int64(max(x, ~x)))] = x
+def tried_slots(pool, t):
+    """Slots of the table of those that t has tried; it begins at `field(pool, t, TRIED)`."""
+    return SLOTS * np.int64(pool.room[t])
 
 
 @rule
-def _shift_view(start, size, room, words, t, place, fields, by):
+def write_tried(pool, t, x, entry):
+    """Remember that t has tried x; the entry is x or ~x, see `TRIED`."""
+    slot = (((x * SPREAD) & 0xFFFFFFFF) * tried_slots(pool, t)) >> 32
+    put(pool, t, TRIED, slot, entry)
+
+
+@rule
+def forget_all_tried(pool, t):
+    """Forget whom t has tried."""
+    for slot in range(tried_slots(pool, t)):
+        put(pool, t, TRIED, slot, EMPTY)
+
+
+@apart
+def _grow_view(pool, t, d):
+    """Give t a stretch half as large again; the pool has space."""
+    old, old_room, new = pool.start[t], np.int64(pool.room[t]), pool.top[0]
+    new_room = max(np.int64(SMALLEST), old_room + (old_room >> 1))
+    pool.top[0] += _fields(d) * new_room
+    for which in range(_fields(d)):
+        for place in range(pool.size[t]):
+            pool.words[new + which * new_room + place] = pool.words[old + which * old_room + place]
+    pool.start[t], pool.room[t] = new, new_room
+    forget_all_tried(pool, t)
+    for slot in range(SLOTS * old_room):
+        x = np.int64(pool.words[old + TRIED * old_room + slot])
+        if x != EMPTY:
+            write_tried(pool, t, max(x, ~x), x)
+
+
+@rule
+def _shift_view(pool, t, place, d, by):
     """Move the neighbours from `place` on by one place; what was tried stays where it is."""
-    wide, count = np.int64(room[t]), np.int64(size[t]) - place
-    shift(words, start[t] + place, wide, TRIED, count, by)
-    shift(words, start[t] + WITNESS * wide + place, wide, fields - WITNESS, count, by)
+    count = size_of(pool, t) - place
+    for which in range(_fields(d)):
+        if which < TRIED or which >= WITNESS:
+            shift(pool.words, field(pool, t, which) + place, count, by)
 
 
 @apart
-def open_place(start, size, room, top, words, t, place, fields):
+def open_place(pool, t, place, d):
     """Make way for a neighbour at `place` of t's view; the pool has space."""
-    if size[t] == room[t]:
-        _move_house(start, size, room, top, words, t, fields)
-    _shift_view(start, size, room, words, t, place, fields, np.int64(1))
-    size[t] += 1
+    if pool.size[t] == pool.room[t]:
+        _grow_view(pool, t, d)
+    _shift_view(pool, t, place, d, np.int64(1))
+    pool.size[t] += 1
 
 
 @apart
-def close_place(start, size, room, words, t, place, fields):
+def close_place(pool, t, place, d):
     """Take the neighbour at `place` out of t's view."""
-    _shift_view(start, size, room, words, t, place + 1, fields, np.int64(-1))
-    size[t] -= 1
+    _shift_view(pool, t, place + 1, d, np.int64(-1))
+    pool.size[t] -= 1
 
 
 @hot
-def _push_together(start, room, words, order, fields):
+def _push_together(pool, order, d):
     top = np.int64(MARGIN)
     for t in order:
-        count = np.int64(room[t]) * fields
+        count = np.int64(pool.room[t]) * _fields(d)
         if count > 0:
             for k in range(count):
-                words[top + k] = words[start[t] + k]
-            start[t] = top
+                pool.words[top + k] = pool.words[pool.start[t] + k]
+            pool.start[t] = top
             top += count
     return top
 
 
 def squeeze(pool: RingPool, d: int, spare: int) -> RingPool:
     """Push the views together, in place, and see to it that the pool has so many places to spare."""
-    fields = WITNESS + 2 * d
-    pool.top[0] = _push_together(
-        pool.start, pool.room, pool.words, np.argsort(pool.start, kind="stable"), fields
-    )
+    fields = _fields(d)
+    pool.top[0] = _push_together(pool, np.argsort(pool.start, kind="stable"), d)
     used = int(pool.top[0])
     if used + fields * spare + MARGIN <= pool.words.size:
         return pool
@@ -177,20 +242,19 @@ def squeeze(pool: RingPool, d: int, spare: int) -> RingPool:
 
 
 @hot
-def _forget_tried(start, room, words, gone):
-    for t in range(start.shape[0]):
-        first = start[t] + TRIED * np.int64(room[t])
-        for k in range(SLOTS * np.int64(room[t])):
-            x = words[first + k]
+def _forget_tried(pool, gone):
+    for t in range(pool.start.shape[0]):
+        for slot in range(tried_slots(pool, t)):
+            x = get(pool, t, TRIED, slot)
             if x != EMPTY and (gone[t] or gone[max(x, ~x)]):
-                words[first + k] = EMPTY
+                put(pool, t, TRIED, slot, EMPTY)
 
 
 def forget_tried(pool: RingPool, peers: NDArray[np.int64]) -> None:
     """Forget who tried these peers, and whom they tried: their subscriptions may have changed."""
     gone = np.zeros(pool.size.size, np.uint8)
     gone[peers] = 1
-    _forget_tried(pool.start, pool.room, pool.words, gone)
+    _forget_tried(pool, gone)
 
 
 def places_of(pool: RingPool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -24,8 +24,9 @@ from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import hot, rule
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number
 from sub2sub.overlay.network import Network, attempts, reaches
+from sub2sub.overlay.views import table_links
 from sub2sub.ring.layer import Ring
-from sub2sub.ring.pool import STAMP
+from sub2sub.ring.pool import PEER, STAMP, get, put, size_of
 
 __all__ = ["Probing", "unanswered"]
 
@@ -35,40 +36,38 @@ TRIES = 3  # times a probe, or its answer, is sent within a cycle while it is lo
 
 
 @rule
-def _answers(alive, group, loss, i, other, draws, k, counts):
+def _answers(faults, i, other, draws, k, counts):
     """Whether a probe of i reaches another peer, and its answer i; adds to messages and failures."""
-    if not reaches(alive, group, i, other):
+    if not reaches(faults.alive, faults.group, i, other):
         counts[0] += TRIES
         counts[1] += 1
         return False
-    there, lost_there = attempts(draw(draws, 2 * k), loss, TRIES)
-    back, lost_back = attempts(draw(draws, 2 * k + 1), loss, TRIES)
+    there, lost_there = attempts(draw(draws, 2 * k), faults.loss, TRIES)
+    back, lost_back = attempts(draw(draws, 2 * k + 1), faults.loss, TRIES)
     counts[0] += there + (0 if lost_there else back)
     counts[1] += lost_there or lost_back
     return not (lost_there or lost_back)
 
 
 @hot
-def _step(pool, suspect_age, cycle, key, alive, group, loss, counts):
+def _step(pool, suspect_age, cycle, key, faults, counts):
     for i in range(pool.size.shape[0]):
-        if alive[i] == 0:
+        if faults.alive[i] == 0:
             continue
         draws = peer_key(key, i)
         asked = 0
-        peers, stamps = pool.start[i], pool.start[i] + STAMP * np.int64(pool.room[i])
-        for k in range(pool.size[i]):
-            if cycle - pool.words[stamps + k] < suspect_age:
+        for place in range(size_of(pool, i)):
+            if cycle - get(pool, i, STAMP, place) < suspect_age:
                 continue
             asked += 1
-            other = np.int64(pool.words[peers + k])
-            if _answers(alive, group, loss, i, other, draws, asked, counts):
-                pool.words[stamps + k] = cycle
+            if _answers(faults, i, get(pool, i, PEER, place), draws, asked, counts):
+                put(pool, i, STAMP, place, cycle)
 
 
 @hot
-def _ask(pairs, key, alive, group, loss, silent, counts):
+def _ask(pairs, key, faults, silent, counts):
     for k in range(pairs.shape[0]):
-        silent[k] = not _answers(alive, group, loss, pairs[k, 0], pairs[k, 1], peer_key(key, k), 0, counts)
+        silent[k] = not _answers(faults, pairs[k, 0], pairs[k, 1], peer_key(key, k), 0, counts)
 
 
 def unanswered(
@@ -86,7 +85,7 @@ def unanswered(
     asked = np.asarray(pairs, np.int64).reshape(-1, 2)
     silent, counts = np.zeros(len(asked), np.bool_), np.zeros(2, np.int64)
     key = np.uint64(cycle_key(seed, STREAM_FAILED, cycle))
-    _ask(asked, key, network.alive, network.group, float(network.loss), silent, counts)
+    _ask(asked, key, network.faults(), silent, counts)
     return asked[silent], int(counts[0])
 
 
@@ -113,16 +112,7 @@ class Probing:
         counts = np.zeros(2, np.int64)
         if self.suspect_age:
             key = cycle_key(self.seed, STREAM, cycle)
-            _step(
-                self.ring.pool,
-                self.suspect_age,
-                cycle,
-                key,
-                network.alive,
-                network.group,
-                network.loss,
-                counts,
-            )
+            _step(self.ring.pool, self.suspect_age, cycle, key, network.faults(), counts)
         messages, failed = (int(count) for count in counts)
         return {"messages": messages, "failed": failed, "bytes": MESSAGE * messages}
 
@@ -131,8 +121,7 @@ class Probing:
 
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """None of its own."""
-        none = np.empty(0, np.int64)
-        return none, none, none
+        return table_links()
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """No state of its own."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from sub2sub.errors import InputError
 
-__all__ = ["Partner", "RingSettings"]
+__all__ = ["Partner", "RingSettings", "StepSettings"]
 
 
 class Partner(IntEnum):
@@ -70,3 +70,32 @@ class RingSettings:
     def paper(cls, **changes: Any) -> RingSettings:
         """The protocol as published: no hello, no ages, nothing dropped."""
         return cls(**{"hello": False, "max_age": 0, "drop_failed": False, **changes})
+
+
+class StepSettings(NamedTuple):
+    """The settings as numbers for kernels, and what follows from them in one cycle."""
+
+    partner: int
+    exchanges: int
+    two_sided: int
+    drop_failed: int
+    cap: int
+    max_steps: int
+    aged: int  # whether links have an age
+    oldest: int  # least stamp to keep or take up
+    cycle: int
+
+    @classmethod
+    def of(cls, settings: RingSettings, cycle: int) -> StepSettings:
+        """The settings in one cycle.
+
+        Examples
+        --------
+        >>> StepSettings.of(RingSettings(max_age=10), cycle=30).oldest
+        20
+        """
+        oldest = cycle - settings.max_age if settings.max_age else 0
+        return cls(
+            int(settings.partner), settings.exchanges, int(settings.two_sided), int(settings.drop_failed),
+            settings.cap, settings.max_steps, int(settings.max_age > 0), oldest, cycle,
+        )  # fmt: skip

@@ -24,34 +24,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import rule
-from sub2sub.kernels.simd.cells import (
-    BASE,
-    BITS,
-    CELLS,
-    COUNT,
-    HIGH,
-    LOW,
-    TOP,
-    bits_of,
-    deepest_cell,
-    inside_lanes,
-    scale_lanes,
-    touched_lanes,
+from sub2sub.kernels.memory import ATTRIBUTES, padded
+from sub2sub.kernels.simd import (
+    as_floats,
+    as_ints,
+    bit_length,
+    bits,
+    flags,
+    greatest,
+    item,
+    load,
+    loader,
+    maximum,
+    minimum,
+    store,
+    where,
 )
-from sub2sub.kernels.simd.links import ATTRIBUTES, padded
 
-__all__ = ["CELLS", "UNKNOWN", "Frame", "cell_piece", "depth_code", "frame_of", "inside_cells", "new_frame",
-           "touched_cells"]  # fmt: skip
+__all__ = ["CELLS", "UNKNOWN", "Frame", "cell_piece", "deeper_cells", "depth_code", "frame_of",
+           "inside_cells", "lower_cells", "new_frame", "touched_cells"]  # fmt: skip
 
+CELLS = 64
+LOW, HIGH, TOP, COUNT, BASE, BITS = range(6)  # rows of `Frame.bounds`
 UNKNOWN = 255
+_ALL = 2**ATTRIBUTES - 1
+_load_four = loader(ATTRIBUTES)
 
 
 class Frame(NamedTuple):
     """How a peer's box is divided into cells."""
 
-    bounds: NDArray[
-        np.int32
-    ]  # (6, width) low and high of the box; last cell, cells, start in the table, bits
+    # (6, width) low and high of the box; along each attribute the last cell, cells, start in the table, bits
+    bounds: NDArray[np.int32]
     scale: NDArray[np.float32]  # (width,) cells to a unit
     reach: NDArray[np.int64]  # (2,) how far up and down neighbours can matter: farther on all is covered
     table: NDArray[np.int64]  # cells whose number along an attribute is between two others, see `new_frame`
@@ -87,8 +91,8 @@ def new_frame(d: int) -> Frame:
 @rule
 def depth_code(way):
     """Logarithm of a distance on the ring in eighths, rounded down; distances are at least 1."""
-    bits = bits_of(way)
-    return 8 * (bits - 1) + (((way << 3) >> (bits - 1)) & 7)
+    length = bit_length(way)
+    return 8 * (length - 1) + (((way << 3) >> (length - 1)) & 7)
 
 
 @rule
@@ -98,23 +102,81 @@ def _least_way(code):
 
 
 @rule
+def deeper_cells(shadow, t, side, depth):
+    """Cells of t that are covered only by neighbours deeper than `depth`, as bits."""
+    return bits(load(shadow[t, side], 0) > depth)
+
+
+@rule
+def lower_cells(shadow, t, side, cells, depth):
+    """Note that neighbours up to `depth` suffice to cover these cells."""
+    known = load(shadow[t, side], 0)
+    store(shadow[t, side], 0, where(flags(cells), minimum(known, depth), known))
+
+
+@rule
 def frame_of(boxes, shadow, t, frame):
     """Lay the frame over the box of t."""
     for side in range(2):
-        frame.reach[side] = _least_way(deepest_cell(shadow, (2 * t + side) * CELLS))
-    scale_lanes(boxes, t, frame.bounds, frame.scale)
+        frame.reach[side] = _least_way(np.int64(greatest(load(shadow[t, side], 0))))
+    for first in range(0, boxes.shape[2], ATTRIBUTES):
+        low, high = _load_four(boxes[t, 0], first), _load_four(boxes[t, 1], first)
+        store(frame.bounds[LOW], first, low)
+        store(frame.bounds[HIGH], first, high)
+        cells = as_floats(_load_four(frame.bounds[COUNT], first))
+        store(frame.scale, first, cells / as_floats(high - low))
+
+
+@rule
+def _cell_numbers(ends, low, high, last, scale):
+    """Numbers, along four attributes, of the cells that hold points; those outside count as at the edge."""
+    inside = minimum(maximum(ends, low), high - 1)
+    return minimum(as_ints(as_floats(inside - low) * scale), last)
+
+
+@rule
+def _cells_between(frame, attribute, first, last):
+    """Cells whose numbers along four attributes are between `first` and `last`."""
+    entries = (
+        first * _load_four(frame.bounds[COUNT], attribute) + last + _load_four(frame.bounds[BASE], attribute)
+    )
+    cells = np.int64(-1)
+    for k in range(ATTRIBUTES):
+        cells &= frame.table[item(entries, k)]
+    return cells
 
 
 @rule
 def touched_cells(boxes, x, frame):
     """Cells of the framed box that the box of x touches: 0 if it does not overlap at all."""
-    return touched_lanes(boxes, x, frame.bounds, frame.scale, frame.table)
+    cells = np.int64(-1)
+    for k in range(0, boxes.shape[2], ATTRIBUTES):
+        low, high = _load_four(boxes[x, 0], k), _load_four(boxes[x, 1], k)
+        own_low, own_high = _load_four(frame.bounds[LOW], k), _load_four(frame.bounds[HIGH], k)
+        last_cell, scale = _load_four(frame.bounds[TOP], k), _load_four(frame.scale, k)
+        first = _cell_numbers(low, own_low, own_high, last_cell, scale)
+        last = _cell_numbers(high - 1, own_low, own_high, last_cell, scale)
+        cells &= _cells_between(frame, k, first, last)
+        cells = cells if bits((low < own_high) & (own_low < high)) == _ALL else np.int64(0)
+    return cells
 
 
 @rule
 def inside_cells(boxes, x, frame):
     """Cells of the framed box that lie wholly inside the box of x."""
-    return inside_lanes(boxes, x, frame.bounds, frame.scale, frame.table)
+    cells = np.int64(-1)
+    for k in range(0, boxes.shape[2], ATTRIBUTES):
+        low, high = _load_four(boxes[x, 0], k), _load_four(boxes[x, 1], k)
+        own_low, own_high = _load_four(frame.bounds[LOW], k), _load_four(frame.bounds[HIGH], k)
+        last_cell, scale = _load_four(frame.bounds[TOP], k), _load_four(frame.scale, k)
+        # Those after the cell of the last point before the box, and before that of the first point after it.
+        first = _cell_numbers(low - 1, own_low, own_high, last_cell, scale) + 1
+        last = _cell_numbers(high, own_low, own_high, last_cell, scale) - 1
+        first, last = where(low > own_low, first, 0), where(high < own_high, last, last_cell)
+        some = (low < own_high) & (own_low < high) & (first <= last)
+        cells &= _cells_between(frame, k, where(some, first, 0), where(some, last, 0))
+        cells = cells if bits(some) == _ALL else np.int64(0)
+    return cells
 
 
 @rule
@@ -122,9 +184,9 @@ def cell_piece(frame, cell, d, piece):
     """Write a piece that holds a cell, a little larger than the cell as rounding may matter."""
     for k in range(d):
         low, high = np.int64(frame.bounds[LOW, k]), np.int64(frame.bounds[HIGH, k])
-        bits, wide = np.int64(frame.bounds[BITS, k]), high - low
+        halvings, wide = np.int64(frame.bounds[BITS, k]), high - low
         number = cell & frame.bounds[TOP, k]
-        cell >>= bits
+        cell >>= halvings
         slack = (wide >> 20) + 2
-        piece[2 * k] = max(low, low + ((number * wide) >> bits) - slack)
-        piece[2 * k + 1] = min(high, low + (((number + 1) * wide) >> bits) + slack)
+        piece[2 * k] = max(low, low + ((number * wide) >> halvings) - slack)
+        piece[2 * k + 1] = min(high, low + (((number + 1) * wide) >> halvings) + slack)

@@ -21,7 +21,7 @@ from sub2sub.geometry.boxes import normalise
 from sub2sub.geometry.cover import ask, clip, heap_for, stack_for, stack_rows
 from sub2sub.geometry.labels import Labels
 from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.simd.vectors import LANES
+from sub2sub.kernels.memory import LANES32
 from sub2sub.rings.identifiers import sequence_id, sequence_ids
 
 __all__ = ["RingSelection", "select", "select_ring"]
@@ -42,9 +42,9 @@ class RingSelection:
 def select(boxes, d, node, order):
     """Go through `order` and keep what intersects the node's box where nothing kept before covers it."""
     kept = np.empty(order.shape[0], np.int64)
-    places = (order.shape[0] + LANES - 1) // LANES * LANES
+    places = (order.shape[0] + LANES32 - 1) // LANES32 * LANES32
     columns = np.zeros((2 * d, places), np.int32)
-    heap, stack = heap_for(places, d), stack_for(LANES, d)
+    heap, stack = heap_for(places, d), stack_for(LANES32, d)
     witness, counts = np.empty(d, np.int32), np.zeros(3, np.int64)
     count = 0
     for candidate in order:

@@ -19,16 +19,17 @@ Read differently from the papers:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.kernels.compilation import hot, rule
-from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, unit
-from sub2sub.kernels.simd.links import LANES, aligned, prefetch
-from sub2sub.overlay.network import Network, reaches
+from sub2sub.kernels.memory import LANES64, aligned
+from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key
+from sub2sub.kernels.simd import prefetch
+from sub2sub.overlay.network import Network, arrives
 from sub2sub.overlay.views import FREE, empty_views, known, link, oldest, peer_of, stamp_of, view_links
 from sub2sub.vicinity.proximity import proximity
 from sub2sub.vicinity.rules import (
@@ -42,6 +43,8 @@ from sub2sub.vicinity.rules import (
     START,
     STREAM,
     THERE,
+    Known,
+    Ranked,
     drop,
     keep_nearest,
     near_enough,
@@ -54,94 +57,148 @@ from sub2sub.vicinity.settings import VicinitySettings
 __all__ = ["Vicinity"]
 
 MESSAGE, LINK, RANGE = 12, 18, 16  # bytes: a header; address, port, age and sequence ID; a range
-DESK = 136  # links of a full proximity view and a full random one, and LANES more
+SCRATCH = 136  # links of a full proximity view and a full random one, and LANES64 more
 AHEAD = 4  # peers to look ahead for prefetching; any number from 1 on gives the same result
 
 
+class _Views(NamedTuple):
+    """The state of the layer, see `Vicinity`, and the random links below it."""
+
+    links: NDArray[np.int64]
+    gaps: NDArray[np.float32]
+    worst: NDArray[np.float32]
+    size: NDArray[np.int8]
+    random_view: NDArray[np.int64]
+    random_size: NDArray[np.int8]
+
+
+class StepSettings(NamedTuple):
+    """The settings as numbers, and what follows from them in one cycle."""
+
+    room: int
+    shuffle: int
+    tie: int
+    oldest_allowed: int  # least stamp to keep or take up
+    cycle: int
+
+
+class _Scratch(NamedTuple):
+    """A request, its reply, and space to choose what goes into them."""
+
+    there: Ranked
+    back: Ranked
+    space: Ranked
+
+
 @rule
-def look_ahead(i, view, random_view, random_size, boxes):
+def look_ahead(i, views, boxes):
     """Start to load what the next peers' turns will need: views of partners, boxes of random links."""
+    view, random_view = views.links, views.random_view
     if i + AHEAD < view.shape[0]:
         row = view[i + AHEAD]
         partner = peer_of(row[oldest(row)])
-        for start in range(0, view.shape[1], LANES):
+        for start in range(0, view.shape[1], LANES64):
             prefetch(view, partner * view.shape[1] + start)
-        for start in range(0, random_view.shape[1], LANES):
+        for start in range(0, random_view.shape[1], LANES64):
             prefetch(random_view, partner * random_view.shape[1] + start)
-        for k in range(random_size[i + 1]):
+        for k in range(views.random_size[i + 1]):
             prefetch(boxes, peer_of(random_view[i + 1, k]) * boxes.shape[1] * boxes.shape[2])
 
 
+@rule
+def _feed(i, views, boxes, settings, draws, far):
+    """Let i take up random links that are near enough, and drop those that are too old."""
+    view = Ranked(views.links[i], views.gaps[i])
+    random_row, randoms = views.random_view[i], np.int64(views.random_size[i])
+    size, worst = np.int64(views.size[i]), views.worst[i]
+    if worst == 0.0:
+        mask = overlapping(i, random_row, randoms, boxes)
+    else:
+        for k in range(randoms):
+            far[k] = proximity(boxes, i, peer_of(random_row[k]), settings.tie)
+        mask = near_enough(far, randoms, worst)
+    mask &= young(random_row, randoms, settings.oldest_allowed)
+    old = known(random_row, randoms, view.words)
+    received = Ranked(random_row, far)
+    size, worst = keep_nearest(
+        view, size, settings.room, worst, received, mask, old, settings.tie, draws, np.int64(FED)
+    )
+    place = oldest(view.words)
+    while size > 0 and stamp_of(view.words[place]) < settings.oldest_allowed:
+        size, worst = drop(view, size, place), FAR
+        place = oldest(view.words)
+    views.size[i], views.worst[i] = size, worst
+    return place
+
+
+@rule
+def _choose(target, holder, views, boxes, settings, bits, scratch, out):
+    """Write what `holder` sends to `target`, without its own link; how many."""
+    size, wanted = np.int64(views.size[holder]), settings.shuffle - 1
+    all_known = Known(
+        views.links[holder], size, views.random_view[holder], np.int64(views.random_size[holder])
+    )
+    start = below(bits, max(size, 1))
+    selective = views.worst[target] == 0.0 and size > wanted
+    return nearest_for(target, all_known, start, wanted, selective, boxes, settings.tie, scratch, out)
+
+
+@rule
+def _wanted(i, views, received, count, settings):
+    """Masks of the received links that are near and young enough for i, and of those it knows."""
+    mask = near_enough(received.gaps, count, views.worst[i])
+    mask &= young(received.words, count, settings.oldest_allowed)
+    return mask, known(received.words, count, views.links[i])
+
+
+@rule
+def _keep(i, views, received, mask, old, settings, draws, first):
+    """Let i take up what it wants of what it received."""
+    view = Ranked(views.links[i], views.gaps[i])
+    views.size[i], views.worst[i] = keep_nearest(
+        view, np.int64(views.size[i]), settings.room, views.worst[i], received, mask, old, settings.tie,
+        draws, first,
+    )  # fmt: skip
+
+
 @hot
-def _step(view, gaps, worst, size, room, shuffle, tie, max_age, random_view, random_size, boxes, cycle, key,
-          alive, group, loss, desk, gap_desk, counts):  # fmt: skip
-    there, back, words = desk[0], desk[1], desk[2]
-    there_gaps, back_gaps, far = gap_desk[0], gap_desk[1], gap_desk[2]
-    oldest_allowed = cycle - max_age if max_age > 0 else 0
-    wanted = shuffle - 1
+def _step(views, boxes, settings, faults, key, scratch, counts):
+    there, back, space = scratch
+    wanted, cycle = settings.shuffle - 1, settings.cycle
     messages, failed, links = 0, 0, 0
-    for i in range(view.shape[0]):
-        look_ahead(i, view, random_view, random_size, boxes)
-        if alive[i] == 0:
+    for i in range(views.links.shape[0]):
+        look_ahead(i, views, boxes)
+        if faults.alive[i] == 0:
             continue
-        row, row_gaps, mine, mine_worst = view[i], gaps[i], np.int64(size[i]), worst[i]
-        random_row, randoms = random_view[i], np.int64(random_size[i])
         draws = peer_key(key, i)
-        if mine_worst == 0.0:
-            mask = overlapping(i, random_row, randoms, boxes)
-        else:
-            for k in range(randoms):
-                far[k] = proximity(boxes, i, peer_of(random_row[k]), tie)
-            mask = near_enough(far, randoms, mine_worst)
-        mask &= young(random_row, randoms, oldest_allowed)
-        old = known(random_row, randoms, row)
-        mine, mine_worst = keep_nearest(
-            row, row_gaps, mine, room, mine_worst, random_row, far, mask, old, tie, draws, np.int64(FED)
-        )
-        place = oldest(row)
-        while mine > 0 and stamp_of(row[place]) < oldest_allowed:
-            mine, mine_worst = drop(row, row_gaps, mine, place), FAR
-            place = oldest(row)
-        size[i], worst[i] = mine, mine_worst
+        place = _feed(i, views, boxes, settings, draws, space.gaps)
+        mine = np.int64(views.size[i])
         if mine == 0:
             continue
-
-        q = peer_of(row[place])
+        q = peer_of(views.links[i, place])
         messages += 1
-        if not reaches(alive, group, i, q) or (loss > 0.0 and unit(draw(draws, REQUEST)) < loss):
+        if not arrives(faults, i, q, draws, REQUEST):
             failed += 1
-            size[i], worst[i] = drop(row, row_gaps, mine, place), FAR
+            view = Ranked(views.links[i], views.gaps[i])
+            views.size[i], views.worst[i] = drop(view, mine, place), FAR
             continue
-        gap = row_gaps[place] if mine_worst > 0.0 else mine_worst
-        his_row, his_gaps, his, his_worst = view[q], gaps[q], np.int64(size[q]), worst[q]
-        going = nearest_for(
-            q, row, mine, random_row, randoms, below(draw(draws, START), mine), wanted,
-            his_worst == 0.0 and mine > wanted, boxes, tie, words, far, there, there_gaps,
-        )  # fmt: skip
-        coming = nearest_for(
-            i, his_row, his, random_view[q], np.int64(random_size[q]),
-            below(draw(draws, HIS_START), max(his, 1)), wanted, mine_worst == 0.0 and his > wanted, boxes,
-            tie, words, far, back, back_gaps,
-        )  # fmt: skip
-        there[going], there_gaps[going] = link(i, cycle), gap
-        back[coming], back_gaps[coming] = link(q, cycle), gap
+        gap = views.gaps[i, place] if views.worst[i] > 0.0 else views.worst[i]
+        his = np.int64(views.size[q])
+        going = _choose(q, i, views, boxes, settings, draw(draws, START), space, there)
+        coming = _choose(i, q, views, boxes, settings, draw(draws, HIS_START), space, back)
+        there.words[going], there.gaps[going] = link(i, cycle), gap
+        back.words[coming], back.gaps[coming] = link(q, cycle), gap
         # What was left out of a message because it would be refused was sent all the same.
         links += (wanted if mine > wanted else going) + (wanted if his > wanted else coming) + 2
-        his_mask = near_enough(there_gaps, going + 1, his_worst) & young(there, going + 1, oldest_allowed)
-        my_mask = near_enough(back_gaps, coming + 1, mine_worst) & young(back, coming + 1, oldest_allowed)
-        his_old, my_old = known(there, going + 1, his_row), known(back, coming + 1, row)
-        size[q], worst[q] = keep_nearest(
-            his_row, his_gaps, his, room, his_worst, there, there_gaps, his_mask, his_old, tie, draws,
-            np.int64(THERE),
-        )  # fmt: skip
+        # Both decide before either writes: a vector load waits for the scalar stores just before it.
+        his_mask, his_old = _wanted(q, views, there, going + 1, settings)
+        my_mask, my_old = _wanted(i, views, back, coming + 1, settings)
+        _keep(q, views, there, his_mask, his_old, settings, draws, np.int64(THERE))
         messages += 1
-        if loss > 0.0 and unit(draw(draws, REPLY)) < loss:
+        if not arrives(faults, q, i, draws, REPLY):
             failed += 1
             continue
-        size[i], worst[i] = keep_nearest(
-            row, row_gaps, mine, room, mine_worst, back, back_gaps, my_mask, my_old, tie, draws,
-            np.int64(BACK),
-        )  # fmt: skip
+        _keep(i, views, back, my_mask, my_old, settings, draws, np.int64(BACK))
     counts[0], counts[1], counts[2] = messages, failed, links
 
 
@@ -204,14 +261,13 @@ class Vicinity:
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer exchange proximity links once."""
         counts = np.zeros(3, np.int64)
-        desk, gap_desk = np.empty((3, DESK), np.int64), np.empty((3, DESK), np.float32)
-        settings, cyclon = self.settings, self.cyclon
-        _step(
-            self.view, self.gaps, self.worst, self.size, settings.view, settings.shuffle, int(settings.tie),
-            settings.max_age, cyclon.view, cyclon.size, self.boxes, cycle,
-            cycle_key(self.seed, STREAM, cycle), network.alive, network.group, network.loss, desk, gap_desk,
-            counts,
-        )  # fmt: skip
+        given, cyclon = self.settings, self.cyclon
+        oldest_allowed = cycle - given.max_age if given.max_age else 0
+        settings = StepSettings(given.view, given.shuffle, int(given.tie), oldest_allowed, cycle)
+        views = _Views(self.view, self.gaps, self.worst, self.size, cyclon.view, cyclon.size)
+        space = (Ranked(np.empty(SCRATCH, np.int64), np.empty(SCRATCH, np.float32)) for _ in range(3))
+        key = cycle_key(self.seed, STREAM, cycle)
+        _step(views, self.boxes, settings, network.faults(), key, _Scratch(*space), counts)
         messages, failed, links = (int(count) for count in counts)
         size = MESSAGE * messages + (LINK + RANGE * self.d) * links
         return {"messages": messages, "failed": failed, "bytes": size}

@@ -13,11 +13,15 @@ throughout.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import rule
+from sub2sub.kernels.memory import LANES64
 from sub2sub.kernels.randomness import stream_number
-from sub2sub.kernels.simd.links import LANES, equal_lanes, first_bit, greatest_lane, least_lane, popcount
+from sub2sub.kernels.simd import bits, first_bit, greatest, least, loader, popcount, raw_bits
 from sub2sub.overlay.views import FREE, peer_of, place_of, places_of, sample, stamp_of
 from sub2sub.vicinity.proximity import overlap, proximity
 
@@ -32,6 +36,8 @@ __all__ = [
     "START",
     "STREAM",
     "THERE",
+    "Known",
+    "Ranked",
     "drop",
     "keep_nearest",
     "near_enough",
@@ -48,6 +54,25 @@ NONE = np.float32(-1.0)  # the gap of a free place: below that of any link
 RANDOM, SEQUENCE = 0, 2  # of `Tie`, whose members numba takes for constants only as plain numbers
 
 
+_load_gaps = loader(LANES64)  # as many as there are links in a vector
+
+
+class Ranked(NamedTuple):
+    """Links and how far each of them is: a view, or a message."""
+
+    words: NDArray[np.int64]
+    gaps: NDArray[np.float32]
+
+
+class Known(NamedTuple):
+    """What a peer knows: its proximity links and its random links, rows and how many are in use."""
+
+    row: NDArray[np.int64]
+    size: int
+    random_row: NDArray[np.int64]
+    randoms: int
+
+
 @rule
 def overlapping(target, row, size, boxes):
     """Mask of the links of a row whose peers overlap `target`; not of one to `target` itself."""
@@ -58,22 +83,23 @@ def overlapping(target, row, size, boxes):
 
 
 @rule
-def overlapping_for(target, row, size, random_row, randoms, start, wanted, boxes, out, gaps):
+def overlapping_for(target, known, start, wanted, boxes, out):
     """Up to `wanted` links to peers that overlap `target`: from `start` on, then random ones; how many."""
+    row, size = known.row, known.size
     mask = overlapping(target, row, size, boxes)
     mask = (mask >> start) | ((mask << (size - start)) & ((np.int64(1) << size) - 1))
     count = min(wanted, popcount(mask))
     for k in range(count):
         place = start + first_bit(mask)
         mask &= mask - 1
-        out[k], gaps[k] = row[place if place < size else place - size], 0.0
+        out.words[k], out.gaps[k] = row[place if place < size else place - size], 0.0
     if count < wanted:
-        mask = overlapping(target, random_row, randoms, boxes)
+        mask = overlapping(target, known.random_row, known.randoms, boxes)
         while mask and count < wanted:
-            word = random_row[first_bit(mask)]
+            word = known.random_row[first_bit(mask)]
             mask &= mask - 1
             if places_of(row, peer_of(word)) == 0:
-                out[count], gaps[count] = word, 0.0
+                out.words[count], out.gaps[count] = word, 0.0
                 count += 1
     return count
 
@@ -81,30 +107,30 @@ def overlapping_for(target, row, size, random_row, randoms, start, wanted, boxes
 @rule
 def least_place(gaps, size):
     """Place of the smallest of `size` gaps, the first of equals; the gaps are padded with `FAR`."""
-    least = least_lane(gaps, 0)
-    for start in range(LANES, size, LANES):
-        least = min(least, least_lane(gaps, start))
-    for start in range(0, size, LANES):
-        mask = equal_lanes(gaps, start, least)
-        if mask:
-            return start + first_bit(mask)
+    lowest = least(raw_bits(_load_gaps(gaps, 0)))
+    for start in range(LANES64, size, LANES64):
+        lowest = min(lowest, least(raw_bits(_load_gaps(gaps, start))))
+    for start in range(0, size, LANES64):
+        found = bits(raw_bits(_load_gaps(gaps, start)) == lowest)
+        if found:
+            return start + first_bit(found)
     return 0
 
 
 @rule
-def nearest_for(
-    target, row, size, random_row, randoms, start, wanted, selective, boxes, tie, words, far, out, gaps
-):
+def nearest_for(target, known, start, wanted, selective, boxes, tie, scratch, out):
     """The `wanted` links nearest to `target`, of equals the first: from `start` on, then random ones.
 
     Returns how many. With `selective`, links that do not overlap may be left out: the receiver would refuse
-    them. `words` and `far` have room for the links of both rows and `LANES` more.
+    them. `scratch` has room for all that is known and `LANES64` links more.
     """
+    row, size = known.row, known.size
     count = 0
     if tie != SEQUENCE:
-        count = overlapping_for(target, row, size, random_row, randoms, start, wanted, boxes, out, gaps)
+        count = overlapping_for(target, known, start, wanted, boxes, out)
     if count == wanted or selective:
         return count
+    words, far = scratch
     total = 0
     for which in range(size):
         place = start + which
@@ -112,17 +138,17 @@ def nearest_for(
         if peer_of(word) != target:
             words[total], far[total] = word, proximity(boxes, target, peer_of(word), tie)
             total += 1
-    for place in range(randoms):
-        word = random_row[place]
+    for place in range(known.randoms):
+        word = known.random_row[place]
         if peer_of(word) != target and places_of(row, peer_of(word)) == 0:
             words[total], far[total] = word, proximity(boxes, target, peer_of(word), tie)
             total += 1
-    for place in range(total, total + LANES):
+    for place in range(total, total + LANES64):
         far[place] = FAR
     count = min(wanted, total)
     for k in range(count):
         place = least_place(far, total)
-        out[k], gaps[k] = words[place], far[place]
+        out.words[k], out.gaps[k] = words[place], far[place]
         far[place] = FAR
     return count
 
@@ -150,12 +176,12 @@ def near_enough(gaps, count, worst):
 @rule
 def farthest_place(gaps):
     """Place of the largest gap of a full view, the first of equals."""
-    greatest = greatest_lane(gaps, 0)
-    for start in range(LANES, gaps.shape[0], LANES):
-        greatest = max(greatest, greatest_lane(gaps, start))
+    highest = greatest(raw_bits(_load_gaps(gaps, 0)))
+    for start in range(LANES64, gaps.shape[0], LANES64):
+        highest = max(highest, greatest(raw_bits(_load_gaps(gaps, start))))
     places = np.int64(0)
-    for start in range(0, gaps.shape[0], LANES):
-        places |= equal_lanes(gaps, start, greatest) << start
+    for start in range(0, gaps.shape[0], LANES64):
+        places |= bits(raw_bits(_load_gaps(gaps, start)) == highest) << start
     return first_bit(places)
 
 
@@ -170,16 +196,17 @@ def refresh(row, words, mask):
 
 
 @rule
-def displace(row, gaps, size, room, worst, words, word_gaps, news):
+def displace(view, size, room, worst, received, news):
     """Let news fill free places, then displace farther links; (size, worst, rest).
 
     The rest are those that overlap, as by then everything else in the view does.
     """
+    row, gaps = view
     rest = np.int64(0)
     while news:
         k = first_bit(news)
         news &= news - 1
-        word, gap = words[k], word_gaps[k]
+        word, gap = received.words[k], received.gaps[k]
         if size < room:
             row[size], gaps[size] = word, gap
             size += 1
@@ -195,29 +222,29 @@ def displace(row, gaps, size, room, worst, words, word_gaps, news):
 
 
 @rule
-def keep_nearest(row, gaps, size, room, worst, words, word_gaps, mask, old, tie, key, first):
-    """Take up of `words` those in `mask` (`young` and `near_enough`) that are not too far; (size, worst).
+def keep_nearest(view, size, room, worst, received, mask, old, tie, key, first):
+    """Take up of `received` those in `mask` (`young` and `near_enough`) that are not too far; (size, worst).
 
-    `old` marks the words that are `known`.
-
-    When everything overlaps, newcomers go to random places (draws from `first` on) or nowhere, by `tie`.
+    `old` marks those that are `known`. When everything overlaps, newcomers go to random places (draws from
+    `first` on) or nowhere, by `tie`.
     """
-    refresh(row, words, mask & old)
+    refresh(view.words, received.words, mask & old)
     news = mask & ~old
     if worst > 0.0:
-        size, worst, news = displace(row, gaps, size, room, worst, words, word_gaps, news)
+        size, worst, news = displace(view, size, room, worst, received, news)
     if tie == RANDOM and worst == 0.0:
         places = sample(room, min(room, popcount(news)), key, first)
         while places:
-            row[first_bit(places)] = words[first_bit(news)]
+            view.words[first_bit(places)] = received.words[first_bit(news)]
             places &= places - 1
             news &= news - 1
     return size, worst
 
 
 @rule
-def drop(row, gaps, size, place):
+def drop(view, size, place):
     """Remove the link at `place`; the new size."""
+    row, gaps = view
     size -= 1
     row[place], gaps[place] = row[size], gaps[size]
     row[size], gaps[size] = FREE, NONE

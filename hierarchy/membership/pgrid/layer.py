@@ -29,6 +29,7 @@ from hierarchy.membership.rows import named
 from hierarchy.topics import TopicTree
 from sub2sub.kernels.randomness import below, cycle_key, draw, mix, peer_key, stream_number
 from sub2sub.overlay.network import Network
+from sub2sub.overlay.views import table_links
 
 __all__ = ["Found", "PGrid"]
 
@@ -199,6 +200,10 @@ class PGrid:
             self.recent,
             self.contact[live],
         )
+
+    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """References, buddies and acquaintances as (holders, members, stamps of 0)."""
+        return table_links(self.trie.reference, self.trie.buddy, self.trie.acquaintance)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything a checkpoint has to keep."""

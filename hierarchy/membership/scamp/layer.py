@@ -26,6 +26,7 @@ from hierarchy.membership.scamp.settings import ScampSettings
 from hierarchy.membership.scamp.steps import balance, beat, clear_all, expire, join_all, leave_all, renew_all
 from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
+from sub2sub.overlay.views import table_links
 
 __all__ = ["Scamp"]
 
@@ -116,6 +117,10 @@ class Scamp:
         """Which members somebody alive has in its view, or knows to be in the other's, or had as contact."""
         live = alive == 1
         return named(len(alive), self.views.partial[live], self.views.inward[live], self.contact[live])
+
+    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The partial views as (holders, members, stamps of 0)."""
+        return table_links(self.views.partial)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything a checkpoint has to keep."""

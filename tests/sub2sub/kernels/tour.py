@@ -105,7 +105,7 @@ def overlays(folder: Path, every: int) -> Results:
         simulation.run(14)
         simulation.save(folder / "state.npz")
         simulation.load(folder / "state.npz")
-        yield name, {layer.name: layer.links() for layer in overlay.layers if hasattr(layer, "links")}
+        yield name, {layer.name: layer.links() for layer in overlay.layers}
         yield f"{name} rings", [row["complete"] for row in simulation.tables["rings"]]
         for shortcuts in (0, 2):
             outcome = disseminate(

@@ -1,4 +1,4 @@
-"""Views and the vector instructions under them, each against its plain meaning."""
+"""Views, each operation against its plain meaning."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from hypothesis.extra.numpy import arrays
 
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.cyclon.settings import CyclonSettings
-from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import cycle_key, peer_key
-from sub2sub.kernels.simd import links as lanes
 from sub2sub.overlay import views
 from sub2sub.overlay.network import Network
 from sub2sub.vicinity.layer import Vicinity
@@ -29,31 +27,6 @@ ROOT = Path(__file__).parents[3]
 LOW = 0xFFFFFFFF
 
 
-@kernel
-def equal(array, start, value):
-    return lanes.equal_lanes(array, start, value)
-
-
-@kernel
-def low_equal(array, start, value):
-    return lanes.low_equal_lanes(array, start, value)
-
-
-@kernel
-def shared(array, start, other, other_start):
-    return lanes.shared_lanes(array, start, other, other_start)
-
-
-@kernel
-def extremes(array, start):
-    return lanes.least_lane(array, start), lanes.greatest_lane(array, start)
-
-
-@kernel
-def bits(mask):
-    return lanes.first_bit(mask), lanes.popcount(mask)
-
-
 def mask_of(flags) -> int:
     return sum(1 << k for k, flag in enumerate(flags) if flag)
 
@@ -61,44 +34,6 @@ def mask_of(flags) -> int:
 few = st.integers(0, 5)
 words = st.one_of(st.builds(lambda peer, stamp: stamp << 32 | peer, few, few), st.just(int(views.FREE)))
 rows = arrays(np.int64, 24, elements=words)
-chunks = st.sampled_from([0, 8, 16])
-
-
-@given(rows, chunks, words)
-def test_equal_lanes_marks_equal_words(row, start: int, word: int) -> None:
-    assert equal(row, start, word) == mask_of(row[start : start + 8] == word)
-
-
-@given(arrays(np.float32, 24, elements=st.sampled_from([0.0, 1e-30, 1.0, 2.5, np.inf])), chunks)
-def test_lanes_of_gaps_are_ordered_as_gaps_are(gaps, start: int) -> None:
-    part = gaps[start : start + 8]
-    least, greatest = extremes(gaps, start)
-    assert [np.int32(least).view(np.float32), np.int32(greatest).view(np.float32)] == [part.min(), part.max()]
-    assert equal(gaps, start, least) == mask_of(part == part.min())
-
-
-@given(rows, chunks)
-def test_extremes_of_words(row, start: int) -> None:
-    part = row[start : start + 8]
-    assert extremes(row, start) == (part.min(), part.max())
-
-
-@given(rows, chunks, few)
-def test_low_equal_lanes_marks_links_to_a_peer(row, start: int, peer: int) -> None:
-    assert low_equal(row, start, peer) == mask_of(row[start : start + 8] & LOW == peer)
-
-
-@given(rows, chunks, rows, chunks)
-def test_shared_lanes_marks_links_to_peers_of_the_other_row(row, start: int, other, other_start: int) -> None:
-    others = set((other[other_start : other_start + 8] & LOW).tolist())
-    assert shared(row, start, other, other_start) == mask_of(
-        peer in others for peer in (row[start : start + 8] & LOW).tolist()
-    )
-
-
-@given(st.integers(1, 2**63 - 1))
-def test_bits_of_a_mask(mask: int) -> None:
-    assert bits(mask) == (bin(mask)[::-1].index("1"), bin(mask).count("1"))
 
 
 @given(rows, rows, st.integers(0, 24), few)

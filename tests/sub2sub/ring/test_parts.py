@@ -15,9 +15,11 @@ from sub2sub.geometry import labels as labels_module
 from sub2sub.geometry.cover import ask, heap_for, stack_for
 from sub2sub.geometry.labels import Labels
 from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.simd.vectors import LANES
-from sub2sub.ring.offers import Manner, consider, note
-from sub2sub.ring.pool import STAMP, empty_pool, find
+from sub2sub.kernels.memory import LANES32
+from sub2sub.ring.offers import consider, note
+from sub2sub.ring.pool import STAMP, empty_pool, place_of
+from sub2sub.ring.scratch import forget_lists, new_scratch
+from sub2sub.ring.settings import RingSettings, StepSettings
 from sub2sub.ring.shadow import (
     CELLS,
     cell_piece,
@@ -27,7 +29,7 @@ from sub2sub.ring.shadow import (
     new_frame,
     touched_cells,
 )
-from sub2sub.ring.view import is_hidden, new_desk, remove
+from sub2sub.ring.view import is_hidden, remove
 from tests.sub2sub.geometry import naive
 
 SIDE = 6  # points along an attribute in the tests that go through all of them
@@ -97,7 +99,7 @@ def test_labels_keep_the_order_of_all_ends_however_boxes_change(
 def asked(boxes: NDArray[np.int32], piece: NDArray[np.int32], steps: int = 0) -> tuple[int, Any, Any]:
     """Whether the piece is covered: how many boxes suffice, the witness, and the counts."""
     d, n = boxes.shape[2], len(boxes)
-    places = -(-max(n, 1) // LANES) * LANES
+    places = -(-max(n, 1) // LANES32) * LANES32
     columns = np.zeros((2 * d, places), np.int32)
     columns[0::2, :n], columns[1::2, :n] = boxes[:, 0].T, boxes[:, 1].T
     stack, witness, counts = stack_for(places, d), np.full(d, -1, np.int32), np.zeros(3, np.int64)
@@ -204,17 +206,15 @@ def test_depths_are_in_the_order_of_distances(near: int, far: int) -> None:
 
 # A view
 
-MANNER = Manner(0, 1, 1, 0, 0, 0, 0, 0)
-
 
 @kernel
-def _offer(pool, boxes, t, x, cycle, manner, d, desk, offers, news):
-    desk.holder[:] = -1
-    frame_of(boxes, pool.shadow, t, desk.frame)
-    if touched_cells(boxes, x, desk.frame) == 0:
+def _offer(pool, boxes, t, x, settings, scratch, news):
+    forget_lists(scratch)
+    frame_of(boxes, pool.shadow, t, scratch.frame)
+    if touched_cells(boxes, x, scratch.frame) == 0:
         return 0
-    noted = note(pool, boxes, t, x, cycle, desk.frame, offers, np.int64(0))
-    return consider(pool, boxes, t, offers, noted, manner, cycle, d, desk, news, 0)
+    noted = note(pool, boxes, t, x, settings.cycle, scratch, np.int64(0))
+    return consider(pool, boxes, t, noted, settings, scratch, news, np.int64(0))
 
 
 @kernel
@@ -227,9 +227,8 @@ def _hidden(pool, boxes, t, x, frame):
 
 
 @kernel
-def _remove(pool, boxes, t, x, cycle, d, desk):
-    way = x - t if x > t else x - t + boxes.shape[0]
-    remove(pool, boxes, t, find(pool, t, way, boxes.shape[0]), cycle, d, 0, desk)
+def _remove(pool, boxes, t, x, settings, scratch):
+    remove(pool, boxes, t, place_of(pool, t, x), settings, scratch)
 
 
 def needed(boxes: NDArray[np.int32], t: int, others: set[int]) -> set[int]:
@@ -245,26 +244,27 @@ def needed(boxes: NDArray[np.int32], t: int, others: set[int]) -> set[int]:
 def test_a_view_is_at_any_time_what_figure_3_selects(boxes: NDArray[np.int32], data: st.DataObject) -> None:
     n, _, d = boxes.shape
     t = data.draw(st.integers(0, n - 1))
-    wide, pool, desk = padded_boxes(boxes), empty_pool(n, d), new_desk(d, 64)
-    offers, news = np.empty((4, 64), np.int64), np.empty((64, 2), np.int64)
+    wide, pool, scratch = padded_boxes(boxes), empty_pool(n, d), new_scratch(d, 64)
+    news = np.empty((64, 2), np.int64)
     seen: set[int] = set()
     moves = data.draw(st.lists(st.tuples(st.integers(0, n - 2), st.booleans()), min_size=1, max_size=40))
     for cycle, (number, away) in enumerate(moves, start=1):
         x = number if number < t else number + 1
+        step = StepSettings.of(RingSettings.paper(max_steps=0), cycle)
         before = set(pool.peer[pool.start[t] : pool.start[t] + pool.size[t]].tolist())
         if away and x in before:
-            _remove(pool, wide, t, x, cycle, d, desk)
+            _remove(pool, wide, t, x, step, scratch)
             before.discard(x)
             seen = before
         else:
-            taken = _offer(pool, wide, t, x, cycle, MANNER, d, desk, offers, news)
+            taken = _offer(pool, wide, t, x, step, scratch, news)
             seen = before | {x}
             assert taken == (x not in before and x in needed(boxes, t, seen))
         held = pool.peer[pool.start[t] : pool.start[t] + pool.size[t]].tolist()
         assert set(held) == needed(boxes, t, seen)
         assert held == sorted(held, key=lambda x: (x - t) % n)
         for other in held:  # nothing that is needed is ever passed over at a glance
-            hidden, in_reach = _hidden(pool, wide, t, other, desk.frame)
+            hidden, in_reach = _hidden(pool, wide, t, other, scratch.frame)
             assert not hidden
             assert in_reach
     stamps = pool.start[t] + STAMP * np.int64(pool.room[t])

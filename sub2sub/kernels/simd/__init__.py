@@ -1,1 +1,0 @@
-"""Vector instructions, private to the kernels: nothing outside `sub2sub` imports them."""

@@ -1,0 +1,169 @@
+"""The successors and the predecessors of one peer laid out to ask for cover: two lists, nearest first.
+
+A list has one column per neighbour: the way to it, its witness and its box (see `sub2sub.geometry.pieces` for
+boxes in columns). Asking for cover needs them side by side, in the order of the ring and without the
+neighbours of the other side, so the lists are made from the pool when they are first needed, and kept in step
+with it until another peer's are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.geometry.cover import ask, heap_for, stack_for
+from sub2sub.kernels.compilation import apart, rule
+from sub2sub.kernels.memory import LANES32, padded
+from sub2sub.kernels.rows import shift
+from sub2sub.kernels.simd import backwards, bits, gather, load, numbers, pack, popcount, store, where
+from sub2sub.ring.pool import PEER, WITNESS, field, size_of
+from sub2sub.ring.shadow import Frame, new_frame
+
+__all__ = ["ASKED", "CUTS", "DROPPED", "GIVEN_UP", "POINT", "TAKEN", "WAY", "Scratch", "ask_nearer",
+           "forget_lists", "insert", "lay_out", "move_list", "new_scratch", "place_on_list",
+           "strike_witnesses"]  # fmt: skip
+
+WAY = 0  # rows of a list: the way to each neighbour, its witness, its box
+POINT = 1
+ASKED, CUTS, GIVEN_UP, TAKEN, DROPPED = range(5)
+
+
+class Scratch(NamedTuple):
+    """The lists of one peer, and the space to work on them."""
+
+    holder: NDArray[np.int64]  # (2,) whose lists these are, -1 for nobody's
+    sizes: NDArray[np.int64]  # (2,)
+    struck: NDArray[np.int64]  # (2,) whether witnesses are struck out
+    lists: NDArray[np.int32]  # (2, 1 + 3d, places) successors, predecessors
+    heap: NDArray[np.int32]
+    stack: NDArray[np.int32]
+    point: NDArray[np.int32]  # (d,) a point that is not covered
+    counts: NDArray[np.int64]  # asked, cuts, given up, taken, dropped
+    offers: NDArray[np.int64]  # (5, places), see `sub2sub.ring.offers`
+    known: NDArray[np.int64]  # (1,) offers passed over because they are neighbours
+    frame: Frame
+
+
+def new_scratch(d: int, neighbours: int) -> Scratch:
+    """Space for views of up to so many neighbours."""
+    places, rows = padded(neighbours, LANES32), 1 + 3 * d
+    # A chunk may begin anywhere in a row, and end after the last.
+    lists = np.zeros(2 * rows * places + LANES32, np.int32)[:-LANES32].reshape(2, rows, places)
+    pair = np.zeros((3, 2), np.int64)
+    return Scratch(
+        pair[0] - 1, pair[1], pair[2], lists, heap_for(places, d), stack_for(places, d),
+        np.zeros(d, np.int32), np.zeros(5, np.int64), np.empty((5, neighbours), np.int64),
+        np.zeros(1, np.int64), new_frame(d),
+    )  # fmt: skip
+
+
+@rule
+def forget_lists(scratch):
+    """Whatever is laid out, it is nobody's."""
+    scratch.holder[0], scratch.holder[1] = -1, -1
+
+
+@rule
+def _words(pool, at, side):
+    """Sixteen words, for predecessors the last first."""
+    return backwards(load(pool.words, at)) if side == 1 else load(pool.words, at)
+
+
+@rule
+def _copy_side(pool, t, side, d, rows):
+    """Copy peers and witnesses of the neighbours of t on one side, nearest first; how many there are."""
+    size, listed = size_of(pool, t), np.int64(0)
+    peers, room = field(pool, t, PEER), np.int64(pool.room[t])
+    witness = field(pool, t, WITNESS + side * d)
+    for start in range(0, size, LANES32):
+        place = size - start - LANES32 if side == 1 else start
+        some = (_words(pool, witness + place, side) >= 0) & (numbers(start) < size)
+        pack(rows[WAY], listed, _words(pool, peers + place, side), some)
+        for a in range(d):
+            pack(rows[POINT + a], listed, _words(pool, witness + a * room + place, side), some)
+        listed += popcount(bits(some))
+    return listed
+
+
+@rule
+def _fill_in(boxes, t, side, d, rows, count):
+    """Put the boxes of the peers in the first row below them, and the ways to these peers in their place."""
+    n, width = np.int32(boxes.shape[0]), boxes.shape[2]
+    for start in range(0, count, LANES32):
+        peers = where(numbers(start) < count, load(rows[WAY], start), 0)
+        first = peers * np.int32(2 * width)
+        for a in range(d):
+            store(rows[POINT + d + 2 * a], start, gather(boxes, a, first))
+            store(rows[POINT + d + 2 * a + 1], start, gather(boxes, width + a, first))
+        ways = np.int32(t) - peers if side == 1 else peers - np.int32(t)
+        store(rows[WAY], start, where(ways < 0, ways + n, ways))
+
+
+@apart
+def lay_out(pool, boxes, t, side, scratch):
+    """Lay out the list of t on one side."""
+    d = scratch.point.shape[0]
+    count = _copy_side(pool, t, side, d, scratch.lists[side])
+    _fill_in(boxes, t, side, d, scratch.lists[side], count)
+    scratch.sizes[side] = count
+    scratch.holder[side] = t
+
+
+@rule
+def place_on_list(scratch, side, way):
+    """First place of a list that is not before `way`."""
+    low, high = np.int64(0), scratch.sizes[side]
+    while low < high:
+        middle = (low + high) >> 1
+        if scratch.lists[side, WAY, middle] < way:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@rule
+def ask_nearer(scratch, side, count, max_steps):
+    """Whether the piece on the stack is covered by the nearest `count` of a list, see `ask`."""
+    d = scratch.point.shape[0]
+    boxes = scratch.lists[side]
+    return ask(
+        boxes, POINT + d, count, d, scratch.heap, scratch.stack, max_steps, scratch.point, scratch.counts
+    )
+
+
+@rule
+def move_list(scratch, side, place, by):
+    """Move what stands on a list from `place` on by one place, up or down."""
+    for row in range(scratch.lists.shape[1]):
+        shift(scratch.lists[side, row], place, scratch.sizes[side] - place, by)
+    scratch.sizes[side] += by
+
+
+@rule
+def insert(scratch, boxes, x, side, place, way):
+    """Put x on a list, with `scratch.point` as its witness."""
+    d = scratch.point.shape[0]
+    move_list(scratch, side, place, np.int64(1))
+    rows = scratch.lists[side]
+    rows[WAY, place] = way
+    for a in range(d):
+        rows[POINT + a, place] = scratch.point[a]
+        rows[POINT + d + 2 * a, place] = boxes[x, 0, a]
+        rows[POINT + d + 2 * a + 1, place] = boxes[x, 1, a]
+
+
+@rule
+def strike_witnesses(scratch, boxes, x, side, first):
+    """Strike out the witnesses from place `first` on that the box of x contains."""
+    d, count, rows = scratch.point.shape[0], scratch.sizes[side], scratch.lists[side]
+    for start in range(first, count, LANES32):
+        inside = numbers(start) < count
+        for a in range(d):
+            point = load(rows[POINT + a], start)
+            inside &= (point >= boxes[x, 0, a]) & (point < boxes[x, 1, a])
+        if bits(inside):
+            store(rows[POINT], start, where(inside, np.int32(-1), load(rows[POINT], start)))
+            scratch.struck[side] = 1
