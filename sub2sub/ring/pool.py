@@ -22,10 +22,11 @@ from sub2sub.kernels.memory import LANES32, aligned
 from sub2sub.kernels.rows import place_of_value, shift
 from sub2sub.ring.shadow import CELLS, UNKNOWN
 
-__all__ = ["EMPTY", "MET", "NONE", "PEER", "SINCE", "SLOTS", "SPREAD", "STAMP", "TRIED", "WITNESS",
-           "RingPool", "close_place", "empty_pool", "field", "find", "fits", "forget_all_tried",
-           "forget_tried", "get", "move_witnesses", "open_place", "place_of", "places_of", "put", "put_witness", "size_of",
-           "squeeze", "tried_slots", "way_up", "witness_of", "write_tried"]  # fmt: skip
+__all__ = ["EMPTY", "MET", "NONE", "PEER", "SINCE", "SLOTS", "SPREAD", "STAMP", "TRIED",
+           "WITNESS", "RingPool", "close_place", "empty_pool", "field", "find", "fits",
+           "forget_all_tried", "forget_tried", "get", "move_witnesses", "open_place",
+           "place_of", "places_of", "put", "put_witness", "size_of", "squeeze", "tried_slots",
+           "way_up", "witness_of", "write_tried"]  # fmt: skip
 
 SMALLEST = 16
 USUAL = 64  # places a peer to begin with; memory never written to costs nothing
