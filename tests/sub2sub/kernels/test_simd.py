@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -216,3 +221,17 @@ def test_shifting_a_stretch_moves_it_and_nothing_else(
     expected[first + by : first + by + count] = row[first : first + count]
     _shift(row, first, count, np.int64(by))
     assert row.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    "elsewhere", [{"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}, {"NUMBA_DISABLE_JIT": "1"}]
+)
+def test_all_that_holds_on_any_processor_and_without_compilation(elsewhere: dict[str, str]) -> None:
+    if any(os.environ.get(name) == value for name, value in elsewhere.items() if value):
+        pytest.skip("this is that place")
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist",
+         "-k", "not any_processor", "-W", "ignore::RuntimeWarning", __file__],
+        env={**os.environ, **elsewhere}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout + run.stderr
