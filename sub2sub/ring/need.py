@@ -20,7 +20,7 @@ import numpy as np
 
 from sub2sub.geometry.cover import ask, clip, heap_for, stack_for
 from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.simd.vectors import LANES
+from sub2sub.kernels.memory import LANES32
 from sub2sub.overlay.descriptors import Descriptor
 
 __all__ = ["Need", "Needed"]
@@ -159,7 +159,7 @@ def _offer(own, boxes, member, offered, cap, max_steps):
     """
     n, d = boxes.shape[0], boxes.shape[2]
     labels = _labels(own, boxes)
-    places = (n + LANES - 1) // LANES * LANES
+    places = (n + LANES32 - 1) // LANES32 * LANES32
     columns = np.zeros((2 * d, places), np.int32)
     heap, stack = heap_for(places, d), stack_for(n, d)
     witness, counts = np.empty(d, np.int32), np.zeros(3, np.int64)

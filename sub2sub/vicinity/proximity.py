@@ -72,13 +72,19 @@ def _squared_gap(boxes, i, j, first):
 
 
 @rule
+def _meet(boxes, i, j, first):
+    """Whether two boxes overlap along the attributes from `first` on."""
+    low_i, high_i = _load_corner(boxes[i, 0], first), _load_corner(boxes[i, 1], first)
+    low_j, high_j = _load_corner(boxes[j, 0], first), _load_corner(boxes[j, 1], first)
+    return bits((low_i < high_j) & (low_j < high_i)) == _ALL
+
+
+@rule
 def overlap(boxes, i, j):
     """Whether the boxes of peers i and j share a point."""
-    shared = True
-    for first in range(0, boxes.shape[2], ATTRIBUTES):
-        low_i, high_i = _load_corner(boxes[i, 0], first), _load_corner(boxes[i, 1], first)
-        low_j, high_j = _load_corner(boxes[j, 0], first), _load_corner(boxes[j, 1], first)
-        shared &= bits((low_i < high_j) & (low_j < high_i)) == _ALL
+    shared = _meet(boxes, i, j, np.int64(0))  # before the loop, as there usually are not more than four
+    for first in range(ATTRIBUTES, boxes.shape[2], ATTRIBUTES):
+        shared &= _meet(boxes, i, j, first)
     return shared
 
 
