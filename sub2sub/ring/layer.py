@@ -64,7 +64,7 @@ __all__ = ["Partner", "Ring", "RingSettings"]
 STREAM = stream_number("ring")
 NOBODY = np.empty(0, np.int64)
 # Numbers of a peer's draws, and how many it has for each exchange.
-REQUEST, REPLY, DRAWS = np.int64(1), np.int64(2), np.int64(8)
+REQUEST, REPLY, DRAWS = 1, 2, 8
 MESSAGES, FAILED, OFFERED, TAKEN, HELLOS = range(5)
 
 

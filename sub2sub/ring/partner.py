@@ -22,7 +22,7 @@ from sub2sub.ring.shadow import CELLS
 
 __all__ = ["AHEAD", "CHOICE", "choose_partner", "look_ahead"]
 
-CHOICE = np.int64(0)  # number of the draw
+CHOICE = 0  # number of the draw
 AHEAD = 4  # partners chosen ahead that are kept in mind
 MOST = 48 * LANES32  # words of one view to ask for, a cache line at a time
 
