@@ -12,8 +12,8 @@ from sims.compare.page import write_page
 from sims.compare.plan import Plan
 from sims.compare.run import run_units
 from sims.compare.table import cells, gather
-from sims.config.toml import dumps
 from sims.runs.folder import RunWriter
+from workloads.settings.toml import dumps
 
 __all__ = ["compare"]
 

@@ -5,42 +5,19 @@ from __future__ import annotations
 import dataclasses
 import enum
 import inspect
-import re
 import textwrap
 from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin
 
 from sims.config.entries import FAULTS, Kinds
 from sims.config.experiment import Experiment
-from sims.config.schema import REQUIRED, Parameter, parameters, plain
-from sims.config.toml import value_as_toml
 from sims.runs.systems import system
+from workloads.settings.parameters import REQUIRED, Parameter, documented, parameters, plain
+from workloads.settings.toml import value_as_toml
 
-__all__ = ["describe", "documented"]
+__all__ = ["describe"]
 
 WIDTH = 100
-_SECTION = re.compile(r"(?:Attributes|Parameters)\n-+\n(.*?)(?:\n\n\w[^\n]*\n-+\n|\Z)", re.DOTALL)
-
-
-def documented(target: Any) -> dict[str, str]:
-    """What a class's docstring says of each attribute or parameter.
-
-    Examples
-    --------
-    >>> from sub2sub.cyclon.settings import CyclonSettings
-    >>> documented(CyclonSettings)["tries"]
-    'Times a request, or a reply, is sent before it is given up; 1 as published.'
-    """
-    section = _SECTION.search(inspect.getdoc(target) or "")
-    found: dict[str, str] = {}
-    names: list[str] = []
-    for line in section[1].splitlines() if section else ():
-        if line and not line.startswith(" "):
-            names = [name.strip() for name in line.partition(" : ")[0].split(",")]
-        elif names:
-            for name in names:
-                found[name] = f"{found.get(name, '')} {line.strip()}".strip()
-    return found
 
 
 def describe(name: str = "sub2sub") -> str:

@@ -12,14 +12,17 @@ parameters of the class that `kind` names, but for those the run supplies (the t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from sims.config.newcomers import Newcomers
-from sims.config.schema import Key, Reader, dotted, parameters, plain
 from sims.engine import Control, Schedule, faults
+from sub2sub.errors import InputError
+from workloads.settings.models import choice, either, list_of, one_of, table
+from workloads.settings.parameters import documented, parameters, plain
 
-__all__ = ["FAULTS", "Entries", "Entry", "Kinds"]
+__all__ = ["FAULTS", "Entry", "Kinds", "entries"]
 
 Kinds = Mapping[str, Callable[..., Control]]
 
@@ -27,7 +30,11 @@ _found = {name.lower(): getattr(faults, name) for name in faults.__all__}
 FAULTS: Kinds = {name: fault for name, fault in _found.items() if hasattr(fault, "execute")} | {
     "join": Newcomers
 }
-_SCHEDULE = {"from" if name == "start" else name: found for name, found in parameters(Schedule).items()}
+_MEANING = documented(Schedule)
+_SCHEDULE = {
+    "from" if name == "start" else name: replace(found, meaning=_MEANING[name])
+    for name, found in parameters(Schedule).items()
+}
 
 
 @dataclass(frozen=True)
@@ -54,11 +61,10 @@ class Entry:
         return {"kind": self.kind, **when, **arguments}
 
 
-@dataclass(frozen=True)
-class Entries:
-    """A list of such tables, as a type that `Reader` reads.
+def entries(kinds: Kinds, supplied: tuple[str, ...] = (), layers: tuple[str, ...] = ()) -> Any:
+    """The type of a list of such tables.
 
-    Attributes
+    Parameters
     ----------
     kinds : mapping
         What may be made.
@@ -66,63 +72,57 @@ class Entries:
         Parameters that the run supplies.
     layers : tuple of str
         What a parameter called `layer` or `layers` may say.
-    cycles : int
-        How long the run is: what is never due is refused.
 
     Examples
     --------
-    >>> reader = Reader()
-    >>> (crash,) = Entries(FAULTS).from_table(reader, [{"kind": "crash", "at": 3, "share": 0.5}], ("faults",))
+    >>> from workloads.settings.models import read
+    >>> kind = entries(FAULTS, supplied=("interests",))
+    >>> (crash,) = read(kind, [{"kind": "crash", "at": 3, "share": 0.5}], cycles=9)
     >>> crash.control({}), crash.schedule.due(3)
     (Crash(share=0.5, peers=(), name='crash'), True)
     """
+    one = one_of({kind: _entry(kind, make, supplied, layers) for kind, make in kinds.items()})
+    tables = list_of(one)
+    return either(lambda data: tables if isinstance(data, list) else "a list of tables, [[...]]", tables)
 
-    kinds: Kinds
-    supplied: tuple[str, ...] = ()
-    layers: tuple[str, ...] = ()
-    cycles: int | None = None
 
-    def from_table(self, reader: Reader, data: Any, key: Key) -> tuple[Entry, ...]:
-        """Read them all."""
-        if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
-            reader.refuse(key, f"{dotted(key)}: expected a list of tables, [[{dotted(key)}]]")
-            return ()
-        entries = [self._entry(reader, item, (*key, k)) for k, item in enumerate(data)]
-        return tuple(entry for entry in entries if entry is not None)
+@cache
+def _entry(
+    kind: str, make: Callable[..., Control], supplied: tuple[str, ...], layers: tuple[str, ...]
+) -> Any:
+    """The type of a table of one kind."""
+    own = parameters(make)
+    hints: dict[str, Any] = {}
+    if "layer" in own:
+        hints["layer"] = choice(layers)
+    if "layers" in own:
+        hints["layers"] = list_of(choice(layers))
 
-    def _entry(self, reader: Reader, data: dict[str, Any], key: Key) -> Entry | None:
-        kind = reader.choose(data.get("kind"), tuple(self.kinds), (*key, "kind"))
-        if kind is None:
-            return None
-        make = self.kinds[kind]
-        own = {name: found for name, found in parameters(make).items() if name not in self.supplied}
-        given = {name: value for name, value in data.items() if name != "kind"}
-        values = reader.arguments({**_SCHEDULE, **own}, given, key)
-        if values is None:
-            return None
-        before = len(reader.problems)
-        schedule = self._schedule(reader, {name: values.pop(name) for name in _SCHEDULE}, key, given)
-        self._check_layers(reader, values, key)
-        if not parameters(make).keys() & set(self.supplied):
-            reader.call(make, values, key, given)  # lets it refuse its settings now
-        return Entry(kind, schedule, make, values) if len(reader.problems) == before else None
+    def entry(values: dict[str, Any], given: Mapping[str, Any], context: Mapping[str, Any]) -> Entry:
+        when = {name: values.pop(name) for name in _SCHEDULE if name in values}
+        arguments = {name: found.default for name, found in own.items() if name not in supplied} | values
+        if not own.keys() & set(supplied):
+            make(**arguments)  # lets it refuse its settings now
+        return Entry(kind, _schedule(when, context.get("cycles")), make, arguments)
 
-    def _schedule(self, reader: Reader, when: dict[str, Any], key: Key, given: Mapping[str, Any]) -> Any:
-        beside = [name for name in ("from", "until", "every") if name in given and "at" in given]
-        if beside:
-            place = (*key, beside[0])
-            return reader.refuse(place, f"{dotted(place)}: expected either at or {beside[0]}")
-        values = {"start" if name == "from" else name: value for name, value in when.items()}
-        schedule = reader.call(Schedule, values, key, given)
-        if schedule and self.cycles is not None and not any(map(schedule.due, range(self.cycles + 1))):
-            place = (*key, "at" if "at" in given else "from")
-            return reader.refuse(
-                place, f"{dotted(place)}: expected a cycle of the run, which ends after {self.cycles}"
-            )
-        return schedule
+    return table(
+        make,
+        name=" ".join([kind, make.__module__.rpartition(".")[2], *(layers if hints else ())]),
+        kind=kind,
+        more=_SCHEDULE,
+        without=supplied,
+        hints=hints,
+        make=entry,
+    )
 
-    def _check_layers(self, reader: Reader, arguments: Mapping[str, Any], key: Key) -> None:
-        named = arguments.get("layers", ()) or ()
-        for name in (*named, *([arguments["layer"]] if "layer" in arguments else ())):
-            if name not in self.layers:
-                reader.choose(name, self.layers, (*key, "layer" if "layer" in arguments else "layers"))
+
+def _schedule(when: dict[str, Any], cycles: int | None) -> Schedule:
+    """When it runs; what is never due is refused."""
+    beside = [name for name in ("from", "until", "every") if name in when and "at" in when]
+    if beside:
+        raise InputError(f"{beside[0]}: expected either at or {beside[0]}")
+    schedule = Schedule(**{"start" if name == "from" else name: value for name, value in when.items()})
+    if cycles is not None and not any(map(schedule.due, range(cycles + 1))):
+        name = "at" if "at" in when else "from"
+        raise InputError(f"{name}: expected a cycle of the run, which ends after {cycles}")
+    return schedule

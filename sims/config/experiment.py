@@ -26,20 +26,22 @@ See docs/guide.md for all keys, or `sub2sub run NAME --show` for those of one ex
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from sims.config.entries import FAULTS, Entries, Entry
+from sims.config.entries import FAULTS, Entry, entries
 from sims.config.interests import PopulationSettings
-from sims.config.schema import Key, Problem, Reader, plain
-from sims.config.toml import dumps, line_of, override, parse_override
 from sims.runs.systems import NAMES, system
 from sub2sub.errors import InputError
+from workloads.settings.documents import Change, Document, typed_change
+from workloads.settings.models import read, table
+from workloads.settings.parameters import plain
+from workloads.settings.toml import dumps
 
-__all__ = ["Experiment", "experiment_from", "load_experiment"]
+__all__ = ["Experiment", "experiment_from", "experiment_type", "load_experiment"]
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,18 @@ class Experiment:
         Cycles between checkpoints, 0 for none but when interrupted.
     system : str
         The overlay to simulate.
-    population, workload, layers, dissemination
-        Settings, whose types depend on the system.
-    faults, observers : tuple of Entry
-        What happens to the population, and what is looked at, when.
+    population : PopulationSettings
+        How many take part.
+    workload : dataclass of the system
+        Subscriptions and test events.
+    layers : dataclass of the system
+        The overlay's protocols.
+    dissemination : dataclass of the system
+        How events spread.
+    faults : tuple of Entry
+        What happens to the population, and when.
+    observers : tuple of Entry
+        What is looked at, and when; a few of the system's if not given.
     """
 
     title: str = ""
@@ -92,71 +102,60 @@ class Experiment:
         return dumps(plain(self))
 
 
-def experiment_from(data: Mapping[str, Any], reader: Reader) -> Experiment | None:
-    """The experiment that tables describe; None if something is wrong, which the reader knows.
-
-    Examples
-    --------
-    >>> reader = Reader()
-    >>> experiment_from({"cycles": 5, "layers": {"base": "paper"}}, reader).layers.suspect_age
-    0
-    """
-    name = data.get("system", "sub2sub")
-    chosen = system(name if name in NAMES else "sub2sub")
-    last = data.get("cycles", Experiment.cycles)
-    cycles = last if type(last) is int and last > 0 else None  # schedules are checked if it is known
-    usual = [{**table, **({"at": cycles or 0} if table.get("at") == -1 else {})} for table in chosen.usual]
-    filled = {"workload": {}, "layers": {}, "dissemination": {}, "observers": usual, **data}
-    return reader.read(  # type: ignore[no-any-return]
+@cache
+def experiment_type(name: str) -> Any:
+    """The type of an experiment of a system, for `workloads.settings`."""
+    chosen = system(name)
+    return table(
         Experiment,
-        filled,
+        name=f"{name} experiment",
         hints={
             "workload": chosen.workload,
             "layers": chosen.layers,
             "dissemination": chosen.dissemination,
-            "faults": Entries(FAULTS, chosen.supplied, chosen.layer_names, cycles),
-            "observers": Entries(chosen.observers, chosen.supplied, chosen.layer_names, cycles),
+            "faults": entries(FAULTS, chosen.supplied, chosen.layer_names),
+            "observers": entries(chosen.observers, chosen.supplied, chosen.layer_names),
         },
     )
 
 
-def load_experiment(path: Path, changes: Sequence[str] = ()) -> Experiment:
-    """The experiment in a TOML file, with changes of the form `a.b=c`.
+def _complete(data: Mapping[str, Any]) -> tuple[Any, dict[str, Any], int | None]:
+    """The type of an experiment, its tables with the usual observers, and its cycles where they are known."""
+    name = data.get("system", "sub2sub")
+    name = name if name in NAMES else "sub2sub"
+    last = data.get("cycles", Experiment.cycles)
+    cycles = last if type(last) is int and last > 0 else None  # schedules are checked if it is known
+    usual = [{**each, **({"at": cycles or 0} if each.get("at") == -1 else {})} for each in system(name).usual]
+    filled = {"workload": {}, "layers": {}, "dissemination": {}, "observers": usual, **data}
+    return experiment_type(name), filled, cycles
+
+
+def experiment_from(data: Mapping[str, Any]) -> Experiment:
+    """The experiment that tables describe.
+
+    Raises
+    ------
+    InputError
+        With a line for everything that is wrong.
+
+    Examples
+    --------
+    >>> experiment_from({"cycles": 5, "layers": {"base": "paper"}}).layers.suspect_age
+    0
+    """
+    kind, filled, cycles = _complete(data)
+    return read(kind, filled, cycles=cycles)  # type: ignore[no-any-return]
+
+
+def load_experiment(path: Path, changes: Sequence[str | Change] = ()) -> Experiment:
+    """The experiment in a TOML file, with changes, given as `a.b=c` or with their places.
 
     Raises
     ------
     InputError
         With a line for everything that is wrong: file, line, key and what was expected.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-        data = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path}: {error}") from None
-    changed: dict[Key, str] = {}
-    for change in changes:
-        key, value = parse_override(change)
-        override(data, key, value)
-        changed[key] = f"--set {change}"
-    reader = Reader(path.parent, changed)
-    _locate_spec(data, reader)
-    experiment = experiment_from(data, reader)
-    if experiment is None or reader.problems:
-        lines = [f"{_place(problem, path, text, changed)}: {problem.text}" for problem in reader.problems]
-        raise InputError("\n".join(lines))
-    return experiment
-
-
-def _locate_spec(data: dict[str, Any], reader: Reader) -> None:
-    """A spec may be a name or a file; a file is a path like others."""
-    workload = data.get("workload")
-    if isinstance(workload, dict) and str(workload.get("spec", "")).endswith(".toml"):
-        workload["spec"] = str(reader.locate(workload["spec"], ("workload", "spec")))
-
-
-def _place(problem: Problem, path: Path, text: str, changed: Mapping[Key, str]) -> str:
-    for key, change in changed.items():
-        if problem.key[: len(key)] == key or key[: len(problem.key)] == problem.key:
-            return change
-    line = line_of(text, problem.key) if problem.key else None
-    return f"{path}:{line}" if line else str(path)
+    made = [typed_change(change) if isinstance(change, str) else change for change in changes]
+    document = Document.open(path, made)
+    kind, filled, cycles = _complete(document.data)
+    return document.read(kind, filled, cycles=cycles)  # type: ignore[no-any-return]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sub2sub.errors import InputError
 from workloads.folder.foreign import read_events, read_subscriptions
 from workloads.folder.layout import open_workload
+from workloads.settings.models import FileOrName
 from workloads.spec.files import resolve
 from workloads.spec.spec import Attribute, Spec
 
@@ -64,7 +65,7 @@ class WorkloadSettings:
         Of subscriptions and events; that of the run if not given.
     """
 
-    spec: str = "power-law-3"
+    spec: FileOrName = "power-law-3"
     table: Path | None = None
     event_table: Path | None = None
     events: int = 1_000
@@ -78,7 +79,7 @@ class WorkloadSettings:
         try:
             spec = resolve(self.spec)
         except InputError as error:
-            raise InputError(f"spec: {error}") from None
+            raise InputError("\n".join(f"spec: {line}" for line in str(error).splitlines())) from None
         if spec.churn is not None:
             raise InputError(
                 f"spec: {self.spec} has a table churn, which a run does not follow: expected faults"

@@ -33,6 +33,7 @@ class Newcomers:
     count : int
         How many join each time.
     name : str
+        Of the control: of its row in the log of faults, and of its draws.
     """
 
     def __init__(self, interests: Subscriptions, count: int, name: str = "join") -> None:

@@ -80,7 +80,17 @@ def _hit(simulation: Simulation, name: str, share: float, peers: tuple[int, ...]
 
 @dataclass(frozen=True)
 class Crash:
-    """A share of the live hosts, or the given peers, go down at once."""
+    """A share of the live hosts, or the given peers, go down at once.
+
+    Attributes
+    ----------
+    share : float
+        Of the live hosts.
+    peers : tuple of int
+        Those who go, in place of a share.
+    name : str
+        Of the control: of its row in the log of faults, and of its draws.
+    """
 
     share: float = 0.0
     peers: tuple[int, ...] = ()
@@ -99,7 +109,17 @@ class Crash:
 
 @dataclass(frozen=True)
 class Leave:
-    """A share of the live hosts, or the given peers, leave for good; like a crash to everybody else."""
+    """A share of the live hosts, or the given peers, leave for good; like a crash to everybody else.
+
+    Attributes
+    ----------
+    share : float
+        Of the live hosts.
+    peers : tuple of int
+        Those who go, in place of a share.
+    name : str
+        Of the control: of its row in the log of faults, and of its draws.
+    """
 
     share: float = 0.0
     peers: tuple[int, ...] = ()
@@ -118,7 +138,15 @@ class Leave:
 
 @dataclass(frozen=True)
 class Recover:
-    """A share of the hosts that are down come up again, with the links they had."""
+    """A share of the hosts that are down come up again, with the links they had.
+
+    Attributes
+    ----------
+    share : float
+        Of the hosts that are down.
+    name : str
+        Of the control: of its row in the log of faults, and of its draws.
+    """
 
     share: float = 1.0
     name: str = "recover"
@@ -138,7 +166,15 @@ class Recover:
 
 @dataclass(frozen=True)
 class Loss:
-    """From now on each message is lost with this probability."""
+    """From now on each message is lost with this probability.
+
+    Attributes
+    ----------
+    probability : float
+        From 0 to 1; 0 ends the loss.
+    name : str
+        Of the control: of its row in the log of faults, and of its draws.
+    """
 
     probability: float
     name: str = "loss"
@@ -155,7 +191,15 @@ class Loss:
 
 @dataclass(frozen=True)
 class Partition:
-    """Divide the hosts at random into groups that do not reach each other; one group merges all."""
+    """Divide the hosts at random into groups that do not reach each other; one group merges all.
+
+    Attributes
+    ----------
+    groups : int
+        From 1 to 255.
+    name : str
+        Of the control: of its row in the log of faults, and of its draws.
+    """
 
     groups: int = 2
     name: str = "partition"
@@ -249,7 +293,15 @@ class Join:
 
 @dataclass(frozen=True)
 class Churn:
-    """A share of the live hosts leaves, and newcomers join with the subscriptions of those who left."""
+    """A share of the live hosts leaves, and newcomers join with the subscriptions of those who left.
+
+    Attributes
+    ----------
+    share : float
+        Of the live hosts.
+    name : str
+        Of the control: of its row in the log of faults, and of its draws.
+    """
 
     share: float
     name: str = "churn"
@@ -277,6 +329,13 @@ class Resubscribe:
     """A share of the live peers exchange their subscriptions among themselves, at random.
 
     A peer that changes its subscription leaves as one peer and joins as another on the same host.
+
+    Attributes
+    ----------
+    share : float
+        Of the live peers.
+    name : str
+        Of the control: of its row in the log of faults, and of its draws.
     """
 
     share: float

@@ -15,6 +15,17 @@ class Schedule:
 
     `until` is exclusive, as in PeerSim; cycles count from 1, and 0 is the state before the first.
 
+    Attributes
+    ----------
+    start : int
+        The first cycle (`from` in files).
+    until : int, optional
+        The cycle before which it ends; the end of the run if not given.
+    every : int
+        Cycles from one time to the next.
+    at : int, optional
+        The only cycle, in place of the others.
+
     Examples
     --------
     >>> [cycle for cycle in range(12) if Schedule(start=2, every=3, until=9).due(cycle)]

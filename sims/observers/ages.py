@@ -12,7 +12,13 @@ __all__ = ["LinkAges"]
 
 
 class LinkAges:
-    """Ages of one layer's links, in cycles."""
+    """Ages of one layer's links, in cycles.
+
+    Parameters
+    ----------
+    layer : str
+        The layer whose links are looked at.
+    """
 
     def __init__(self, layer: str) -> None:
         self.layer = layer

@@ -21,7 +21,13 @@ def live_links(simulation: Simulation, layer: str) -> tuple[np.ndarray, np.ndarr
 
 
 class Degrees:
-    """Links held and received per live peer, in one layer; and how many lead to dead peers."""
+    """Links held and received per live peer, in one layer; and how many lead to dead peers.
+
+    Parameters
+    ----------
+    layer : str
+        The layer whose links are looked at.
+    """
 
     def __init__(self, layer: str) -> None:
         self.layer = layer

@@ -41,7 +41,15 @@ def adjacency(simulation: Simulation, layers: tuple[str, ...]) -> Any:
 
 
 class Clustering:
-    """Mean clustering coefficient over a sample of peers."""
+    """Mean clustering coefficient over a sample of peers.
+
+    Parameters
+    ----------
+    layer : str
+        The layer whose links are looked at.
+    sample : int
+        Peers that are looked at.
+    """
 
     def __init__(self, layer: str = "cyclon", sample: int = 1000) -> None:
         self.layer, self.sample = layer, sample
@@ -60,7 +68,15 @@ class Clustering:
 
 
 class PathLengths:
-    """Shortest paths from a sample of peers to everybody."""
+    """Shortest paths from a sample of peers to everybody.
+
+    Parameters
+    ----------
+    layer : str
+        The layer whose links are looked at.
+    sources : int
+        Peers from which paths are searched.
+    """
 
     def __init__(self, layer: str = "cyclon", sources: int = 20) -> None:
         self.layer, self.sources = layer, sources
@@ -81,7 +97,13 @@ class PathLengths:
 
 
 class Connectivity:
-    """Connected components, links taken both ways."""
+    """Connected components, links taken both ways.
+
+    Parameters
+    ----------
+    layers : tuple of str
+        Layers whose links count.
+    """
 
     def __init__(self, layers: tuple[str, ...] = ("cyclon",)) -> None:
         self.layers = layers

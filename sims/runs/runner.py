@@ -39,8 +39,7 @@ def simulation_of(experiment: Experiment, seed: int, folder: Path) -> Simulation
     Examples
     --------
     >>> from sims.config.experiment import experiment_from
-    >>> from sims.config.schema import Reader
-    >>> experiment = experiment_from({"population": {"size": 50}, "workload": {"events": 10}}, Reader())
+    >>> experiment = experiment_from({"population": {"size": 50}, "workload": {"events": 10}})
     >>> simulation = simulation_of(experiment, seed=1, folder=Path("unused"))
     >>> simulation.overlay.bootstrap()
     >>> simulation.step()

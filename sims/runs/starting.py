@@ -8,9 +8,9 @@ from typing import Any
 
 from sims.config.experiment import Experiment, load_experiment
 from sims.config.shipped import find_file
-from sims.config.toml import value_as_toml
 from sims.engine import Simulation
 from sims.runs.runner import simulation_of
+from workloads.settings.documents import changed_setting
 
 __all__ = ["start"]
 
@@ -44,8 +44,8 @@ def start(
     >>> simulation.tables["rings"][-1]["complete"]
     1.0
     """
-    words = [f"{key}={value_as_toml(value)}" for key, value in (changes or {}).items()]
-    experiment = load_experiment(find_file(source), words)
+    made = [changed_setting(key, value) for key, value in (changes or {}).items()]
+    experiment = load_experiment(find_file(source), made)
     simulation = simulation_of(experiment, experiment.seeds[0] if seed is None else seed, folder)
     simulation.overlay.bootstrap()
     return experiment, simulation

@@ -17,15 +17,29 @@ In a sweep's file:
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sims.config.experiment import load_experiment
+from sims.config.shipped import find_file
 from sims.runs.result import final_numbers
 from sims.runs.starting import start
 from sub2sub.errors import InputError
+from workloads.settings.documents import Change
 
-__all__ = ["run"]
+__all__ = ["check", "run"]
+
+
+def check(experiment: str | None, changes: Sequence[Change]) -> None:
+    """Refuse an experiment with changed settings that cannot be run."""
+    if experiment is None:
+        raise InputError("experiment: expected a name or the path of a file, there is none")
+    try:
+        file = find_file(experiment)
+    except InputError as failure:
+        raise InputError(f"experiment: {failure}") from None
+    load_experiment(file, changes)
 
 
 def run(settings: Mapping[str, Any]) -> dict[str, float]:

@@ -13,8 +13,8 @@ import pytest
 from sims.cli.app import main
 from sims.config.experiment import load_experiment
 from sims.config.shipped import find_file
-from sims.config.toml import value_as_toml
 from sub2sub.errors import InputError
+from workloads.settings.toml import value_as_toml
 
 DOCS = Path(__file__).parents[2] / "docs"
 GUIDE = (DOCS / "guide.md").read_text()

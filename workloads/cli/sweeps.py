@@ -25,8 +25,8 @@ def sweep(file: Path, out: Path, where: Where, quiet: bool) -> None:
     sub2sub sweep sweep.toml --out results
     sub2sub sweep sweep.toml --out results --master spark://HOST:7077
     """
-    from workloads.sweeps.sweep import load_sweep
     from workloads.sweeps.sweep import sweep as run
+    from workloads.sweeps.sweep_file import load_sweep
 
     plan = load_sweep(file)
     with ExitStack() as stack:

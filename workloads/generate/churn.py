@@ -57,6 +57,7 @@ class Churn:
     session, absence : float
         Mean length of being up, and of being down; at steady state session / (session + absence) are up.
     lengths : {"exponential", "pareto"}
+        How lengths are distributed: memoryless, or many short and few very long ones.
     alpha : float
         Tail of the Pareto lengths, above 1; smaller is heavier.
     change : float

@@ -44,6 +44,11 @@ def _require(holds: bool, field: str, got: object, expected: str) -> None:
 class Constant:
     """Always the same value; as a width, 0 makes every predicate an exact value.
 
+    Attributes
+    ----------
+    value : float
+        From 0 to 1.
+
     Examples
     --------
     >>> Constant(0.5).values(np.array([0.1, 0.9])).tolist()
@@ -63,6 +68,11 @@ class Constant:
 @dataclass(frozen=True)
 class Uniform:
     """Uniform on [low, high].
+
+    Attributes
+    ----------
+    low, high : float
+        The ends, from 0 to 1.
 
     Examples
     --------
@@ -93,6 +103,13 @@ class PowerLaw:
     `reach` is the distance from the centre to the end of [0, 1] on that side. As a width distribution,
     centred at 0, the density is proportional to (1 - w)^alpha; as interest, centred at 1/2, to
     (1 - 2 |x - 1/2|)^alpha.
+
+    Attributes
+    ----------
+    alpha : float
+        How fast the density falls; 0 for not at all.
+    centre : float
+        Where it is highest, from 0 to 1.
 
     Examples
     --------
@@ -127,6 +144,13 @@ def _power_law_table(alpha: float, centre: float) -> Floats:
 @dataclass(frozen=True)
 class Normal:
     """Normal with the given mean and deviation, conditioned on [0, 1] (nothing piles up at the ends).
+
+    Attributes
+    ----------
+    mean : float
+        From 0 to 1.
+    deviation : float
+        Above 0.
 
     Examples
     --------
@@ -229,6 +253,15 @@ def _zipf_table(count: int, exponent: float, order: str) -> tuple[Floats, NDArra
 class Empirical:
     """Values seen elsewhere, drawn in proportion to their weights; interpolated between them if asked.
 
+    Attributes
+    ----------
+    seen : tuple of float
+        The values, from 0 to 1.
+    weights : tuple of float, optional
+        One per value; all alike if not given.
+    interpolated : bool
+        Whether values between those seen occur as well.
+
     Examples
     --------
     >>> Empirical((0.2, 0.4, 0.4, 0.9)).values(np.array([0.1, 0.3, 0.6, 0.8])).tolist()
@@ -267,6 +300,13 @@ class Empirical:
 @dataclass(frozen=True)
 class Mixture:
     """Several distributions, each with a share: hot spots, or exact values among ranges.
+
+    Attributes
+    ----------
+    parts : tuple of Distribution
+        The distributions.
+    weights : tuple of float
+        Their shares; need not add up to 1.
 
     Examples
     --------

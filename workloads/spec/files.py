@@ -25,35 +25,155 @@ have one for churn, whose keys are the fields of `Churn`:
 
 from __future__ import annotations
 
-import dataclasses
-import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import WithJsonSchema
 
 from sub2sub.errors import InputError
 from workloads.folder.tables import read_columns
 from workloads.generate.topic_ranges import TopicRanges
+from workloads.settings.documents import Document
+from workloads.settings.models import either, list_of, one_of, read, table, value_type
+from workloads.settings.parameters import Parameter, plain
 from workloads.spec import distributions
 from workloads.spec.catalogue import named
-from workloads.spec.fields import UnknownKey, file_of, frozen, known
+from workloads.spec.distributions import Empirical, Mixture
 from workloads.spec.spec import Attribute, Spec
-from workloads.spec.topic_files import churn, topic_dict, topic_workload
+from workloads.spec.topic_files import TOPIC_WORKLOAD, topic_dict
 
-__all__ = ["from_dict", "load", "resolve", "to_dict"]
+__all__ = ["WORKLOAD", "from_dict", "load", "resolve", "to_dict"]
 
-KINDS: dict[str, type] = {
-    "constant": distributions.Constant,
-    "empirical": distributions.Empirical,
-    "mixture": distributions.Mixture,
-    "normal": distributions.Normal,
-    "power-law": distributions.PowerLaw,
-    "uniform": distributions.Uniform,
-    "zipf": distributions.Zipf,
+_KIND_OF: dict[type, str] = {
+    distributions.Constant: "constant",
+    distributions.Empirical: "empirical",
+    distributions.Mixture: "mixture",
+    distributions.Normal: "normal",
+    distributions.PowerLaw: "power-law",
+    distributions.Uniform: "uniform",
+    distributions.Zipf: "zipf",
 }
-_KIND_OF = {cls: kind for kind, cls in KINDS.items()}
+
+
+@dataclass(frozen=True)
+class SeenValues:
+    """Values seen elsewhere, drawn in proportion to their weights: given here, or in the column of a file.
+
+    Attributes
+    ----------
+    seen : tuple of float
+        The values, as shares of the axis.
+    file : path
+        In place of them, a table of values on the axis.
+    column : str
+        Its column; the name of the attribute if not given.
+    weights : tuple of float
+        One per value; all alike if not given.
+    interpolated : bool
+        Whether values between those seen occur as well.
+    """
+
+    seen: tuple[float, ...] | None = None
+    file: Path | None = None
+    column: str | None = None
+    weights: tuple[float, ...] | None = None
+    interpolated: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse two sources, and a column of nothing."""
+        if (self.seen is None) == (self.file is None):
+            raise InputError("seen: expected either seen or file")
+        if self.column is not None and self.file is None:
+            raise InputError("column: expected only with 'file'")
+
+    def distribution(self, low: float = 0.0, high: float = 1.0, name: str = "") -> Empirical:
+        """The distribution on an axis."""
+        seen = self.seen or ()
+        if self.file is not None:
+            (column,) = read_columns(self.file, [self.column or name])
+            seen = tuple(((column - low) / (high - low)).tolist())
+        return Empirical(seen, self.weights, self.interpolated)
+
+
+def _seen(values: dict[str, Any], given: Mapping[str, Any], context: Mapping[str, Any]) -> Any:
+    """A distribution; where a file has the values, what makes one when the axis is known."""
+    values_seen = SeenValues(**values)
+    return values_seen if values_seen.file is not None else values_seen.distribution()
+
+
+_KINDS = {kind: table(cls, kind=kind) for cls, kind in _KIND_OF.items() if cls not in (Empirical, Mixture)}
+_KINDS["empirical"] = table(SeenValues, kind="empirical", make=_seen)
+_NESTED = Annotated[
+    dict[str, Any],
+    WithJsonSchema({"type": "object", "properties": {"kind": {"const": "mixture"}}, "required": ["kind"]}),
+]
+_PART = one_of(_KINDS, word=True, options=(*_KINDS.values(), _NESTED))
+_KINDS["mixture"] = table(Mixture, kind="mixture", hints={"parts": list_of(_PART)})
+_DISTRIBUTION = one_of(_KINDS, word=True)
+
+
+def _attribute(values: dict[str, Any], given: Mapping[str, Any], context: Mapping[str, Any]) -> Attribute:
+    drawn = {key: values.pop(key) for key in ("interest", "width") if key in values}
+    made = Attribute(**values)
+    # Seen values of a width are lengths on the axis, not places.
+    ends = {"interest": (made.low, made.high), "width": (0.0, made.high - made.low)}
+    return replace(made, **{key: _on_axis(value, *ends[key], made.name) for key, value in drawn.items()})
+
+
+def _on_axis(drawn: Any, low: float, high: float, name: str) -> Any:
+    """A distribution, with the values of files read into it."""
+    if isinstance(drawn, Mixture):
+        return replace(drawn, parts=tuple(_on_axis(part, low, high, name) for part in drawn.parts))
+    return drawn.distribution(low, high, name) if isinstance(drawn, SeenValues) else drawn
+
+
+@dataclass(frozen=True)
+class EventFile:
+    """A table of points that events are drawn from.
+
+    Attributes
+    ----------
+    file : path
+        The table.
+    columns : tuple of str
+        A column for each attribute; those of the attributes' names if not given.
+    """
+
+    file: Path
+    columns: tuple[str, ...] | None = None
+
+
+def _spec(values: dict[str, Any], given: Mapping[str, Any], context: Mapping[str, Any]) -> Spec:
+    if "name" not in values and "name" not in context:
+        raise InputError("name: expected a value, there is none")
+    if isinstance(source := values.get("event_table"), EventFile):
+        names = [attribute.name for attribute in values["attributes"]]
+        columns = read_columns(source.file, source.columns or names)
+        values["event_table"] = tuple(map(tuple, np.stack(columns, axis=1).tolist()))
+    return Spec(**{"name": context.get("name"), **values})
+
+
+_POINTS, _FILE = value_type(tuple[tuple[float, ...], ...]), table(EventFile)
+_SPEC = table(
+    Spec,
+    more={"name": Parameter(str, None)},
+    hints={
+        "attributes": list_of(
+            table(Attribute, hints={"interest": _DISTRIBUTION, "width": _DISTRIBUTION}, make=_attribute)
+        ),
+        "event_table": either(lambda data: _FILE if isinstance(data, Mapping) else _POINTS, _POINTS, _FILE),
+    },
+    make=_spec,
+)
+WORKLOAD = either(
+    lambda data: TOPIC_WORKLOAD if isinstance(data, Mapping) and "topics" in data else _SPEC,
+    _SPEC,
+    TOPIC_WORKLOAD,
+)
+"""The type of a workload spec, for `workloads.settings`."""
 
 
 def resolve(name: str) -> Spec:
@@ -68,20 +188,14 @@ def resolve(name: str) -> Spec:
 
 
 def load(path: Path) -> Spec:
-    """The workload that a TOML file describes."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        data = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as failure:
-        raise InputError(f"{path}: {failure}") from None
-    try:
-        return from_dict({"name": path.stem} | data, path.parent)
-    except UnknownKey as failure:
-        lines = [k for k, line in enumerate(text.splitlines(), 1) if failure.pattern.search(line)]
-        place = f"{path}:{lines[0]}" if len(lines) == 1 else str(path)
-        raise InputError(f"{place}: {failure}") from None
-    except InputError as failure:
-        raise InputError(f"{path}: {failure}") from None
+    """The workload that a TOML file describes.
+
+    Raises
+    ------
+    InputError
+        With a line for everything that is wrong: file, line, key and what was expected.
+    """
+    return Document.open(path).read(WORKLOAD, name=path.stem)  # type: ignore[no-any-return]
 
 
 def from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Spec:
@@ -92,17 +206,7 @@ def from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Spec:
     >>> from_dict({"name": "w", "attributes": [{"name": "price", "interest": "uniform"}]}).names
     ['price']
     """
-    if "topics" in data:
-        return topic_workload(data, folder)
-    fields = known(Spec, data, "workload")
-    fields["attributes"] = tuple(_attribute(item, folder) for item in _list(data, "attributes"))
-    if isinstance(table := fields.get("event_table"), Mapping):
-        names = [attribute.name for attribute in fields["attributes"]]
-        columns = read_columns(file_of(table, folder), table.get("columns", names))
-        fields["event_table"] = tuple(map(tuple, np.stack(columns, axis=1).tolist()))
-    if "churn" in fields:
-        fields["churn"] = churn(fields["churn"])
-    return Spec(**{key: frozen(value) for key, value in fields.items()})
+    return read(WORKLOAD, data, folder=folder)  # type: ignore[no-any-return]
 
 
 def to_dict(spec: Spec) -> dict[str, Any]:
@@ -113,61 +217,5 @@ def to_dict(spec: Spec) -> dict[str, Any]:
     >>> from_dict(to_dict(named("power-law-2"))) == named("power-law-2")
     True
     """
-    if isinstance(spec, TopicRanges):
-        return topic_dict(spec) | ({"churn": _plain(spec.churn)} if spec.churn else {})
-    plain: dict[str, Any] = _plain(spec)
-    return plain
-
-
-def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value):
-        kind = {"kind": _KIND_OF[type(value)]} if type(value) in _KIND_OF else {}
-        items = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
-        return kind | {name: _plain(item) for name, item in items if item is not None}
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
-
-
-def _list(data: Mapping[str, Any], key: str) -> list[Any]:
-    items = data.get(key)
-    if not isinstance(items, list):
-        raise InputError(f"workload: expected a list {key!r}")
-    return items
-
-
-def _attribute(data: Any, folder: Path | None) -> Attribute:
-    where = f"attribute {data.get('name', '')!r}" if isinstance(data, Mapping) else "attribute"
-    fields = known(Attribute, data, where)
-    span = (fields.get("low", 0.0), fields.get("high", 1.0))
-    for key in ("interest", "width"):
-        if key in fields:
-            # Seen values of a width are lengths on the axis, not places.
-            origin = span[0] if key == "interest" else 0.0
-            axis = (origin, origin + span[1] - span[0])
-            fields[key] = _distribution(fields[key], f"{fields['name']}.{key}", folder, axis)
-    return Attribute(**fields)
-
-
-def _distribution(data: Any, where: str, folder: Path | None, span: tuple[float, float]) -> Any:
-    if isinstance(data, str):
-        data = {"kind": data}
-    if not isinstance(data, Mapping) or data.get("kind") not in KINDS:
-        raise InputError(f"{where}: expected a kind of {', '.join(KINDS)}, got {data!r}")
-    cls = KINDS[data["kind"]]
-    settings = {key: value for key, value in data.items() if key != "kind"}
-    if cls is distributions.Empirical and "file" in settings:
-        fields = known(cls, settings, where, also=("file", "column"))
-        (column,) = read_columns(file_of(settings, folder), [settings.get("column", where.split(".")[0])])
-        fields["seen"] = ((column - span[0]) / (span[1] - span[0])).tolist()
-    else:
-        fields = known(cls, settings, where)
-    if cls is distributions.Mixture:
-        fields["parts"] = [
-            _distribution(part, f"{where}.parts", folder, span) for part in _parts(fields, where)
-        ]
-    return cls(**{key: frozen(value) for key, value in fields.items()})
-
-
-def _parts(fields: Mapping[str, Any], where: str) -> list[Any]:
-    if not isinstance(fields["parts"], list):
-        raise InputError(f"{where}.parts: expected a list of distributions")
-    return fields["parts"]
+    tables: dict[str, Any] = topic_dict(spec) if isinstance(spec, TopicRanges) else plain(spec, _KIND_OF)
+    return tables

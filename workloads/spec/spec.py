@@ -39,6 +39,7 @@ class Attribute:
     Attributes
     ----------
     name : str
+        Letters, digits and _; it names columns of tables.
     interest : Distribution
         Of a range's centre, on [0, 1]; scaled to the axis.
     width : Distribution
@@ -79,7 +80,9 @@ class Spec:
     Attributes
     ----------
     name : str
+        Of the workload; that of its file if a file does not give it.
     attributes : tuple of Attribute
+        The axes of the space.
     correlation : tuple of tuples of float, optional
         Correlation matrix of the attributes' interests (Gaussian copula); independent if not given.
     events_follow : {"uniform", "interest", "table"}

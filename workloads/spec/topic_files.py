@@ -1,4 +1,4 @@
-"""Topic workloads and churn in TOML.
+"""Topic workloads in TOML.
 
 [topics]
 fanout = [10, 10, 5]        # a regular tree; or count = 1000 and max_depth = 8 for a random one;
@@ -11,6 +11,7 @@ event_exponent = 0.5        # Zipf's law of events
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +20,110 @@ from workloads.folder.foreign import read_topics
 from workloads.generate.churn import Churn
 from workloads.generate.topic_ranges import TopicRanges
 from workloads.generate.topics import TopicSpec, random_tree, regular_tree
-from workloads.spec.fields import UnknownKey, file_of, known
+from workloads.settings.models import read, table
+from workloads.settings.parameters import plain
 
-__all__ = ["churn", "topic_dict", "topic_workload"]
+__all__ = ["TOPIC_WORKLOAD", "topic_dict", "topic_workload"]
 
 _TREES = ("fanout", "count", "file", "paths")
+_COMPANIONS = {"max_depth": "count", "tree_seed": "count", "column": "file"}
 _LAW = ("exponent", "depth_bias", "event_exponent")
 
 
-def churn(data: Any) -> Churn:
-    """The churn that a table describes.
+@dataclass(frozen=True)
+class TopicTable:
+    """A tree of topics, given as one of `fanout`, `count`, `file` and `paths`, and how popular they are.
 
-    Examples
-    --------
-    >>> churn({"session": 50, "absence": 10}).session
-    50
+    Attributes
+    ----------
+    fanout : tuple of int
+        Subtopics of the root, of each of those, and so on: a regular tree.
+    count : int
+        Topics of a random tree.
+    max_depth : int
+        Of a random tree; 8 if not given.
+    tree_seed : int
+        Random seed of a random tree; 0 if not given.
+    file : path
+        A table of topics.
+    column : str
+        Its column of paths; `topic` if not given.
+    paths : tuple of str
+        The topics themselves, such as `.` and `.sport`.
+    exponent : float
+        Of the subscribers' Zipf law; 0 for equal shares.
+    depth_bias : float
+        Factor on a topic's share per level of depth; above 1, special topics are preferred.
+    event_exponent : float
+        Of the events' Zipf law, over the same ranks.
     """
-    return Churn(**known(Churn, data, "churn"))
+
+    fanout: tuple[int, ...] | None = None
+    count: int | None = None
+    max_depth: int | None = None
+    tree_seed: int | None = None
+    file: Path | None = None
+    column: str | None = None
+    paths: tuple[str, ...] | None = None
+    exponent: float = 1.0
+    depth_bias: float = 1.0
+    event_exponent: float = 0.0
+    spec: TopicSpec = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Make the topics, and refuse what makes none."""
+        given = [key for key in _TREES if getattr(self, key) is not None]
+        if len(given) != 1:
+            raise InputError(f"topics: expected one of {', '.join(_TREES)}, got {', '.join(given) or 'none'}")
+        for key, companion in _COMPANIONS.items():
+            if getattr(self, key) is not None and companion not in given:
+                raise InputError(f"{key}: expected only with {companion!r}")
+        topics = TopicSpec(self._tree(), self.exponent, self.depth_bias, self.event_exponent)
+        object.__setattr__(self, "spec", topics)
+
+    def _tree(self) -> tuple[str, ...]:
+        if self.file is not None:
+            return tuple(read_topics(self.file, self.column or "topic")[0])
+        if self.count is not None:
+            depth = 8 if self.max_depth is None else self.max_depth
+            return random_tree(self.count, depth, self.tree_seed or 0)
+        return regular_tree(self.fanout) if self.fanout is not None else self.paths or ()
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        """What the tree was made from; the topics of a file themselves, so that a manifest says it all."""
+        if self.file is not None:
+            return {"paths": list(self.spec.topics)}
+        given = ((key, getattr(self, key)) for key in (*_TREES, *_COMPANIONS))
+        return {key: value for key, value in given if value is not None}
+
+
+@dataclass(frozen=True)
+class TopicWorkload:
+    """A workload of topics.
+
+    Attributes
+    ----------
+    topics : TopicTable
+        The tree of topics, and how popular they are.
+    name : str
+        Of the workload; that of its file if not given.
+    churn : Churn
+        Who comes and goes when; everybody is there all the time if not given.
+    """
+
+    topics: TopicTable
+    name: str | None = None
+    churn: Churn | None = None
+
+
+def _ranges(values: dict[str, Any], given: Mapping[str, Any], context: Mapping[str, Any]) -> TopicRanges:
+    topics: TopicTable = values["topics"]
+    name = values.get("name", context.get("name", "topics"))
+    return TopicRanges.of(name, topics.spec, values.get("churn"), topics.shape)
+
+
+TOPIC_WORKLOAD = table(TopicWorkload, make=_ranges)
 
 
 def topic_workload(data: Mapping[str, Any], folder: Path | None = None) -> TopicRanges:
@@ -46,44 +134,15 @@ def topic_workload(data: Mapping[str, Any], folder: Path | None = None) -> Topic
     >>> topic_workload({"name": "news", "topics": {"fanout": [2], "depth_bias": 2.0}}).topics.topics
     ('.', '.0', '.1')
     """
-    for key in data:
-        if key not in ("name", "topics", "churn"):
-            raise UnknownKey(key, "topic workload", ("name", "topics", "churn"))
-    table = data["topics"]
-    law = known(TopicSpec, table, "topics", also=(*_TREES, "column", "max_depth", "tree_seed"))
-    if "topics" in law:
-        raise InputError("topics.topics: expected 'paths'")
-    shape = {key: value for key, value in table.items() if key not in law}
-    given = [key for key in _TREES if key in shape]
-    if len(given) != 1:
-        raise InputError(f"topics: expected one of {', '.join(_TREES)}, got {', '.join(given) or 'none'}")
-    tree = _tree(given[0], shape, folder)
-    if given[0] == "file":
-        shape = {"paths": list(tree)}  # so that the manifest says it all
-    turnover = churn(data["churn"]) if "churn" in data else None
-    return TopicRanges.of(str(data["name"]), TopicSpec(tree, **law), turnover, shape)
-
-
-def _tree(kind: str, shape: Mapping[str, Any], folder: Path | None) -> tuple[str, ...]:
-    for key, companion in (("max_depth", "count"), ("tree_seed", "count"), ("column", "file")):
-        if key in shape and kind != companion:
-            raise InputError(f"topics.{key}: expected only with {companion!r}")
-    if kind == "file":
-        return tuple(read_topics(file_of(shape, folder), str(shape.get("column", "topic")))[0])
-    value = shape[kind]
-    if kind == "count":
-        numbers = (value, shape.get("max_depth", 8), shape.get("tree_seed", 0))
-        if not all(isinstance(number, int) for number in numbers):
-            raise InputError("topics: expected whole numbers for count, max_depth and tree_seed")
-        return random_tree(*numbers)
-    leaf, name = (int, "whole numbers") if kind == "fanout" else (str, "paths")
-    if not isinstance(value, list | tuple) or not all(isinstance(item, leaf) for item in value):
-        raise InputError(f"topics.{kind} = {value!r}: expected a list of {name}")
-    return regular_tree(tuple(value)) if kind == "fanout" else tuple(value)
+    return read(TOPIC_WORKLOAD, data, folder=folder)  # type: ignore[no-any-return]
 
 
 def topic_dict(spec: TopicRanges) -> dict[str, Any]:
-    """The dictionary of a topic workload, without its churn."""
+    """The dictionary of a topic workload."""
     law = {key: getattr(spec.topics, key) for key in _LAW}
-    shape = {key: list(value) if isinstance(value, tuple) else value for key, value in spec.shape.items()}
-    return {"name": spec.name, "topics": shape | law}
+    shape = {key: plain(value) for key, value in spec.shape.items()}
+    turnover = {"churn": plain(spec.churn)} if spec.churn else {}
+    return {
+        "name": spec.name,
+        "topics": shape | law,
+    } | turnover

@@ -22,13 +22,11 @@ its error, and is tried again next time.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import itertools
 import sys
 import time
-import tomllib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -37,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
 from workloads.files.digests import digest, file_digest
-from workloads.files.manifest import MANIFEST, State, begin_manifest, write_manifest
+from workloads.files.manifest import State, begin_manifest, write_manifest
 from workloads.spark import packages
 from workloads.spark.tasks import StageProgress, run_numbers
 
@@ -45,14 +43,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-__all__ = ["Sweep", "load_sweep", "results", "sweep"]
+__all__ = ["Sweep", "results", "sweep"]
 
 Settings = dict[str, Any]
 Run = Callable[[Settings], Mapping[str, Any]]
 
 _OWN_COLUMNS = ("run", "digest", "seconds", "error")
-_RUN_EXPERIMENT = "sims.runs.sweeping:run"  # by name: this package knows nothing of simulations
-_KEYS = ("experiment", "run", "seeds", "settings", "grid")
 
 
 @dataclass(frozen=True)
@@ -86,14 +82,15 @@ class Sweep:
     def __post_init__(self) -> None:
         for name, values in self.grid.items():
             if not isinstance(values, list | tuple) or not values:
-                raise InputError(f"grid.{name} = {values!r}: expected a list of values")
+                raise InputError(f"grid.{name}: expected a list of values, got {values!r}")
             if name in self.settings:
                 raise InputError(f"grid.{name}: expected it either in grid or in settings, not in both")
         for name in ("seed", *_OWN_COLUMNS):
-            if name in self.grid or name in self.settings:
-                raise InputError(f"{name!r} is a column of every sweep: expected another name for a setting")
+            for table in ("grid", "settings"):
+                if name in getattr(self, table):
+                    raise InputError(f"{table}.{name}: expected another name, it is a column of all sweeps")
         if not isinstance(self.seeds, Sequence) or not all(_is_seed(seed) for seed in self.seeds):
-            raise InputError(f"seeds = {self.seeds!r}: expected a number of seeds, or a list of them")
+            raise InputError(f"seeds: expected a list of whole numbers from 0, got {self.seeds!r}")
         if not self.seeds:
             raise InputError("seeds: expected at least one")
         _function(self.run)
@@ -118,70 +115,6 @@ class Sweep:
             dict(self.settings) | dict(zip([*self.grid, "seed"], values, strict=True))
             for values in combinations
         ]
-
-
-def load_sweep(path: Path) -> Sweep:
-    """The sweep that a TOML file describes."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as failure:
-        raise InputError(f"{path}: {failure}") from None
-    try:
-        return _sweep(data, path.parent)
-    except InputError as failure:
-        raise InputError(f"{path}: {failure}") from None
-
-
-def _sweep(data: Mapping[str, Any], folder: Path) -> Sweep:
-    for key in data:
-        if key not in _KEYS:
-            near = difflib.get_close_matches(key, _KEYS, 1)
-            meant = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(_KEYS)}"
-            raise InputError(f"unknown key {key!r}, {meant}")
-    seeds, settings, grid = data.get("seeds", 1), data.get("settings", {}), data.get("grid", {})
-    for name, table in (("settings", settings), ("grid", grid)):
-        if not isinstance(table, Mapping):
-            raise InputError(f"{name} = {table!r}: expected a table")
-    if isinstance(seeds, int) and not isinstance(seeds, bool):
-        seeds = list(range(seeds))
-    experiment = data.get("experiment")
-    if (experiment is None) == ("run" not in data):
-        raise InputError("expected either experiment = 'FILE.toml' or run = 'module:function'")
-    if experiment is None:
-        return Sweep(str(data["run"]), grid, seeds, settings)
-    if not isinstance(experiment, str):
-        raise InputError(f"experiment = {experiment!r}: expected a file or a name")
-    file, named = folder / experiment, [*_dotted(settings), *_dotted(grid)]
-    own: list[Path] = []
-    if file.suffix == ".toml":
-        try:
-            named += _dotted(tomllib.loads(file.read_text(encoding="utf-8")))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as failure:
-            raise InputError(f"experiment = {data['experiment']!r}: {failure}") from None
-        experiment, own = str(file.resolve()), [file]
-    own += _named_files([value for _, value in named], (file.parent, Path()))
-    content = file_digest(*own) if own else ""
-    settings = {"experiment": experiment, **dict(_dotted(settings))}
-    return Sweep(_RUN_EXPERIMENT, dict(_dotted(grid)), seeds, settings, content)
-
-
-def _named_files(values: Iterable[Any], folders: Sequence[Path]) -> Iterator[Path]:
-    """The files, and the manifests of the workload folders, that settings name: what they hold counts too."""
-    for value in values:
-        for text in value if isinstance(value, list) else [value]:
-            for path in [folder / text for folder in folders] if isinstance(text, str) and text else []:
-                file = path / MANIFEST if path.is_dir() else path
-                if file.is_file():
-                    yield file
-
-
-def _dotted(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Nested tables as keys with dots, which is how `--set` names settings."""
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            yield from _dotted(value, f"{before}{key}.")
-        else:
-            yield f"{before}{key}", value
 
 
 def _is_seed(seed: object) -> bool:
@@ -249,7 +182,7 @@ def _function(name: str) -> Run:
     try:
         found: Run = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError):
-        raise InputError(f"run = {name!r}: expected module:function that can be imported") from None
+        raise InputError(f"run: expected module:function that can be imported, got {name!r}") from None
     return found
 
 

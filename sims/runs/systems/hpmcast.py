@@ -42,7 +42,9 @@ class HierarchySettings:
     settled : bool
         Whether everybody starts with the tables it should have, instead of knowing one other participant.
     condensation : Condensation
+        How interests are condensed on the way up.
     upkeep : Upkeep
+        How tables are kept.
     """
 
     sizes: tuple[int, ...] = (22, 22, 22)

@@ -80,7 +80,7 @@ def test_a_run_delivers_and_goes_on_from_a_checkpoint_as_if_nothing_had_happened
 
 
 def test_observers_of_another_system_are_refused(tmp_path: Path):
-    with pytest.raises(InputError, match=r"observers\.0\.kind = 'rings': expected one of delivery, views"):
+    with pytest.raises(InputError, match=r"observers\.0\.kind: expected one of delivery, views"):
         load(tmp_path, HPMCAST + '[[observers]]\nkind = "rings"\n')
 
 

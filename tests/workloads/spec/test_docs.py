@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from workloads.spec.files import load
-from workloads.sweeps.sweep import load_sweep
+from workloads.sweeps.sweep_file import load_sweep
 
 TEXT = (Path(__file__).parents[3] / "docs" / "workloads.md").read_text()
 FILES: dict[str, str] = dict(re.findall(r"```toml\n# (\S+)\n(.*?)```", TEXT, re.DOTALL))

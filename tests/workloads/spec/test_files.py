@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sub2sub.errors import InputError
 from workloads import Attribute, Spec
+from workloads.generate.churn import Churn
+from workloads.settings.toml import dumps
 from workloads.spec.distributions import Constant, Empirical, Mixture, Normal, PowerLaw, Uniform, Zipf
 from workloads.spec.files import from_dict, load, resolve, to_dict
 
@@ -75,14 +81,32 @@ def test_tables_beside_the_file_are_read_on_the_axis(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("wildcard = 0.1", "wildcart = 0.1", r"toml:8: .*unknown key 'wildcart', did you mean 'wildcard'"),
-        ("alpha = 4", "aplha = 4", r"toml:10: price.width: unknown key 'aplha', did you mean 'alpha'"),
+        (
+            "wildcard = 0.1",
+            "wildcart = 0.1",
+            r"toml:8: .*price\.wildcart: unknown key, did you mean 'wildcard'",
+        ),
+        ("alpha = 4", "aplha = 4", r"toml:10: .*price\.width\.aplha: unknown key, did you mean 'alpha'"),
         ("events_follow", "correlations", r"toml:2: .*did you mean 'correlation'"),
-        ("alpha = 4", 'alpha = "4"', r"price.width.alpha = '4': expected a number"),
-        ("alpha = 4", "alpha = -4", "power law alpha = -4"),
-        ("count = 50", "count = 5.5", r"symbol.interest.count = 5.5: expected a number"),
-        ("count = 50", "exponent = 1", r"symbol.interest: expected 'count'"),
-        ('kind = "zipf"', 'kind = "zip"', "expected a kind of constant"),
+        ("alpha = 4", 'alpha = "4"', r'toml:10: .*price\.width\.alpha: expected a number, got "4"'),
+        ("alpha = 4", "alpha = -4", r"toml:10: power law alpha = -4\.0"),
+        ("alpha = 4", "alpha = nan", r"toml:10: .*price\.width\.alpha: expected a number, got nan"),
+        ("alpha = 4", "alpha = true", r"toml:10: .*price\.width\.alpha: expected a number, got true"),
+        ("wildcard = 0.1", "wildcard = 2", r"toml:8: price\.wildcard = 2\.0: expected a probability"),
+        (
+            "weights = [3, 1]",
+            "weights = 3",
+            r"toml:9: .*price\.interest\.weights: expected a list of",
+        ),
+        ('"uniform"]', '"unifrom"]', r"toml:9: .*price\.interest\.parts\.1\.kind: .* did you mean 'uniform'"),
+        ('"uniform"]', "3]", r"toml:9: .*price\.interest\.parts\.1: expected a table with a kind, got 3"),
+        ("count = 50", "count = 5.5", r"symbol\.interest\.count: expected a whole number, got 5\.5"),
+        ("count = 50", "exponent = 1", r"symbol\.interest\.count: expected a value"),
+        (
+            'kind = "zipf"',
+            'kind = "zip"',
+            r"toml:14: .*interest\.kind: expected one of constant, .*'zipf'",
+        ),
         ('name = "symbol"', 'name = "price"', "distinct attribute names"),
         ('name = "symbol"', 'name = "a b"', "letters, digits"),
         ("0.5], [0.5", "0.5], [0.4", "symmetric"),
@@ -99,3 +123,52 @@ def test_mistakes_are_refused_with_their_place(tmp_path: Path, old: str, new: st
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"absent\.toml"):
         resolve(str(tmp_path / "absent.toml"))
+
+
+def test_everything_wrong_with_a_spec_is_said_at_once(tmp_path: Path) -> None:
+    text = (
+        STOCKS.replace("alpha = 4", "alhpa = 4").replace("count = 50", "count = true").replace("0.1", "'x'")
+    )
+    with pytest.raises(InputError) as found:
+        load(write(tmp_path, text))
+    lines = str(found.value).splitlines()
+    assert [line.rpartition(".toml:")[2].partition(":")[0] for line in lines] == ["8", "10", "10", "14"]
+
+
+FLOATS = st.floats(0, 1)
+SIMPLE = st.one_of(
+    st.builds(Constant, FLOATS),
+    st.builds(lambda ends: Uniform(*sorted(ends)), st.tuples(FLOATS, FLOATS)),
+    st.builds(PowerLaw, st.floats(0, 9), FLOATS),
+    st.builds(Normal, FLOATS, st.floats(0.01, 2)),
+    st.builds(
+        Zipf, st.integers(1, 99), st.floats(0, 3), st.sampled_from(["shuffled", "rising"]), st.booleans()
+    ),
+    st.builds(Empirical, st.lists(FLOATS, min_size=1, max_size=3).map(tuple), st.none(), st.booleans()),
+)
+WEIGHT = st.floats(0.1, 9)
+DISTRIBUTION = st.recursive(
+    SIMPLE,
+    lambda parts: st.lists(st.tuples(parts, WEIGHT), min_size=1, max_size=3).map(
+        lambda pairs: Mixture(*zip(*pairs, strict=True))
+    ),
+    max_leaves=4,
+)
+CHURN = st.builds(
+    Churn, st.floats(1, 99), st.floats(1, 99), st.sampled_from(["exponential", "pareto"]), st.floats(1.5, 4),
+    FLOATS, st.none() | FLOATS,
+)  # fmt: skip
+ATTRIBUTE = st.builds(Attribute, st.just("a"), DISTRIBUTION, DISTRIBUTION, FLOATS)
+SPECS = st.builds(
+    lambda found, churn: Spec(
+        "drawn", tuple(replace(each, name=f"a{k}") for k, each in enumerate(found)), churn=churn
+    ),
+    st.lists(ATTRIBUTE, min_size=1, max_size=3),
+    st.none() | CHURN,
+)
+
+
+@given(SPECS)
+def test_any_spec_comes_back_from_its_dictionary_and_from_toml(spec: Spec) -> None:
+    assert from_dict(to_dict(spec)) == spec
+    assert from_dict(tomllib.loads(dumps(to_dict(spec)))) == spec

@@ -10,7 +10,8 @@ import pytest
 from pyarrow import parquet
 
 from sub2sub.errors import InputError
-from workloads.sweeps.sweep import Sweep, load_sweep, results, sweep
+from workloads.sweeps.sweep import Sweep, results, sweep
+from workloads.sweeps.sweep_file import load_sweep
 
 RUN = "tests.workloads.sweeps.sweep_runs:product"
 
@@ -66,11 +67,11 @@ def test_runs_without_a_file_are_told_not_passed_over(
 
 def test_what_the_files_that_an_experiment_names_hold_counts(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text("[workload]\nspec = 'stocks.toml'\n")
-    (tmp_path / "stocks.toml").write_text("name = 'one'\n")
+    (tmp_path / "stocks.toml").write_text("name = 'one'\n[[attributes]]\nname = 'a'\n")
     (tmp_path / "sweep.toml").write_text("experiment = 'mine.toml'\n")
     before = load_sweep(tmp_path / "sweep.toml").digest
     assert load_sweep(tmp_path / "sweep.toml").digest == before
-    (tmp_path / "stocks.toml").write_text("name = 'two'\n")
+    (tmp_path / "stocks.toml").write_text("name = 'two'\n[[attributes]]\nname = 'a'\n")
     assert load_sweep(tmp_path / "sweep.toml").digest != before
 
 
@@ -108,9 +109,9 @@ def test_a_folder_without_runs_has_no_results(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("run = 'nowhere:run'", "expected module:function"),
-        (f"run = '{RUN}'\nsede = 3", "unknown key 'sede'"),
+        (f"run = '{RUN}'\nsede = 3", "sede: unknown key, did you mean 'seeds'"),
         (f"run = '{RUN}'\nseeds = 0", "seeds: expected at least one"),
-        (f"run = '{RUN}'\n[grid]\na = 3", "grid.a = 3: expected a list"),
+        (f"run = '{RUN}'\n[grid]\na = 3", "grid.a: expected a list of values, got 3"),
         (f"run = '{RUN}'\n[grid]\na = [3]\n[settings]\na = 4", "not in both"),
         (f"run = '{RUN}'\n[grid]\nseed = [3]", "another name"),
         ("run = ", "Invalid value"),
@@ -118,13 +119,13 @@ def test_a_folder_without_runs_has_no_results(tmp_path: Path) -> None:
         (f"run = '{RUN}'\nexperiment = 'x'", "either experiment"),
         ("seeds = 2", "either experiment"),
         (f"run = '{RUN}'\nseeds = 'many'", "expected a number of seeds"),
-        (f"run = '{RUN}'\ngrid = 3", "grid = 3: expected a table"),
+        (f"run = '{RUN}'\ngrid = 3", "grid: expected a table, got 3"),
     ],
 )
 def test_unusable_sweep_files_are_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "sweep.toml"
     path.write_text(text)
-    with pytest.raises(InputError, match=rf"sweep\.toml: .*{message}"):
+    with pytest.raises(InputError, match=rf"sweep\.toml(:\d+)?: .*{message}"):
         load_sweep(path)
 
 
@@ -164,3 +165,22 @@ def test_a_sweep_says_in_its_manifest_what_was_varied(tmp_path: Path) -> None:
         "done",
         {"a": [2], "b": [10, 20]},
     )
+
+
+def test_a_setting_that_the_experiment_refuses_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.toml"
+    path.write_text(
+        "experiment = 'sub2sub-fig5'\n[settings]\npopulation.sise = 9\n[grid]\n"
+        "layers.ring.exchanges = [1, 2.5]\n'dissemination.shortcut' = [0]\nlayers.cyclon.view = [20, 99]\n"
+    )
+    with pytest.raises(InputError) as found:
+        load_sweep(path)
+    assert str(found.value).replace(str(path), "sweep.toml").splitlines() == [
+        "sweep.toml:3: population.sise: unknown key, did you mean 'size'?",
+        "sweep.toml:6: dissemination.shortcut: unknown key, did you mean 'shortcuts'?",
+        "sweep.toml:5: layers.ring.exchanges: expected a whole number, got 2.5",
+        "sweep.toml:7: cyclon.view: expected 1 to 63 links, got 99",
+    ]
+    path.write_text("experiment = 'sub2sub-fig55'\n")
+    with pytest.raises(InputError, match=r"sweep\.toml:1: experiment: .*did you mean 'sub2sub-fig5'"):
+        load_sweep(path)

@@ -1,24 +1,60 @@
-"""TOML beyond `tomllib`: on which line a key stands, single values set from outside, and writing."""
+"""TOML beyond `tomllib`: the line of a key, single values set from outside, and writing (by tomlkit)."""
 
 from __future__ import annotations
 
-import json
-import math
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from sims.config.schema import Key, dotted
+import tomlkit
+
 from sub2sub.errors import InputError
 
-__all__ = ["dumps", "line_of", "override", "parse_override", "value_as_toml"]
+__all__ = [
+    "Key",
+    "dotted",
+    "dumps",
+    "is_given",
+    "line_of",
+    "override",
+    "parse_override",
+    "split_key",
+    "value_as_toml",
+]
+
+Key = tuple[str | int, ...]
+"""Where something stands in a file: names of tables and keys, and numbers in lists."""
+
+
+def dotted(key: Key) -> str:
+    """A place as it is written.
+
+    Examples
+    --------
+    >>> dotted(("faults", 1, "share"))
+    'faults.1.share'
+    """
+    return ".".join(map(str, key))
+
+
+def split_key(name: str) -> Key:
+    """The place that a dotted name means.
+
+    Examples
+    --------
+    >>> split_key("faults.1.share")
+    ('faults', 1, 'share')
+    """
+    parts = (part.strip() for part in name.split("."))
+    return tuple(int(part) if part.isdigit() else part for part in parts)
 
 
 def line_of(text: str, key: Key) -> int | None:
     """The line on which a key of a TOML text is given, from 1; of a table that is not there, its parent's.
 
-    `tomllib` tells no lines, so the text is parsed again and again with more lines, until the key is there.
+    Neither `tomllib` nor tomlkit tells lines, so the text is parsed again and again with more lines, until
+    the key is there.
 
     Examples
     --------
@@ -32,7 +68,7 @@ def line_of(text: str, key: Key) -> int | None:
             data = tomllib.loads("".join(lines[:end]))
         except tomllib.TOMLDecodeError:
             continue
-        if _has(data, key):
+        if is_given(data, key):
             name = re.compile(rf"(^|[\s\[{{,.\"']){re.escape(str(key[-1]))}[\s=.\]\"']")
             within = (k for k in range(complete, end) if name.search(lines[k]))
             return next(within, complete) + 1
@@ -40,7 +76,8 @@ def line_of(text: str, key: Key) -> int | None:
     return line_of(text, key[:-1]) if len(key) > 1 else None
 
 
-def _has(data: Any, key: Key) -> bool:
+def is_given(data: Any, key: Key) -> bool:
+    """Whether tables have a value at a place."""
     try:
         for name in key:
             data = data[name]
@@ -60,14 +97,14 @@ def parse_override(text: str) -> tuple[Key, Any]:
     'uniform-2'
     """
     name, equals, value = text.partition("=")
-    parts = [part.strip() for part in name.split(".")]
-    if not equals or not all(parts):
+    key = split_key(name)
+    if not equals or "" in key:
         raise InputError(f"--set {text}: expected KEY=VALUE, such as layers.ring.exchanges=2")
     try:
         data = tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         data = value.strip()
-    return tuple(int(part) if part.isdigit() else part for part in parts), data
+    return key, data
 
 
 def override(data: dict[str, Any], key: Key, value: Any) -> None:
@@ -101,11 +138,11 @@ def override(data: dict[str, Any], key: Key, value: Any) -> None:
 
 
 def dumps(data: Mapping[str, Any]) -> str:
-    """A table as TOML: values first, then tables, then lists of tables.
+    """A table as TOML: values first, then tables.
 
     Examples
     --------
-    >>> print(dumps({"cycles": 3, "layers": {"ring": {"cap": 0}}, "faults": [{"kind": "loss"}]}), end="")
+    >>> print(dumps({"layers": {"ring": {"cap": 0}}, "faults": [{"kind": "loss"}], "cycles": 3}), end="")
     cycles = 3
     <BLANKLINE>
     [layers.ring]
@@ -114,39 +151,20 @@ def dumps(data: Mapping[str, Any]) -> str:
     [[faults]]
     kind = "loss"
     """
-    return "\n".join(_lines(data, ())) + "\n"
-
-
-def _lines(data: Mapping[str, Any], where: tuple[str, ...]) -> Iterator[str]:
-    for name, value in data.items():
-        if not isinstance(value, Mapping) and not _is_tables(value):
-            yield f"{name} = {value_as_toml(value)}"
-    for name, value in data.items():
-        inner = (*where, name)
-        if isinstance(value, Mapping):
-            if not value or any(not isinstance(item, Mapping) for item in value.values()):
-                yield from ("", f"[{'.'.join(inner)}]")
-            yield from _lines(value, inner)
-        elif _is_tables(value):
-            for item in value:
-                yield from ("", f"[[{'.'.join(inner)}]]")
-                yield from _lines(item, inner)
-
-
-def _is_tables(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
+    return tomlkit.dumps(data)
 
 
 def value_as_toml(value: Any) -> str:
-    """A value as TOML writes it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)  # inf, -inf and nan are TOML
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(value_as_toml(item) for item in value) + "]"
+    """A value as TOML writes it, in one line.
+
+    Examples
+    --------
+    >>> value_as_toml([1, 2.0, True, "x"]), value_as_toml({"kind": "zipf", "count": 5})
+    ('[1, 2.0, true, "x"]', '{kind = "zipf", count = 5}')
+    """
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{name} = {value_as_toml(item)}" for name, item in value.items()) + " }"
-    return repr(value)
+        table = tomlkit.inline_table()
+        table.update(value)
+    else:
+        table = tomlkit.item(value)
+    return str(table.as_string())

@@ -1,0 +1,37 @@
+"""Print a JSON Schema of experiments, sweeps or workload specs, for editors."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+__all__ = ["command"]
+
+KINDS = {
+    "experiment": "a file of `sub2sub run`",
+    "sweep": "a file of `sub2sub sweep`",
+    "workload": "a file of `sub2sub workload generate --spec`",
+}
+
+
+@click.command("schema")
+@click.argument("kind", type=click.Choice(tuple(KINDS)), required=False)
+def command(kind: str | None) -> None:
+    """Print a JSON Schema with which editors complete and check files as they are written.
+
+    Without an argument the kinds of files are listed. Editors that use Taplo, such as VS Code with Even
+    Better TOML, take the schema that the first line of a file names.
+
+    \b
+    Examples:
+      sub2sub schema experiment > experiment.schema.json
+      #:schema ./experiment.schema.json                      the first line of an experiment
+    """
+    if kind is None:
+        for name, what in KINDS.items():
+            click.echo(f"{name:12} {what}")
+        return
+    from sims.config.json_schemas import SCHEMAS
+
+    click.echo(json.dumps(SCHEMAS[kind](), indent=2, ensure_ascii=False))

@@ -1,0 +1,103 @@
+"""JSON Schemas of the files that people write: experiments of all systems, sweeps and workload specs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from sims.config.experiment import Experiment, experiment_type
+from sims.runs.systems import NAMES
+from workloads.settings.json_schema import json_schema
+from workloads.spec.files import WORKLOAD
+from workloads.sweeps.sweep_file import SWEEP
+
+__all__ = ["SCHEMAS", "experiment_schema", "sweep_schema", "workload_schema"]
+
+Schema = dict[str, Any]
+
+
+def experiment_schema() -> Schema:
+    """The schema of experiments: one for each system, told apart by the key `system`.
+
+    Examples
+    --------
+    >>> [option["title"] for option in experiment_schema()["anyOf"]]
+    ['sub2sub', 'camcast', 'hpmcast']
+    """
+    schema = json_schema("experiment", {name: experiment_type(name) for name in NAMES})
+    for name, root in _roots(schema):
+        root["properties"]["system"] = {"const": name, "description": "The overlay to simulate."}
+        if name != Experiment.system:
+            root["required"] = ["system"]
+    return schema
+
+
+def _roots(schema: Schema) -> Iterator[tuple[str, Schema]]:
+    for option in schema["anyOf"]:
+        yield option["title"], _resolved(option, schema)
+
+
+def _resolved(part: Schema, schema: Schema) -> Schema:
+    found: Schema = schema["$defs"][part["$ref"].rpartition("/")[2]] if "$ref" in part else part
+    return found
+
+
+def workload_schema() -> Schema:
+    """The schema of workload specs, of attributes or of topics."""
+    return json_schema("workload", {"workload": WORKLOAD})
+
+
+def sweep_schema() -> Schema:
+    """The schema of sweeps: settings and grid of an experiment have its keys, those of a function are free.
+
+    A setting is written with dots, as one key in quotes, or in nested tables.
+    """
+    experiments, schema = experiment_schema(), json_schema("sweep", {"sweep": SWEEP})
+    ((_, sweep),) = _roots(schema)
+    leaves: dict[str, list[Schema]] = {}
+    for _, root in _roots(experiments):
+        for key, leaf in _leaves(root, experiments):
+            if leaf not in leaves.setdefault(key, []):
+                leaves[key].append(leaf)
+    known = {key: {"anyOf": found} if len(found) > 1 else found[0] for key, found in leaves.items()}
+    tables = {"settings": _table(known, dict), "grid": _table(known, _varied)}
+    sweep["anyOf"] = [{"required": ["experiment"], "properties": tables}, {"required": ["run"]}]
+    schema["$defs"] |= experiments["$defs"]
+    return schema
+
+
+def _leaves(table: Schema, schema: Schema, before: str = "") -> Iterator[tuple[str, Schema]]:
+    """The values of a table and of those in it, by their dotted keys."""
+    for key, part in table["properties"].items():
+        inner = _resolved(part, schema)
+        if "properties" in inner:
+            yield from _leaves(inner, schema, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", part
+
+
+def _varied(leaf: Schema) -> Schema:
+    return {"type": "array", "items": leaf, "minItems": 1}
+
+
+def _table(leaves: Mapping[str, Schema], form: Callable[[Schema], Schema]) -> Schema:
+    """A table with all keys, dotted and nested; entries of a list, `faults.0.share`, are not checked."""
+    nested: dict[str, dict[str, Schema]] = {}
+    properties: dict[str, Schema] = {}
+    for key, leaf in leaves.items():
+        first, dot, rest = key.partition(".")
+        if dot:
+            nested.setdefault(first, {})[rest] = leaf
+        lists = {"anyOf": [form(leaf), {"type": "object"}]}
+        properties[key] = lists if leaf.get("type") == "array" and "anyOf" in leaf["items"] else form(leaf)
+    properties |= {first: _table(inner, form) for first, inner in nested.items()}
+    entries: Schema = {r"^(faults|observers)\.\d+\.": {}}
+    table: Schema = {"type": "object", "properties": properties, "patternProperties": entries}
+    return {**table, "additionalProperties": False}
+
+
+SCHEMAS: Mapping[str, Callable[[], Schema]] = {
+    "experiment": experiment_schema,
+    "sweep": sweep_schema,
+    "workload": workload_schema,
+}

@@ -1,0 +1,144 @@
+"""TOML files of settings: read with changes, and what is wrong told with file and line."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sub2sub.errors import InputError
+from workloads.settings.models import Typed, read
+from workloads.settings.problems import SettingsError
+from workloads.settings.toml import Key, line_of, override, parse_override, split_key, value_as_toml
+
+__all__ = ["Change", "Document", "changed_setting", "typed_change"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A value in place of a file's.
+
+    Attributes
+    ----------
+    key : Key
+    value : Any
+    place : str
+        Where it comes from, for messages: an option of the command line, or a line of another file.
+    """
+
+    key: Key
+    value: Any
+    place: str
+
+
+def typed_change(text: str) -> Change:
+    """The change that `--set a.b=c` asks for.
+
+    Examples
+    --------
+    >>> typed_change("layers.ring.exchanges=2").key
+    ('layers', 'ring', 'exchanges')
+    """
+    key, value = parse_override(text)
+    return Change(key, _typed(value), f"--set {text}")
+
+
+def changed_setting(name: str, value: Any, place: str | None = None) -> Change:
+    """The change of a setting by its dotted key, as a program or the file of a sweep gives it.
+
+    Examples
+    --------
+    >>> changed_setting("faults.0.at", 7).place
+    '--set faults.0.at=7'
+    """
+    return Change(split_key(name), _typed(value), place or f"--set {name}={value_as_toml(value)}")
+
+
+def _typed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _typed(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_typed(item) for item in value]
+    return Typed(value) if isinstance(value, str) else value
+
+
+@dataclass
+class Document:
+    """A TOML file, with some values changed.
+
+    Attributes
+    ----------
+    path : Path
+    text : str
+    data : dict
+    changes : sequence of Change
+    """
+
+    path: Path
+    text: str
+    data: dict[str, Any]
+    changes: Sequence[Change] = field(default=())
+
+    @classmethod
+    def open(cls, path: Path, changes: Sequence[Change] = ()) -> Document:
+        """Read a file.
+
+        Raises
+        ------
+        InputError
+            When it cannot be read or is no TOML, or a change cannot be made.
+        """
+        try:
+            text = path.read_text(encoding="utf-8")
+            data = tomllib.loads(text)
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as failure:
+            raise InputError(f"{path}: {failure}") from None
+        for change in changes:
+            try:
+                override(data, change.key, change.value)
+            except InputError as failure:
+                raise InputError(f"{change.place}: {failure}") from None
+        return cls(path, text, data, changes)
+
+    def read(self, kind: Any, data: Mapping[str, Any] | None = None, **context: Any) -> Any:
+        """What the file means, read as a type of `workloads.settings.models`.
+
+        Parameters
+        ----------
+        kind : type
+        data : mapping, optional
+            In place of the file's own, with what it leaves out.
+        **context
+            For the reading, beside the folder of the file.
+
+        Raises
+        ------
+        InputError
+            With a line for everything that is wrong: file, line, key, and what was expected.
+        """
+        try:
+            return read(kind, self.data if data is None else data, folder=self.path.parent, **context)
+        except SettingsError as error:
+            found = sorted(error.problems, key=lambda problem: self._line(problem.key))
+            raise InputError("\n".join(f"{self.place(each.key)}: {each.text}" for each in found)) from None
+
+    def place(self, key: Key) -> str:
+        """Where a value comes from, as text: the file and the line, or the change."""
+        if (change := self._change(key)) is not None:
+            return change.place
+        line = self._line(key)
+        return f"{self.path}:{line}" if line else str(self.path)
+
+    def _change(self, key: Key) -> Change | None:
+        for change in self.changes:
+            if key[: len(change.key)] == change.key or change.key[: len(key)] == key:
+                return change
+        return None
+
+    def _line(self, key: Key) -> int:
+        """The line of a key; changes come after all lines."""
+        if self._change(key) is not None:
+            return len(self.text) + 1
+        return (line_of(self.text, key) if key else None) or 0

@@ -1,0 +1,112 @@
+"""What may be set of a class: its fields or constructor parameters, and what its docstring says of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_type_hints
+
+__all__ = ["REQUIRED", "Parameter", "documented", "member_name", "parameters", "plain"]
+
+REQUIRED: Any = object()
+"""In place of a default."""
+
+_SECTION = re.compile(r"(?:Attributes|Parameters)\n-+\n(.*?)(?:\n\n\w[^\n]*\n-+\n|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A field of a dataclass or a parameter of a constructor; `meaning` if its class does not document it."""
+
+    hint: Any
+    default: Any = REQUIRED
+    meaning: str = ""
+
+
+def parameters(target: Callable[..., Any]) -> dict[str, Parameter]:
+    """What may be set of a dataclass or a class with an annotated constructor.
+
+    Examples
+    --------
+    >>> from workloads.generate.churn import Churn
+    >>> parameters(Churn)["change"]
+    Parameter(hint=<class 'float'>, default=0.0, meaning='')
+    """
+    if dataclasses.is_dataclass(target):
+        hints = get_type_hints(target, include_extras=True)
+        return {
+            field.name: Parameter(hints[field.name], _default(field))
+            for field in dataclasses.fields(target)
+            if field.init
+        }
+    hints = get_type_hints(target.__init__ if inspect.isclass(target) else target, include_extras=True)
+    return {
+        name: Parameter(hints[name], REQUIRED if found.default is found.empty else found.default)
+        for name, found in inspect.signature(target).parameters.items()
+    }
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    if field.default is not dataclasses.MISSING:
+        return field.default
+    return REQUIRED if field.default_factory is dataclasses.MISSING else field.default_factory()
+
+
+def documented(target: Any) -> dict[str, str]:
+    """What a class's docstring says of each attribute or parameter.
+
+    Examples
+    --------
+    >>> from workloads.generate.churn import Churn
+    >>> documented(Churn)["alpha"]
+    'Tail of the Pareto lengths, above 1; smaller is heavier.'
+    """
+    section = _SECTION.search(inspect.getdoc(target) or "")
+    found: dict[str, str] = {}
+    names: list[str] = []
+    for line in section[1].splitlines() if section else ():
+        if line and not line.startswith(" "):
+            names = [name.strip() for name in line.partition(" : ")[0].split(",")]
+        elif names:
+            for name in names:
+                found[name] = f"{found.get(name, '')} {line.strip()}".strip()
+    return found
+
+
+def member_name(member: enum.Enum) -> str:
+    """How a member of an enumeration is written in a file."""
+    return member.name.lower().replace("_", "-")
+
+
+def plain(value: Any, kinds: Mapping[type, str] | None = None) -> Any:
+    """Settings as tables again, every default written out; what is None is left out.
+
+    Parameters
+    ----------
+    value : Any
+    kinds : mapping, optional
+        Classes whose tables begin with a `kind`.
+
+    Examples
+    --------
+    >>> from workloads.generate.churn import Churn
+    >>> plain(Churn(session=50, absence=10, lengths="pareto"))["lengths"]
+    'pareto'
+    """
+    if hasattr(value, "to_table"):
+        return value.to_table()
+    if dataclasses.is_dataclass(value):
+        kind = (kinds or {}).get(type(value))
+        items = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
+        table = {name: plain(item, kinds) for name, item in items if item is not None}
+        return table if kind is None else {"kind": kind, **table}
+    if isinstance(value, enum.Enum):
+        return member_name(value)
+    if isinstance(value, tuple | list):
+        return [plain(item, kinds) for item in value]
+    return str(value) if isinstance(value, Path) else value
