@@ -78,6 +78,32 @@ class TopicTree:
         return tree
 
     @classmethod
+    def numbered(cls, topics: Sequence[str]) -> TopicTree:
+        """Build the tree of topics in which each one's number is its place in the list.
+
+        So whoever draws topics by their places (`workloads.generate.topics.TopicSpec`) has their numbers.
+
+        Raises
+        ------
+        InputError
+            Unless the root is first and every topic comes after its supertopic.
+
+        Examples
+        --------
+        >>> tree = TopicTree.numbered([".", ".soccer", ".tennis", ".soccer.italy"])
+        >>> tree.number(".tennis"), tree.number(".soccer.italy")
+        (2, 3)
+        """
+        tree = cls.from_paths(topic for topic in topics if topic != ROOT)
+        for place, topic in enumerate(topics):
+            if tree.number(topic) != place:
+                raise InputError(
+                    f"topics[{place}]: expected {tree.name(place)!r}, a topic comes after its supertopic, "
+                    f"got {topic!r}"
+                )
+        return tree
+
+    @classmethod
     def from_dict(cls, topics: Mapping[str, Any]) -> TopicTree:
         """Build a tree from nested dicts: each key is one part of a path, each value its subtopics.
 

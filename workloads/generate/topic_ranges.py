@@ -3,8 +3,7 @@
 Topics are numbered so that a topic's subtopics follow it without a gap (depth first). A subscription to topic
 t is the closed range [t, last below t] of the one attribute `topic`, an event of topic e is the point e; so e
 matches exactly the subscriptions to e and to its supertopics, and everything that takes range workloads
-(files, matching, statistics, simulations) takes topics. Topics added while running, and the overlay's own
-numbering, are `hierarchy`'s.
+(files, matching, statistics, simulations) takes topics. Topics added while running are `hierarchy`'s.
 """
 
 from __future__ import annotations

@@ -4,6 +4,9 @@ Topics are paths (`.1.0.2`, the root is `.`), as in the CAMCAST papers (Data-Awa
 r-th most popular topic has a share proportional to r^-exponent, times depth_bias^depth: above 1, subscribers
 prefer special topics, below 1 general ones. Which topics are popular is scattered over the tree, the same for
 every seed.
+
+A topic's number is its place in `TopicSpec.topics`: in draws, in `workloads.generate.topic_ranges`, in the
+files of a workload, and in an overlay's tree (`hierarchy.topics.TopicTree.numbered`).
 """
 
 from __future__ import annotations

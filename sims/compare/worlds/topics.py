@@ -56,16 +56,15 @@ def topic_world(
     >>> world.n, len(world.points), int(world.matches.sizes().min()) >= 2
     (200, 25, True)
     """
-    tree = TopicTree.from_paths(path for path in paths if path != ".")
+    tree = TopicTree.numbered(paths)
     ranges = NestedRanges(tree)
     spec = TopicSpec(paths, exponent=EXPONENT, event_exponent=EXPONENT)
-    number = np.array([tree.number(path) for path in paths], np.int64)
-    of = number[spec.subscriptions(n, seed)]
+    of = spec.subscriptions(n, seed)
     sizes = np.bincount(of, minlength=tree.capacity)
     audience = np.array([sizes[[t, *tree.supertopics(t)]].sum() for t in range(tree.capacity)])
     worthy = (sizes > 0) & (audience > 1)
     wanted = events + probes
-    drawn = number[spec.events(max(1000, 20 * wanted), seed)]
+    drawn = spec.events(max(1000, 20 * wanted), seed)
     of_event = drawn[worthy[drawn]][:wanted]
     if of_event.size < wanted:
         raise InputError(

@@ -80,24 +80,20 @@ class Subscriptions:
     Attributes
     ----------
     ranges : NestedRanges
-    number : (topics,) int64
-        Number in the tree of each topic of the spec.
+        Their topics have the numbers of the spec's.
     """
 
     def __init__(self, workload: TopicWorkload, seed: int) -> None:
         self.workload, self.spec, self.seed = workload, workload.spec(), seed
-        self.ranges = NestedRanges(TopicTree.from_paths(self.spec.topics[1:]))
-        numbers = [self.ranges.tree.number(topic) for topic in self.spec.topics]
-        self.number: NDArray[np.int64] = np.array(numbers, np.int64)
+        self.ranges = NestedRanges(TopicTree.numbered(self.spec.topics))
 
     def topics(self, start: int, stop: int) -> NDArray[np.int64]:
         """Numbers of the topics that the subscribers [start, stop) want."""
-        place = self.spec.subscriptions(stop - start, self.seed, start)
         if self.workload.chain:
             ends = np.cumsum(self.workload.chain)
-            place = np.searchsorted(ends, np.arange(start, stop) % ends[-1], side="right")
-        topics: NDArray[np.int64] = self.number[place]
-        return topics
+            place: NDArray[np.int64] = np.searchsorted(ends, np.arange(start, stop) % ends[-1], side="right")
+            return place
+        return self.spec.subscriptions(stop - start, self.seed, start)
 
     def rows(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Closed ranges of the subscriptions [start, stop)."""
@@ -107,8 +103,8 @@ class Subscriptions:
     def events(self) -> NDArray[np.int64]:
         """Numbers of the topics of the test events."""
         if self.workload.chain:
-            return np.full(self.workload.events, self.number[-1])
-        return np.take(self.number, self.spec.events(self.workload.events, self.seed))
+            return np.full(self.workload.events, len(self.spec.topics) - 1)
+        return self.spec.events(self.workload.events, self.seed)
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,13 @@ from __future__ import annotations
 
 import networkx as nx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
+from workloads.generate.topic_ranges import depth_first
+from workloads.generate.topics import random_tree
 
 
 def test_paths_dict_and_graph_give_the_same_hierarchy() -> None:
@@ -80,3 +84,17 @@ def test_what_cannot_be_a_hierarchy_is_refused_in_one_line(build, message) -> No
     with pytest.raises(InputError, match=message) as refusal:
         build()
     assert "\n" not in str(refusal.value)
+
+
+@given(st.integers(1, 60), st.integers(1, 5), st.integers(0, 9))
+def test_a_topic_has_one_number_in_workloads_and_in_trees(count: int, depth: int, seed: int) -> None:
+    grown = random_tree(count, depth, seed)
+    for topics in (grown, depth_first(grown)):
+        tree = TopicTree.numbered(topics)
+        assert [tree.number(topic) for topic in topics] == list(range(count))
+
+
+@pytest.mark.parametrize("topics", [(".a", "."), (".", ".a.b", ".a"), (".", ".a.b"), (".a",)])
+def test_topics_before_their_supertopics_cannot_have_their_places_as_numbers(topics: tuple[str, ...]) -> None:
+    with pytest.raises(InputError, match=r"topics\[\d\]: expected '.*', a topic comes after its supertopic"):
+        TopicTree.numbered(topics)
