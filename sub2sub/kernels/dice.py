@@ -70,7 +70,7 @@ class Dice:
 
     def bits(self, k: int) -> int:
         """The k-th draw: 64 random bits."""
-        return _mix(self.key + (k + 1) * _GOLDEN & _WORD)
+        return _mix(self.key + (int(k) + 1) * _GOLDEN & _WORD)
 
     def below(self, k: int, n: int) -> int:
         """The k-th draw as a number below n, n < 2^32."""

@@ -108,6 +108,23 @@ class Descriptor:
                 return False
         return True
 
+    def squared_distance(self, other: Descriptor) -> float:
+        """Squared distance of two subscriptions; -1 if they share a point.
+
+        Examples
+        --------
+        >>> one, other = Descriptor.half_open(1, (0.0,), (1.0,)), Descriptor.half_open(2, (3.0,), (4.0,))
+        >>> one.squared_distance(other), one.squared_distance(one)
+        (4.0, -1.0)
+        """
+        total, overlap = 0.0, True
+        for low, end, its_low, its_end in zip(self.low, self.end, other.low, other.end, strict=True):
+            gap = max(low - its_end, its_low - end)
+            overlap &= gap < 0.0
+            if gap > 0.0:
+                total += gap * gap
+        return -1.0 if overlap else total
+
 
 class Link(NamedTuple):
     """A peer as a view holds it: with its stamp, when that peer was last heard from."""

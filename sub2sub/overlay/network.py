@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sub2sub.kernels.compilation import rule
 from sub2sub.kernels.randomness import draw, unit
 
-__all__ = ["Faults", "Network", "arrives", "attempts", "reaches"]
+__all__ = ["Faults", "Network", "answers", "arrives", "attempts", "reaches"]
 
 
 class Faults(NamedTuple):
@@ -69,6 +69,21 @@ def arrives(faults, a, b, key, k):
     if not reaches(faults.alive, faults.group, a, b):
         return False
     return not (faults.loss > 0.0 and unit(draw(key, k)) < faults.loss)
+
+
+@rule
+def answers(faults, a, b, key, k, tries):
+    """Whether a question of a reaches b, and the answer a, each sent again while lost; and the messages.
+
+    Draws 2k and 2k + 1 under a key decide. Only silence tells that b is gone, so it costs all tries.
+    """
+    if not reaches(faults.alive, faults.group, a, b):
+        return False, np.int64(tries)
+    there, lost = attempts(draw(key, 2 * k), faults.loss, tries)
+    if lost:
+        return False, np.int64(there)
+    back, lost = attempts(draw(key, 2 * k + 1), faults.loss, tries)
+    return not lost, np.int64(there + back)
 
 
 @rule

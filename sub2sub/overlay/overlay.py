@@ -35,7 +35,7 @@ class OverlaySettings:
 
     cyclon: CyclonSettings = field(default_factory=lambda: CyclonSettings(retry=10, tries=3))
     vicinity: VicinitySettings = field(default_factory=lambda: VicinitySettings(max_age=20))
-    ring: RingSettings = field(default_factory=lambda: RingSettings(max_age=9, drop_failed=False))
+    ring: RingSettings = field(default_factory=lambda: RingSettings(max_age=9))
     suspect_age: int = 6
     patience: int = 10
 

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sub2sub.geometry.cover import ask, clip, heap_for, stack_for
 from sub2sub.kernels.compilation import kernel
@@ -40,6 +41,14 @@ class Needed(Protocol):
         self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor], cap: int
     ) -> tuple[list[Descriptor], set[int]]:
         """Offer candidates to a view, in this order; those taken up, and the IDs of the view afterwards."""
+        ...
+
+    def first(self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor]) -> int:
+        """Place of the first candidate that a view needs, -1 for none."""
+        ...
+
+    def kept(self, neighbours: Sequence[Descriptor]) -> set[int]:
+        """IDs of the neighbours that others have not made superfluous."""
         ...
 
     def forget(self) -> None:
@@ -83,6 +92,32 @@ class Need:
         self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor], cap: int
     ) -> tuple[list[Descriptor], set[int]]:
         """Offer candidates to a view, in this order; those taken up, and the IDs of the view afterwards."""
+        order, boxes, member, offered = self._laid_out(neighbours, candidates)
+        outcome = _offer(self._box, boxes, member, offered, cap, self.max_steps).tolist()
+        for peer, became in zip(candidates, outcome, strict=True):
+            if became == REFUSED:
+                self._remember(peer)
+        taken = [peer for peer, became in zip(candidates, outcome, strict=True) if became == TAKEN]
+        return taken, {order[k] for k in np.flatnonzero(member).tolist()}
+
+    def first(self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor]) -> int:
+        """Place of the first candidate that a view needs, -1 for none; those before it are refused."""
+        _, boxes, member, offered = self._laid_out(neighbours, candidates)
+        place = int(_first(self._box, boxes, member, offered, self.max_steps))
+        for peer in candidates[: place if place >= 0 else None]:
+            self._remember(peer)
+        return place
+
+    def kept(self, neighbours: Sequence[Descriptor]) -> set[int]:
+        """IDs of the neighbours that others have not made superfluous."""
+        order, boxes, member, _ = self._laid_out(neighbours, ())
+        _drop_superfluous(self._box, boxes, member, self.max_steps)
+        return {order[k] for k in np.flatnonzero(member).tolist()}
+
+    def _laid_out(
+        self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor]
+    ) -> tuple[list[int], NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
+        """IDs and boxes in the order of the ring, who of them is a neighbour, and places of candidates."""
         own = self.own.id
         known = {peer.id: peer for peer in candidates}
         known.update((peer.id, peer) for peer in neighbours)
@@ -92,13 +127,7 @@ class Need:
         boxes = np.fromiter(corners, np.float64).reshape(len(order), 2, self.own.d)
         member = np.zeros(len(order), np.bool_)
         member[[place[peer.id] for peer in neighbours]] = True
-        offered = np.array([place[peer.id] for peer in candidates], np.int64)
-        outcome = _offer(self._box, boxes, member, offered, cap, self.max_steps).tolist()
-        for peer, became in zip(candidates, outcome, strict=True):
-            if became == REFUSED:
-                self._remember(peer)
-        taken = [peer for peer, became in zip(candidates, outcome, strict=True) if became == TAKEN]
-        return taken, {order[k] for k in np.flatnonzero(member).tolist()}
+        return order, boxes, member, np.array([place[peer.id] for peer in candidates], np.int64)
 
     def forget(self) -> None:
         """Note that a neighbour was removed."""
@@ -129,10 +158,30 @@ def _labels(own, boxes):
     return labels
 
 
+class _Space(NamedTuple):
+    """Space to ask for cover."""
+
+    columns: NDArray[np.int32]
+    heap: NDArray[np.int32]
+    stack: NDArray[np.int32]
+    witness: NDArray[np.int32]
+    counts: NDArray[np.int64]
+
+
 @kernel
-def _is_needed(labels, x, member, columns, heap, stack, max_steps, witness, counts):
+def _space(n, d):
+    places = (n + LANES32 - 1) // LANES32 * LANES32
+    return _Space(
+        np.zeros((2 * d, places), np.int32), heap_for(places, d), stack_for(n, d), np.empty(d, np.int32),
+        np.zeros(3, np.int64),
+    )  # fmt: skip
+
+
+@kernel
+def _is_needed(labels, x, member, max_steps, space):
     """Whether x is the nearest member for some point of the peer's box, up the ring or down."""
     n, d = labels.shape[0] - 1, labels.shape[2]
+    columns, stack = space.columns, space.stack
     for side in range(2):
         count = 0
         for step in range(x if side == 0 else n - 1 - x):
@@ -146,9 +195,37 @@ def _is_needed(labels, x, member, columns, heap, stack, max_steps, witness, coun
                 count += 1
         if not clip(labels[n], labels[x], d, stack[0]):
             return False
-        if ask(columns, np.int64(0), count, d, heap, stack, max_steps, witness, counts) == 0:
+        covered = ask(
+            columns, np.int64(0), count, d, space.heap, stack, max_steps, space.witness, space.counts
+        )
+        if covered == 0:
             return True
     return False
+
+
+@kernel
+def _drop(labels, member, max_steps, space):
+    """Let `member` be those that others have not made superfluous."""
+    stays = np.zeros(member.shape[0], np.bool_)
+    for x in range(member.shape[0]):
+        if member[x]:
+            stays[x] = _is_needed(labels, x, member, max_steps, space)
+    member[:] = stays
+
+
+@kernel
+def _drop_superfluous(own, boxes, member, max_steps):
+    _drop(_labels(own, boxes), member, max_steps, _space(boxes.shape[0], boxes.shape[2]))
+
+
+@kernel
+def _first(own, boxes, member, offered, max_steps):
+    """Which of the offered places is the first that is needed, -1 for none."""
+    labels, space = _labels(own, boxes), _space(boxes.shape[0], boxes.shape[2])
+    for k in range(offered.shape[0]):
+        if _is_needed(labels, offered[k], member, max_steps, space):
+            return k
+    return -1
 
 
 @kernel
@@ -157,25 +234,16 @@ def _offer(own, boxes, member, offered, cap, max_steps):
 
     The boxes stand in the order of the ring, starting after the peer itself.
     """
-    n, d = boxes.shape[0], boxes.shape[2]
-    labels = _labels(own, boxes)
-    places = (n + LANES32 - 1) // LANES32 * LANES32
-    columns = np.zeros((2 * d, places), np.int32)
-    heap, stack = heap_for(places, d), stack_for(n, d)
-    witness, counts = np.empty(d, np.int32), np.zeros(3, np.int64)
+    labels, space = _labels(own, boxes), _space(boxes.shape[0], boxes.shape[2])
     outcome = np.full(offered.shape[0], REFUSED, np.int8)
     size, before = member.sum(), member.sum()
     for k in range(offered.shape[0]):
         x = offered[k]
         if cap > 0 and size >= cap:
             outcome[k] = NO_ROOM
-        elif _is_needed(labels, x, member, columns, heap, stack, max_steps, witness, counts):
+        elif _is_needed(labels, x, member, max_steps, space):
             member[x], outcome[k] = True, TAKEN
             size += 1
     if size > before:
-        stays = np.zeros(n, np.bool_)
-        for x in range(n):
-            if member[x]:
-                stays[x] = _is_needed(labels, x, member, columns, heap, stack, max_steps, witness, counts)
-        member[:] = stays
+        _drop(labels, member, max_steps, space)
     return outcome

@@ -18,6 +18,7 @@ from sub2sub.kernels.compilation import apart, rule
 from sub2sub.ring.candidates import add_links, add_neighbours, drop_tried, keep_overlapping
 from sub2sub.ring.pool import PEER, STAMP, find, get, place_of, put, size_of, way_up, write_tried
 from sub2sub.ring.shadow import touched_cells
+from sub2sub.ring.tombstones import is_buried
 from sub2sub.ring.view import drop_hidden, is_hidden, offer
 
 __all__ = ["Feeds", "collect", "consider", "note", "renew_stamps"]
@@ -109,7 +110,7 @@ def _enqueue_unknown(pool, t, n, count, settings, offers):
 
 
 @apart
-def consider(pool, boxes, t, count, settings, scratch, news, told):
+def consider(pool, boxes, t, count, settings, scratch, probes, news, told):
     """Offer t what was noted, nearest on the ring first; returns how many news there are to tell."""
     offers = scratch.offers
     queued = _enqueue_unknown(pool, t, boxes.shape[0], count, settings, offers)
@@ -125,7 +126,9 @@ def consider(pool, boxes, t, count, settings, scratch, news, told):
                 continue
         if settings.cap > 0 and pool.size[t] >= settings.cap:
             continue
-        if offer(pool, boxes, t, x, offers[TOUCHED, k], stamp, settings, scratch):
+        if settings.verify and is_buried(pool, t, x, stamp):
+            continue
+        if offer(pool, boxes, t, x, offers[TOUCHED, k], stamp, settings, scratch, probes):
             news[told, 0], news[told, 1] = t, x
             told += 1
     for side in range(2):

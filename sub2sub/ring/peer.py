@@ -15,7 +15,7 @@ in which they were told.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,9 +24,19 @@ from sub2sub.overlay.descriptors import AROUND, Descriptor, Link, ring_distance
 from sub2sub.ring.layer import DRAWS
 from sub2sub.ring.need import Need, Needed
 from sub2sub.ring.partner import CHOICE
+from sub2sub.ring.pool import SPREAD
 from sub2sub.ring.settings import Partner, RingSettings
+from sub2sub.ring.tombstones import TOMBSTONES
 
-__all__ = ["Neighbour", "Report", "RingLink", "RingPeer"]
+__all__ = ["Neighbour", "Probe", "Report", "RingLink", "RingPeer"]
+
+Probe = Callable[[Descriptor], bool | None]
+"""Asks a peer whether it is there: True, False, or None if the answer is still to come."""
+
+
+def _slot(id: int) -> int:
+    """As `sub2sub.ring.tombstones.slot_of`."""
+    return ((id * SPREAD & 0xFFFFFFFF) * TOMBSTONES) >> 32
 
 
 @dataclass(slots=True)
@@ -65,6 +75,8 @@ class RingPeer:
         IDs around the ring.
     need : Needed, optional
         Which candidates are needed.
+    fresh : int
+        Age from which on a candidate has to answer before it is taken up: a cycle.
 
     Attributes
     ----------
@@ -72,6 +84,8 @@ class RingPeer:
         By ID.
     forgot : int
         When a neighbour was last removed: from then on, what was refused may be needed.
+    tombstones : dict
+        By slot, who did not answer and when (`sub2sub.ring.tombstones`).
 
     Examples
     --------
@@ -85,11 +99,14 @@ class RingPeer:
     """
 
     def __init__(
-        self, own: Descriptor, settings: RingSettings, around: int = AROUND, need: Needed | None = None
-    ) -> None:
+        self, own: Descriptor, settings: RingSettings, around: int = AROUND, need: Needed | None = None,
+        fresh: int = 1,
+    ) -> None:  # fmt: skip
         self.own, self.settings, self.around = own, settings, around
         self.need = need or Need(own, settings.max_steps)
+        self.fresh = fresh
         self.view: dict[int, Neighbour] = {}
+        self.tombstones: dict[int, tuple[int, int]] = {}
         self.forgot = -1
         self._order: list[Neighbour] | None = []
 
@@ -130,32 +147,54 @@ class RingPeer:
         return Report(fed, [RingLink(each.peer, each.stamp, each.since) for each in self.in_order()])
 
     def answer(
-        self, sender: Descriptor, told: Report, fed: Sequence[Link], now: int
+        self, sender: Descriptor, told: Report, fed: Sequence[Link], now: int, probe: Probe | None = None
     ) -> tuple[Report | None, list[Descriptor]]:
         """Take up what a request brought; returns what to send back, if anything, and the newcomers."""
         met = self.heard_from(sender.id, now)
         self._renew_all(told.ring)
         reply = self.report(fed) if self.settings.two_sided else None
-        newcomers = self.consider([*told.fed, *self._new_since(met, told.ring), Link(sender, now)], now)
+        newcomers = self.consider(
+            [*told.fed, *self._new_since(met, told.ring), Link(sender, now)], now, probe
+        )
         if met < 0:
             self.heard_from(sender.id, now)
         return reply, newcomers
 
-    def finish(self, partner: Descriptor, told: Report, now: int) -> list[Descriptor]:
+    def finish(
+        self, partner: Descriptor, told: Report, now: int, probe: Probe | None = None
+    ) -> list[Descriptor]:
         """Take up what the reply brought; returns the newcomers."""
         self._renew_all(told.ring)
         met = self.heard_from(partner.id, now)
-        return self.consider([*told.fed, *self._new_since(met, told.ring)], now)
+        return self.consider([*told.fed, *self._new_since(met, told.ring)], now, probe)
 
     def fail(self, partner: Descriptor, now: int) -> None:
         """Note that a partner did not answer, if it is still a neighbour."""
+        if self.settings.verify:
+            self.bury(partner.id, now)
         if partner.id in self.view:
             self.view[partner.id].met = now
             if self.settings.drop_failed:
                 self.remove(partner.id, now)
 
-    def consider(self, links: Iterable[Link | RingLink], now: int) -> list[Descriptor]:
-        """Take up what is needed, nearest first, then drop what is no longer; returns the newcomers."""
+    def bury(self, id: int, now: int) -> None:
+        """Note that a peer did not answer."""
+        self.tombstones[_slot(id)] = (id, now)
+
+    def is_buried(self, link: Link | RingLink) -> bool:
+        """Whether a link is no younger than the silence of the peer it leads to."""
+        id, when = self.tombstones.get(_slot(link.peer.id), (-1, -1))
+        return id == link.peer.id and link.stamp <= when
+
+    def consider(
+        self, links: Iterable[Link | RingLink], now: int, probe: Probe | None = None
+    ) -> list[Descriptor]:
+        """Take up what is needed, nearest first, then drop what is no longer; returns the newcomers.
+
+        `probe` asks a candidate that is needed whether it is there (`RingSettings.verify`). Where the answer
+        takes its time it returns None; the candidate is then to be considered again when it has answered.
+        Without `probe`, candidates are taken up unseen.
+        """
         oldest = now - self.settings.max_age if self.settings.max_age else 0
         view, may_be_needed, own = self.view, self.need.may_be, self.own.id
         unknown = []
@@ -168,6 +207,8 @@ class RingPeer:
         if not unknown:
             return []
         unknown.sort(key=lambda link: self._distance(link.peer))
+        if self.settings.verify and probe is not None:
+            return self._consider_verified(unknown, now, probe)
         neighbours = [each.peer for each in view.values()]
         candidates: dict[int, Descriptor] = {}
         for link in unknown:
@@ -183,6 +224,33 @@ class RingPeer:
                 view[link.peer.id] = Neighbour(link.peer, link.stamp, since=now)
         self.view = {id: each for id, each in view.items() if id in kept}
         self._order = None
+        return taken
+
+    def _consider_verified(self, queue: list[Link | RingLink], now: int, probe: Probe) -> list[Descriptor]:
+        taken: list[Descriptor] = []
+        while queue:
+            for link in queue:
+                if link.peer.id in self.view:
+                    self._renew(link)
+            queue = [link for link in queue if link.peer.id not in self.view and not self.is_buried(link)]
+            full = self.settings.cap and len(self.view) >= self.settings.cap
+            neighbours = [each.peer for each in self.view.values()]
+            place = -1 if full or not queue else self.need.first(neighbours, [link.peer for link in queue])
+            if place < 0:
+                break
+            link, queue = queue[place], queue[place + 1 :]
+            is_fresh = now - link.stamp < self.fresh
+            answered = is_fresh or probe(link.peer)
+            if answered:
+                stamp = link.stamp if is_fresh else now
+                self.view[link.peer.id] = Neighbour(link.peer, stamp, since=now)
+                taken.append(link.peer)
+            elif answered is not None:
+                self.bury(link.peer.id, now)
+        if taken:
+            kept = self.need.kept([each.peer for each in self.view.values()])
+            self.view = {id: each for id, each in self.view.items() if id in kept}
+            self._order = None
         return taken
 
     def heard_from(self, id: int, now: int) -> int:

@@ -58,6 +58,8 @@ class RingPool(NamedTuple):
     forgot: NDArray[np.int32]  # (n,) the last cycle in which a neighbour was removed
     shadow: NDArray[np.uint8]  # (n, 2, CELLS), see sub2sub.ring.shadow
     asked: NDArray[np.int64]  # (n, 2) cells asked for
+    buried: NDArray[np.int32]  # (n, tombstones) who did not answer, -1 for nobody,
+    buried_at: NDArray[np.int32]  # and in which cycle, see sub2sub.ring.tombstones
     top: NDArray[np.int64]  # (1,) first word never used
     words: NDArray[np.int32]
 
@@ -67,15 +69,15 @@ class RingPool(NamedTuple):
         return self.words
 
 
-def empty_pool(n: int, d: int) -> RingPool:
+def empty_pool(n: int, d: int, tombstones: int = 16) -> RingPool:
     """Views without neighbours, and a pool to begin with."""
     row = np.zeros
     words = np.empty(_fields(d) * (USUAL * n + 4096), np.int32)
     words[:MARGIN] = EMPTY
     return RingPool(
         row(n, np.int64), row(n, np.int32), row(n, np.int32), np.full(n, -1, np.int32),
-        aligned((n, 2, CELLS), UNKNOWN, np.uint8), row((n, 2), np.int64), np.full(1, MARGIN),
-        words,
+        aligned((n, 2, CELLS), UNKNOWN, np.uint8), row((n, 2), np.int64),
+        np.full((n, tombstones), -1, np.int32), row((n, tombstones), np.int32), np.full(1, MARGIN), words,
     )  # fmt: skip
 
 

@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import hot, rule
-from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number
-from sub2sub.overlay.network import Network, attempts, reaches
+from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
+from sub2sub.overlay.network import Network, answers
 from sub2sub.overlay.views import table_links
 from sub2sub.ring.layer import Ring
 from sub2sub.ring.pool import PEER, STAMP, get, put, size_of
@@ -37,16 +37,11 @@ TRIES = 3  # times a probe, or its answer, is sent within a cycle while it is lo
 
 @rule
 def _answers(faults, i, other, draws, k, counts):
-    """Whether a probe of i reaches another peer, and its answer i; adds to messages and failures."""
-    if not reaches(faults.alive, faults.group, i, other):
-        counts[0] += TRIES
-        counts[1] += 1
-        return False
-    there, lost_there = attempts(draw(draws, 2 * k), faults.loss, TRIES)
-    back, lost_back = attempts(draw(draws, 2 * k + 1), faults.loss, TRIES)
-    counts[0] += there + (0 if lost_there else back)
-    counts[1] += lost_there or lost_back
-    return not (lost_there or lost_back)
+    """Whether a peer answers a probe of i; adds to messages and failures."""
+    answered, messages = answers(faults, i, other, draws, k, TRIES)
+    counts[0] += messages
+    counts[1] += not answered
+    return answered
 
 
 @hot

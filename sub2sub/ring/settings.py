@@ -38,7 +38,16 @@ class RingSettings:
     max_age : int
         Oldest link to keep or take up, in cycles; 0 for no limit. Too short a limit drops live neighbours.
     drop_failed : bool
-        Whether a neighbour that does not answer is dropped.
+        Whether a neighbour that does not answer is dropped at once.
+    tries : int
+        Times a request, a probe of a candidate, or an answer is sent while it is lost: with one, every lost
+        message looks like a dead peer.
+    verify : bool
+        Whether a candidate that nobody has heard from in this cycle is probed before it is taken up. Taken
+        up unseen, a dead one hides live ones behind it until it is found out.
+    join : bool
+        Whether a newcomer asks for its neighbours at once (`sub2sub.ring.joining`) instead of waiting for
+        gossip to find them.
     max_steps : int
         Cuts after which the question whether a neighbour is superfluous is given up and it is kept, 0 for
         never. How often that happens is reported with every step as `given_up`.
@@ -56,20 +65,26 @@ class RingSettings:
     hello: bool = True
     max_age: int = 40
     drop_failed: bool = True
+    tries: int = 3
+    verify: bool = True
+    join: bool = True
     max_steps: int = 10_000
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
         if self.exchanges < 0:
             raise InputError(f"ring.exchanges: expected 0 or more, got {self.exchanges}")
+        if self.tries < 1:
+            raise InputError(f"ring.tries: expected 1 or more, got {self.tries}")
         for name in ("cap", "max_age", "max_steps"):
             if getattr(self, name) < 0:
                 raise InputError(f"ring.{name}: expected 0 (no limit) or more, got {getattr(self, name)}")
 
     @classmethod
     def paper(cls, **changes: Any) -> RingSettings:
-        """The protocol as published: no hello, no ages, nothing dropped."""
-        return cls(**{"hello": False, "max_age": 0, "drop_failed": False, **changes})
+        """The protocol as published: no hello, no ages, nothing dropped, sent twice, verified or hurried."""
+        off = {"hello": False, "max_age": 0, "drop_failed": False, "tries": 1, "verify": False, "join": False}
+        return cls(**{**off, **changes})
 
 
 class StepSettings(NamedTuple):
@@ -79,6 +94,8 @@ class StepSettings(NamedTuple):
     exchanges: int
     two_sided: int
     drop_failed: int
+    tries: int
+    verify: int
     cap: int
     max_steps: int
     aged: int  # whether links have an age
@@ -97,5 +114,6 @@ class StepSettings(NamedTuple):
         oldest = cycle - settings.max_age if settings.max_age else 0
         return cls(
             int(settings.partner), settings.exchanges, int(settings.two_sided), int(settings.drop_failed),
-            settings.cap, settings.max_steps, int(settings.max_age > 0), oldest, cycle,
+            settings.tries, int(settings.verify), settings.cap, settings.max_steps,
+            int(settings.max_age > 0), oldest, cycle,
         )  # fmt: skip

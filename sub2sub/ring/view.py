@@ -39,6 +39,7 @@ from sub2sub.ring.pool import (
     witness_of,
     write_tried,
 )
+from sub2sub.ring.probes import is_there
 from sub2sub.ring.scratch import (
     DROPPED,
     POINT,
@@ -61,6 +62,7 @@ from sub2sub.ring.shadow import (
     inside_cells,
     lower_cells,
 )
+from sub2sub.ring.tombstones import bury
 
 __all__ = ["drop_hidden", "is_hidden", "offer", "remove"]
 
@@ -142,8 +144,11 @@ def _add_on_side(pool, boxes, t, x, side, place, nearer, way, scratch):
 
 
 @rule
-def offer(pool, boxes, t, x, touched, stamp, settings, scratch):
-    """Offer x, which overlaps and is no neighbour, to t, whose frame is in `scratch`; whether t took it."""
+def offer(pool, boxes, t, x, touched, stamp, settings, scratch, probes):
+    """Offer x, which overlaps and is no neighbour, to t, whose frame is in `scratch`; whether t took it.
+
+    One that is needed has to answer first, unless it was heard from in this cycle.
+    """
     n = boxes.shape[0]
     up = way_up(t, x, n)
     place = np.int64(-1)
@@ -153,6 +158,11 @@ def offer(pool, boxes, t, x, touched, stamp, settings, scratch):
         if nearer < 0:
             continue
         if place < 0:
+            if settings.verify and stamp < settings.cycle:
+                if not is_there(probes, t, x, settings.tries):
+                    bury(pool, t, x, settings.cycle)
+                    return False
+                stamp = settings.cycle
             place = _take_up(pool, t, x, up, n, stamp, settings.cycle, scratch.point.shape[0])
             scratch.counts[TAKEN] += 1
         _add_on_side(pool, boxes, t, x, side, place, nearer, way, scratch)

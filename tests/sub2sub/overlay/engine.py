@@ -16,7 +16,8 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import Descriptor, Link
 from sub2sub.overlay.network import Network
 from sub2sub.ring import layer as ring
-from sub2sub.ring.peer import RingPeer
+from sub2sub.ring.newcomer import Newcomer
+from sub2sub.ring.peer import Probe, RingPeer
 from sub2sub.ring.settings import RingSettings
 from sub2sub.vicinity import rules as vicinity
 from sub2sub.vicinity.peer import VicinityPeer
@@ -163,6 +164,16 @@ class FigureThree:
                 taken.append(peer)
         return taken, self.needed(view)
 
+    def first(self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor]) -> int:
+        view = {peer.id: peer for peer in neighbours}
+        for place, peer in enumerate(candidates):
+            if peer.id in self.needed({**view, peer.id: peer}):
+                return place
+        return -1
+
+    def kept(self, neighbours: Sequence[Descriptor]) -> set[int]:
+        return self.needed({peer.id: peer for peer in neighbours})
+
     def forget(self) -> None:
         pass
 
@@ -174,6 +185,8 @@ def naive_box(peer: Descriptor) -> naive.Box:
 @dataclass
 class RingCost(Cost):
     hellos: int = 0
+    verifying: int = 0
+    joining: int = 0
     news: list[tuple[int, Descriptor]] = field(default_factory=list)
 
 
@@ -181,6 +194,7 @@ class RingEngine:
     def __init__(self, population: Sequence[Descriptor], settings: RingSettings, seed: int) -> None:
         self.settings, self.seed, self.n = settings, seed, len(population)
         self.peers = [self.peer(own) for own in population]
+        self.contacts: dict[int, int] = {}
 
     def peer(self, own: Descriptor) -> RingPeer:
         return RingPeer(own, self.settings, around=self.n, need=FigureThree(own))
@@ -189,12 +203,14 @@ class RingEngine:
         """Step everybody; `fed` are the links each has from the layers below."""
         cost = RingCost()
         known = [[Link(self.peers[peer].own, stamp) for peer, stamp in row] for row in fed]
+        self.join(cycle, network, known, cost)
         for number, peer in enumerate(self.peers):
             if not network.alive[number]:
                 continue
             dice = Dice.of(self.seed, ring.STREAM, cycle).of_peer(number)
             peer.expire(cycle)
-            self.note(cost, number, peer.consider(known[number], cycle))
+            probe = self.probe(number, cycle, network, cost)
+            self.note(cost, number, peer.consider(known[number], cycle, probe))
             for turn in range(self.settings.exchanges):
                 partner = peer.partner(turn, dice)
                 if partner:
@@ -202,6 +218,45 @@ class RingEngine:
         if self.settings.hello:
             self.say_hello(cycle, network, cost)
         return cost
+
+    def asks(self, a: int, b: int, cycle: int, network: Network) -> tuple[bool, int]:
+        """Whether b answers a, each message sent again while it is lost; and the messages."""
+        dice, tries = Dice.of(self.seed, ring.VERIFYING, cycle).of_peer(a).of_peer(b), self.settings.tries
+        if not reaches(network, a, b):
+            return False, tries
+        there, arrives = copies(dice, 0, network.loss, tries)
+        back, returns = copies(dice, 1, network.loss, tries)
+        return arrives and returns, there + back * arrives
+
+    def probe(self, number: int, cycle: int, network: Network, cost: RingCost) -> Probe:
+        def ask(peer: Descriptor) -> bool:
+            answered, messages = self.asks(number, peer.id, cycle, network)
+            cost.verifying += messages
+            cost.failed += not answered
+            return answered
+
+        return ask
+
+    def join(self, cycle: int, network: Network, known: list[list[Link]], cost: RingCost) -> None:
+        """Let newcomers with a contact ask for their neighbours."""
+        for number, contact in sorted(self.contacts.items()):
+            if not network.alive[number]:
+                continue
+            peer = self.peers[number]
+            newcomer = Newcomer(peer, self.peers[contact].own, cycle)
+            while (other := newcomer.next()) is not None:
+                answered, messages = self.asks(number, other.id, cycle, network)
+                cost.joining += messages
+                cost.failed += not answered
+                if answered:
+                    asked = self.peers[other.id]
+                    links = [link.peer for link in known[other.id]]
+                    links += [each.peer for each in asked.in_order()]
+                    asked.consider([Link(peer.own, cycle)], cycle, self.probe(other.id, cycle, network, cost))
+                    newcomer.answered(other, links)
+                else:
+                    newcomer.silent(other)
+        self.contacts = {}
 
     def note(self, cost: RingCost, number: int, newcomers: list[Descriptor]) -> None:
         cost.news += [(number, newcomer) for newcomer in newcomers]
@@ -211,21 +266,29 @@ class RingEngine:
         known: list[list[Link]], dice: Dice, cost: RingCost,
     ) -> None:  # fmt: skip
         a, b = peer.own.id, other.own.id
-        lost = dice.chance(turn * ring.DRAWS + ring.REQUEST, network.loss)
-        if not cost.send(reaches(network, a, b) and not lost):
+        tries = self.settings.tries
+        sent, arrives = copies(dice, turn * ring.DRAWS + ring.REQUEST, network.loss, tries)
+        if not reaches(network, a, b):
+            sent, arrives = tries, False
+        if not cost.send(arrives, sent):
             peer.fail(other.own, cycle)
             return
-        reply, newcomers = other.answer(peer.own, peer.report(known[a]), known[b], cycle)
+        report, probe = peer.report(known[a]), self.probe(b, cycle, network, cost)
+        reply, newcomers = other.answer(peer.own, report, known[b], cycle, probe)
         self.note(cost, b, newcomers)
-        if reply and cost.send(not dice.chance(turn * ring.DRAWS + ring.REPLY, network.loss)):
-            self.note(cost, a, peer.finish(other.own, reply, cycle))
+        if reply:
+            sent, arrives = copies(dice, turn * ring.DRAWS + ring.REPLY, network.loss, tries)
+            if cost.send(arrives, sent):
+                probe = self.probe(a, cycle, network, cost)
+                self.note(cost, a, peer.finish(other.own, reply, cycle, probe))
 
     def say_hello(self, cycle: int, network: Network, cost: RingCost) -> None:
         dice = Dice.of(self.seed, ring.STREAM, cycle).of_peer(self.n)
         for k, (teller, told) in enumerate(cost.news):
             cost.hellos += 1
             if reaches(network, teller, told.id) and not dice.chance(k, network.loss):
-                self.peers[told.id].consider([Link(self.peers[teller].own, cycle)], cycle)
+                probe = self.probe(told.id, cycle, network, cost)
+                self.peers[told.id].consider([Link(self.peers[teller].own, cycle)], cycle, probe)
 
     def links(self) -> list[list[tuple[int, int, int, int]]]:
         """Everybody's neighbours in the order of the ring: number, stamp, met, since."""

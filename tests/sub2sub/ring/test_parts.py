@@ -16,8 +16,10 @@ from sub2sub.geometry.cover import ask, heap_for, stack_for
 from sub2sub.geometry.labels import Labels
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.memory import LANES32
+from sub2sub.overlay.network import Network
 from sub2sub.ring.offers import consider, note
 from sub2sub.ring.pool import STAMP, empty_pool, place_of
+from sub2sub.ring.probes import Probes
 from sub2sub.ring.scratch import forget_lists, new_scratch
 from sub2sub.ring.settings import RingSettings, StepSettings
 from sub2sub.ring.shadow import (
@@ -208,13 +210,13 @@ def test_depths_are_in_the_order_of_distances(near: int, far: int) -> None:
 
 
 @kernel
-def _offer(pool, boxes, t, x, settings, scratch, news):
+def _offer(pool, boxes, t, x, settings, scratch, probes, news):
     forget_lists(scratch)
     frame_of(boxes, pool.shadow, t, scratch.frame)
     if touched_cells(boxes, x, scratch.frame) == 0:
         return 0
     noted = note(pool, boxes, t, x, settings.cycle, scratch, np.int64(0))
-    return consider(pool, boxes, t, noted, settings, scratch, news, np.int64(0))
+    return consider(pool, boxes, t, noted, settings, scratch, probes, news, np.int64(0))
 
 
 @kernel
@@ -246,6 +248,7 @@ def test_a_view_is_at_any_time_what_figure_3_selects(boxes: NDArray[np.int32], d
     t = data.draw(st.integers(0, n - 1))
     wide, pool, scratch = padded_boxes(boxes), empty_pool(n, d), new_scratch(d, 64)
     news = np.empty((64, 2), np.int64)
+    probes = Probes(Network.whole(n).faults(), np.uint64(1), np.zeros(2, np.int64))
     seen: set[int] = set()
     moves = data.draw(st.lists(st.tuples(st.integers(0, n - 2), st.booleans()), min_size=1, max_size=40))
     for cycle, (number, away) in enumerate(moves, start=1):
@@ -257,7 +260,7 @@ def test_a_view_is_at_any_time_what_figure_3_selects(boxes: NDArray[np.int32], d
             before.discard(x)
             seen = before
         else:
-            taken = _offer(pool, wide, t, x, step, scratch, news)
+            taken = _offer(pool, wide, t, x, step, scratch, probes, news)
             seen = before | {x}
             assert taken == (x not in before and x in needed(boxes, t, seen))
         held = pool.peer[pool.start[t] : pool.start[t] + pool.size[t]].tolist()

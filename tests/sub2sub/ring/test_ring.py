@@ -93,6 +93,9 @@ def histories(draw: st.DrawFn) -> History:
             hello=draw(st.booleans()),
             max_age=draw(st.sampled_from([0, 3, 6])),
             drop_failed=draw(st.booleans()),
+            tries=draw(st.integers(1, 3)),
+            verify=draw(st.booleans()),
+            join=draw(st.booleans()),
             max_steps=0,
         ),
     )
@@ -111,8 +114,13 @@ def ring_of(history: History) -> tuple[Ring, Any, Any]:
 
 
 def change(history: History, layer: Ring, engine: RingEngine, cycle: int) -> None:
-    """Some subscribe to something else: everybody forgets them, and they start afresh."""
+    """Some subscribe to something else: everybody forgets them, and they start afresh.
+
+    Each but the first has a contact; those whose contact starts afresh as well wait for gossip.
+    """
     peers = np.arange(0, history.n, 3)
+    contacts = (peers + history.rng.integers(1, history.n, peers.size)) % history.n
+    contacts[0] = -1
     holders, others, _ = layer.links()
     lost = np.isin(others, peers)
     drop_ring_links(layer, np.stack([holders[lost], others[lost]], axis=1), cycle)
@@ -121,11 +129,13 @@ def change(history: History, layer: Ring, engine: RingEngine, cycle: int) -> Non
             peer.remove(x, cycle)
     lows, highs = history.boxes(peers.size)
     layer.boxes[peers, 0, : history.d], layer.boxes[peers, 1, : history.d] = lows, highs
-    layer.join(peers, np.full(peers.size, -1), cycle)
+    layer.join(peers, contacts, cycle)
     population = descriptors(naive_boxes(layer.boxes, history.d))
-    for number in peers.tolist():
+    for number, contact in zip(peers.tolist(), contacts.tolist(), strict=True):
         engine.peers[number] = engine.peer(population[number])
         engine.peers[number].forgot = cycle
+        if history.ring.join and contact >= 0 and contact not in peers:
+            engine.contacts[number] = contact
 
 
 def in_step_with_its_peers(history: History, layer: Ring, cyclon: Any, vicinity: Any) -> None:
@@ -139,7 +149,11 @@ def in_step_with_its_peers(history: History, layer: Ring, cyclon: Any, vicinity:
         fed = [near[t] + random[t] for t in range(history.n)]
         counts, expected = layer.step(cycle, network), engine.step(cycle, network, fed)
         assert held_by(layer) == engine.links()
-        assert counts["messages"] == expected.messages + expected.hellos
+        assert counts["verifying"] == expected.verifying
+        assert counts["joining"] == expected.joining
+        assert counts["messages"] == sum(
+            (expected.messages, expected.hellos, expected.verifying, expected.joining)
+        )
         assert counts["failed"] == expected.failed
         assert counts["hellos"] == expected.hellos
         assert counts["taken"] == len(expected.news)

@@ -1,0 +1,185 @@
+"""Joining at once: a newcomer asks for its ring neighbours instead of waiting for gossip to find them.
+
+Not in Sub-2-Sub, whose newcomers know one random peer and gossip like everybody else; it then takes them 16
+cycles to find their neighbours, and they miss most events until then. Here a newcomer first walks to somebody
+whose subscription overlaps its own, as a publisher walks to a match (`sub2sub.events.publishing`): it asks
+its contact whom it knows, then the nearest of those, and so on. From there on it asks those that Figure 3
+selects for it, one after the other, until it has asked all of them. A peer that is asked answers with all its
+links, and if it overlaps the newcomer, it takes it up where it needs it.
+
+Asking is verifying: one that does not answer is taken out again, and those it hid are considered anew. All of
+that happens within the newcomer's first cycle, and is billed. A contact that has joined in the same cycle
+has nothing to tell; where everybody starts at once, gossip is all there is.
+
+`sub2sub.ring.newcomer` is the readable form, which decides the same.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.kernels.compilation import hot, rule
+from sub2sub.kernels.randomness import peer_key
+from sub2sub.overlay.network import answers
+from sub2sub.overlay.views import peer_of
+from sub2sub.ring.offers import consider, note
+from sub2sub.ring.pool import MET, PEER, get, place_of, put, size_of
+from sub2sub.ring.scratch import forget_lists
+from sub2sub.ring.shadow import frame_of
+from sub2sub.ring.tombstones import bury
+from sub2sub.ring.view import remove
+
+__all__ = ["ASKS", "KNOWN", "WALK", "Asked", "box_distance", "join_ring", "new_asked"]
+
+WALK = 20  # peers asked on the way to one that overlaps
+ASKS = 400  # peers asked in all
+KNOWN = 4096  # peers that a newcomer keeps in mind
+STRANGER, HEARD_OF, ANSWERED, SILENT = range(4)  # what a newcomer knows of a peer
+MESSAGES, FAILED, LINKS = range(3)
+
+
+class Asked(NamedTuple):
+    """What one newcomer has heard of, and what all of them cost."""
+
+    known: NDArray[np.int64]  # (KNOWN,) peers in the order in which it heard of them
+    size: NDArray[np.int64]  # (1,)
+    state: NDArray[np.int8]  # (n,) of each peer, `STRANGER` between two newcomers
+    counts: NDArray[np.int64]  # messages, questions in vain, links told
+
+
+def new_asked(n: int) -> Asked:
+    """Space for the newcomers of a population."""
+    return Asked(
+        np.empty(KNOWN, np.int64), np.zeros(1, np.int64), np.zeros(n, np.int8), np.zeros(3, np.int64)
+    )
+
+
+@rule
+def box_distance(boxes, a, b, d):
+    """Squared distance of two boxes; -1 if they overlap."""
+    overlap, total = True, 0.0
+    for k in range(d):
+        gap = max(boxes[a, 0, k] - boxes[b, 1, k], boxes[b, 0, k] - boxes[a, 1, k])
+        overlap &= gap < 0.0
+        if gap > 0.0:
+            total += gap * gap
+    return -1.0 if overlap else total
+
+
+@rule
+def _hear_of(asked, newcomer, peer):
+    if peer != newcomer and asked.state[peer] == STRANGER and asked.size[0] < KNOWN:
+        asked.state[peer] = HEARD_OF
+        asked.known[asked.size[0]] = peer
+        asked.size[0] += 1
+
+
+@rule
+def _ask(pool, feeds, probes, tries, newcomer, peer, asked):
+    """Ask a peer for its links; whether it answered."""
+    answered, messages = answers(
+        probes.faults, newcomer, peer, peer_key(peer_key(probes.key, newcomer), peer), 0, tries
+    )
+    asked.counts[MESSAGES] += messages
+    if not answered:
+        asked.counts[FAILED] += 1
+        asked.state[peer] = SILENT
+        return False
+    asked.state[peer] = ANSWERED
+    for k in range(feeds.near_size[peer]):
+        _hear_of(asked, newcomer, peer_of(feeds.near[peer, k]))
+    for k in range(feeds.random_size[peer]):
+        _hear_of(asked, newcomer, peer_of(feeds.random[peer, k]))
+    for k in range(pool.size[peer]):
+        _hear_of(asked, newcomer, get(pool, peer, PEER, k))
+    told = np.int64(feeds.near_size[peer]) + np.int64(feeds.random_size[peer]) + size_of(pool, peer)
+    asked.counts[LINKS] += told
+    return True
+
+
+@rule
+def _nearest(boxes, newcomer, d, asked):
+    """The nearest peer heard of and not asked yet, of equally near ones the first; -1 for none."""
+    best, least = np.int64(-1), np.inf
+    for k in range(asked.size[0]):
+        peer = asked.known[k]
+        if asked.state[peer] == HEARD_OF:
+            distance = box_distance(boxes, newcomer, peer, d)
+            if distance < least:
+                best, least = peer, distance
+    return best
+
+
+@rule
+def _consider_known(pool, labels, boxes, newcomer, first, settings, step, probes, asked):
+    """Let the newcomer consider those it has heard of, from number `first` on, silent ones left out."""
+    d, count = step.own.point.shape[0], np.int64(0)
+    for k in range(first, asked.size[0]):
+        peer = asked.known[k]
+        if asked.state[peer] != SILENT and box_distance(boxes, newcomer, peer, d) < 0.0:
+            count = note(pool, labels, newcomer, peer, settings.cycle, step.own, count)
+    if count > 0:
+        consider(pool, labels, newcomer, count, settings, step.own, probes, step.news, np.int64(0))
+
+
+@rule
+def _introduce(pool, labels, newcomer, peer, settings, step, probes):
+    """Let a peer that was asked take the newcomer up, if it needs it."""
+    forget_lists(step.partner)
+    frame_of(labels, pool.shadow, peer, step.partner.frame)
+    if place_of(pool, peer, newcomer) < 0:
+        count = note(pool, labels, peer, newcomer, settings.cycle, step.partner, np.int64(0))
+        if count > 0:
+            consider(pool, labels, peer, count, settings, step.partner, probes, step.news, np.int64(0))
+
+
+@rule
+def _first_not_asked(pool, newcomer, asked):
+    for place in range(pool.size[newcomer]):
+        if asked.state[get(pool, newcomer, PEER, place)] == HEARD_OF:
+            return np.int64(place)
+    return np.int64(-1)
+
+
+@hot
+def join_ring(pool, labels, boxes, feeds, settings, probes, step, asked, newcomer, contact):
+    """Let a newcomer ask from `contact` on; how many it asked. Others may have taken it up already."""
+    d, asks = step.own.point.shape[0], 0
+    forget_lists(step.own)
+    frame_of(labels, pool.shadow, newcomer, step.own.frame)
+    asked.size[0] = 0
+    _hear_of(asked, newcomer, contact)
+    for place in range(pool.size[newcomer]):
+        _hear_of(asked, newcomer, get(pool, newcomer, PEER, place))
+    peer = np.int64(contact)
+    while peer >= 0 and asks < WALK:
+        asks += 1
+        if _ask(pool, feeds, probes, settings.tries, newcomer, peer, asked):
+            if box_distance(boxes, newcomer, peer, d) < 0.0:
+                _introduce(pool, labels, newcomer, peer, settings, step, probes)
+                break
+        else:
+            bury(pool, newcomer, peer, settings.cycle)
+        peer = _nearest(boxes, newcomer, d, asked)
+    considered = np.int64(0)
+    while True:
+        _consider_known(pool, labels, boxes, newcomer, considered, settings, step, probes, asked)
+        considered = asked.size[0]
+        place = _first_not_asked(pool, newcomer, asked)
+        if place < 0 or asks == ASKS:
+            break
+        asks += 1
+        peer = get(pool, newcomer, PEER, place)
+        if _ask(pool, feeds, probes, settings.tries, newcomer, peer, asked):
+            put(pool, newcomer, MET, place, settings.cycle)
+            _introduce(pool, labels, newcomer, peer, settings, step, probes)
+        else:
+            bury(pool, newcomer, peer, settings.cycle)
+            remove(pool, labels, newcomer, place, settings, step.own)
+            considered = np.int64(0)  # whoever it hid may be needed now
+    for k in range(asked.size[0]):
+        asked.state[asked.known[k]] = STRANGER
+    return asks

@@ -1,0 +1,95 @@
+"""A newcomer that asks for its ring neighbours at once: the readable form of `sub2sub.ring.joining`.
+
+`next` names whom to ask, `answered` and `silent` take what came of it, until nobody is left to be asked. What
+is asked for is everything a peer knows: its proximity, random and ring links, in this order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sub2sub.overlay.descriptors import Descriptor, Link
+from sub2sub.ring.joining import ASKS, KNOWN, WALK
+from sub2sub.ring.peer import RingPeer
+
+__all__ = ["Newcomer"]
+
+
+class Newcomer:
+    """The questions of one newcomer.
+
+    Parameters
+    ----------
+    ring : RingPeer
+        Its ring links; others may have taken it up already.
+    contact : Descriptor
+    now : int
+
+    Examples
+    --------
+    >>> from sub2sub.ring.settings import RingSettings
+    >>> own, contact, other = (Descriptor.of(id, [0.0], [1.0]) for id in (10, 20, 30))
+    >>> newcomer = Newcomer(RingPeer(own, RingSettings()), contact, now=5)
+    >>> newcomer.next().id
+    20
+    >>> newcomer.answered(contact, [other])
+    >>> newcomer.next().id, sorted(newcomer.ring.view)
+    (30, [20, 30])
+    """
+
+    def __init__(self, ring: RingPeer, contact: Descriptor, now: int) -> None:
+        self.ring, self.now = ring, now
+        self.known: dict[int, Descriptor] = {}
+        self.asked: set[int] = set()
+        self.gone: set[int] = set()
+        self.walking = True
+        self._hear_of([contact, *(each.peer for each in ring.in_order())])
+
+    def next(self) -> Descriptor | None:
+        """Whom to ask next; None when there is nobody."""
+        if self.walking and len(self.asked) < WALK:
+            waiting = [peer for id, peer in self.known.items() if id not in self.asked]
+            if waiting:
+                return (
+                    min(waiting, key=self.ring.own.squared_distance) if self.asked else waiting[0]
+                )  # its contact
+        if self.walking:
+            self.walking = False
+            self._consider(self.known.values())
+        if len(self.asked) < ASKS:
+            for each in self.ring.in_order():
+                if each.peer.id not in self.asked:
+                    return each.peer
+        return None
+
+    def answered(self, peer: Descriptor, links: Iterable[Descriptor]) -> None:
+        """Take the answer of a peer: whom it knows."""
+        self.asked.add(peer.id)
+        new = self._hear_of(links)
+        if self.walking:
+            if self.ring.own.overlaps(peer):
+                self.walking = False
+                self._consider(self.known.values())
+        else:
+            self.ring.view[peer.id].met = self.now
+            self._consider(new)
+
+    def silent(self, peer: Descriptor) -> None:
+        """Note that a peer did not answer."""
+        self.asked.add(peer.id)
+        self.gone.add(peer.id)
+        self.ring.bury(peer.id, self.now)
+        if not self.walking:
+            self.ring.remove(peer.id, self.now)
+            self._consider(self.known.values())
+
+    def _hear_of(self, peers: Iterable[Descriptor]) -> list[Descriptor]:
+        new = []
+        for peer in peers:
+            if peer.id not in self.known and peer.id != self.ring.own.id and len(self.known) < KNOWN:
+                self.known[peer.id] = peer
+                new.append(peer)
+        return new
+
+    def _consider(self, peers: Iterable[Descriptor]) -> None:
+        self.ring.consider([Link(peer, self.now) for peer in peers if peer.id not in self.gone], self.now)

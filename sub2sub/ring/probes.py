@@ -1,0 +1,33 @@
+"""Asking a candidate whether it is there, before it is taken up (`RingSettings.verify`)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.kernels.compilation import rule
+from sub2sub.kernels.randomness import peer_key
+from sub2sub.overlay.network import Faults, answers
+
+__all__ = ["Probes", "is_there"]
+
+MESSAGES, FAILED = range(2)
+
+
+class Probes(NamedTuple):
+    """What asking takes: the network, the key of the draws, and where messages are counted."""
+
+    faults: Faults
+    key: np.uint64
+    counts: NDArray[np.int64]  # messages and those that asked in vain, then what the layer counts
+
+
+@rule
+def is_there(probes, t, x, tries):
+    """Whether x answers t. Each pair has draws of its own, so it does not matter who asks first."""
+    answered, messages = answers(probes.faults, t, x, peer_key(peer_key(probes.key, t), x), 0, tries)
+    probes.counts[MESSAGES] += messages
+    probes.counts[FAILED] += not answered
+    return answered
