@@ -97,6 +97,7 @@ def test_a_misspelled_key_is_not(file: dict[str, Any], drawn: st.DataObject):
         ("experiment", "cycles = true"),
         ("experiment", "seeds = 3"),
         ("experiment", "system = 'camcast'\n[layers.ring]\nexchanges = 2"),
+        ("experiment", "[layers]\nsizes = [8, 8, 8]"),  # of hpmcast, which has to be named
         ("experiment", "[layers.ring]\npartner = 'rondom'"),
         ("experiment", "[[faults]]\nkind = 'crush'"),
         ("experiment", "[[faults]]\nkind = 'loss'\nat = 3"),
