@@ -287,6 +287,9 @@ class Member:
             self.seen.popitem(last=False)
         self.counts["delivered"] += 1
         self.deliver(event)
+        if event.round >= m.MAX_ROUND:
+            self.counts["too far"] += 1
+            return
         upward, within = self._targets(event.upward, dice)
         trace.upward, trace.within = len(upward), len(within)
         self.counts["upward"] += len(upward)

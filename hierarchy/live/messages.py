@@ -60,6 +60,8 @@ __all__ = [
     "Weighed",
 ]
 
+MAX_ROUND = 1024  # an event that has come so far goes no further
+
 
 @dataclass(frozen=True)
 class Event:

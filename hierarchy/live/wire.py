@@ -164,7 +164,7 @@ CHECKS: dict[str, Check] = {
     "name": octets(NAME, NAME),
     "topic": _topic,
     "publisher": number,
-    "round": lambda value, where: integer(value, where, MAX_STEPS),
+    "round": lambda value, where: integer(value, where, m.MAX_ROUND),
     "upward": _probability,
     "weight": _weight,
     "total": _weight,

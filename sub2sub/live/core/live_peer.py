@@ -292,6 +292,9 @@ class Core:
             return []
         self.counts["delivered"] += 1
         self.deliver(event)
+        if event.hops >= m.MAX_HOPS:
+            self.counts["too far"] += 1
+            return []
         onward = replace(event, hops=event.hops + 1)
         targets = self.events.begin(onward, sender, self._views(), self.now, draws(EVENTS))
         return [m.Send(peer, onward) for peer in targets]

@@ -48,6 +48,8 @@ class Mention(NamedTuple):
 
 Mentions = tuple[Mention, ...]
 
+MAX_HOPS = 1 << 16
+
 
 @dataclass(frozen=True)
 class Shuffle:
@@ -123,7 +125,10 @@ class Probed:
 
 @dataclass(frozen=True)
 class Event:
-    """An event on its way: its name (16 bytes), where it is, how many hops it has made, what it says."""
+    """An event on its way: its name (16 bytes), where it is, how many hops it has made, what it says.
+
+    After `MAX_HOPS` hops it goes no further.
+    """
 
     name: bytes
     point: tuple[float, ...]

@@ -8,6 +8,7 @@ host send one another stays on it.
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import secrets
 from abc import ABC, abstractmethod
@@ -22,6 +23,8 @@ from sub2sub.live.wire.framing import LENGTH, Frame, Protocol
 from sub2sub.live.wire.limits import Limits
 
 __all__ = ["Host", "Inside"]
+
+LOG = logging.getLogger(__name__)
 
 
 class Inside:
@@ -172,7 +175,11 @@ class Host(ABC):
             await asyncio.sleep(self.period * (0.9 + 0.2 * self.dice.random()))
             self._ticked = asyncio.get_running_loop().time()
             for core in list(self.cores.values()):
-                self.dispatch(core, self.tick_core(core))
+                try:
+                    self.dispatch(core, self.tick_core(core))
+                except Exception:  # a defect in one cycle must not stop the peer's clock for ever
+                    self.connections.counts["broken ticks"] += 1
+                    LOG.exception("the tick of peer %d failed", core.own.id)
                 await asyncio.sleep(0)
 
     def _failure(self, core: Any, send: Any) -> Callable[[], None]:

@@ -55,7 +55,6 @@ UNIT = 100  # steps of a clock in a cycle: what ages are counted in
 HEAD = struct.Struct(">QHB")  # sequence ID, port, number of attributes
 MAX_LINKS = 2048  # mentions in one list
 MAX_AGE = 1 << 19  # steps of a clock
-MAX_HOPS = 1 << 16
 NAME = 16  # bytes of an event's name
 
 KINDS: dict[int, type[Any]] = {
@@ -144,7 +143,7 @@ CHECKS: dict[str, Check] = {
     "sender": _descriptor,
     "name": octets(NAME, NAME),
     "point": _point,
-    "hops": lambda value, where: integer(value, where, MAX_HOPS),
+    "hops": lambda value, where: integer(value, where, m.MAX_HOPS),
     "data": octets(MAX_DATA),
     "took": boolean,
 }

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.messages import Mention
-from sub2sub.live.wire.format import MAX_AGE, MAX_HOPS
+from sub2sub.live.wire.format import MAX_AGE
 from sub2sub.overlay.descriptors import Descriptor
 
 numbers = st.integers(0, 2**64 - 1)
@@ -44,7 +44,7 @@ def messages(d: int | None = None) -> st.SearchStrategy[m.Message]:
         st.builds(m.Ring, exchange, descriptors(d), links, links),
         st.builds(m.RingBack, exchange, links, links),
         st.builds(m.Hello, descriptors(d)),
-        st.builds(m.Event, name, point, st.integers(0, MAX_HOPS), st.binary(max_size=64)),
+        st.builds(m.Event, name, point, st.integers(0, m.MAX_HOPS), st.binary(max_size=64)),
         st.builds(m.Taken, name, st.booleans()),
         st.builds(m.Ask, exchange, point),
         st.just(m.Leave()),

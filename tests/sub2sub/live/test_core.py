@@ -161,3 +161,14 @@ def test_a_ring_view_never_grows_beyond_its_cap() -> None:
         )
         made.receive(m.Ring(part, peer(8), links, ()), 8, dice)
     assert len(made.ring.view) == cap
+
+
+def test_an_event_that_has_come_too_far_is_delivered_and_goes_no_further() -> None:
+    heard: list[m.Event] = []
+    made, dice = core(heard), draws()
+    made.join([peer(9)])
+    made.tick(dice)
+    event = m.Event(bytes(16), (0.5,), m.MAX_HOPS, b"")
+    sends = made.receive(event, 9, dice)
+    assert [send.message for send in sends] == [m.Taken(event.name, took=True)]
+    assert heard == [event]

@@ -99,3 +99,14 @@ def test_a_failing_callback_keeps_the_event_from_nobody() -> None:
 
 def _note(heard: list[tuple[int, bytes]], k: int) -> Callable[[Received], None]:
     return lambda event: heard.append((k, event.name))
+
+
+def test_a_tick_that_fails_is_counted_and_does_not_stop_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test() -> None:
+        async with Node(attributes=1, period=0.02) as node:
+            broken, whole = await node.subscribe([0.0], [1.0]), await node.subscribe([0.0], [1.0])
+            monkeypatch.setattr(broken.core, "tick", lambda draws: 1 / 0)
+            before = whole.core.turn
+            await until(lambda: node.counts["broken ticks"] > 1 and whole.core.turn > before + 1)
+
+    live(test)
