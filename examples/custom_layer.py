@@ -74,14 +74,14 @@ class Spread:
 
     name = "spread"
 
-    def execute(self, simulation: Simulation) -> dict[str, float]:
+    def execute(self, simulation: Simulation[Stack]) -> dict[str, float]:
         """Look."""
         live = simulation.overlay.network.alive == 1
         values = simulation.overlay.layers[-1].values[live]
         return {"mean": float(values.mean()), "deviation": float(values.std())}
 
 
-def start() -> Simulation:
+def start() -> Simulation[Stack]:
     """A thousand peers with the numbers 0 to 999, a fifth of which crash in cycle 10."""
     n = 1_000
     cyclon = Cyclon(n, seed=1)

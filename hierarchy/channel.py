@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import unit
 from sub2sub.overlay.network import Network, reaches
+from sub2sub.overlay.sizes import NAME
 
 __all__ = ["WORD", "Channel", "arrives", "channel_of"]
 
-WORD = 8
+WORD = NAME
 
 
 class Channel(NamedTuple):

@@ -11,6 +11,8 @@ Readings
   probability* p_sel. The prose is followed.
 - A publisher follows the same rule as everybody: it need not reach the super-community itself.
 
+Messages may be acknowledged and sent again, which the paper does not have (`Carrier.retries`).
+
 The kernel knows two tables per member and no more, so plain gossip (no super-topic tables), gossip
 within groups and two-level gossip (p_sel = p_a = 1) are the same kernel on other tables; see
 `hierarchy.gossip`.
@@ -19,6 +21,7 @@ within groups and two-level gossip (p_sel = p_a = 1) are the same kernel on othe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +29,7 @@ from numpy.typing import NDArray
 from hierarchy.camcast.communities import Communities
 from hierarchy.camcast.settings import Parameters
 from hierarchy.camcast.tables import Tables
+from hierarchy.trace import Trace
 from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
@@ -34,54 +38,63 @@ from sub2sub.overlay.network import Network, reaches
 __all__ = ["Spread", "choose_targets", "choose_upward", "disseminate"]
 
 STREAM = stream_number("camcast dissemination")
+AGAIN = 1 << 32  # where the draws for messages that are sent again begin
 
-SENT, UPWARD, UPWARD_ARRIVED, ARRIVED, DELIVERED, LAST_ROUND = range(6)
+SENT, UPWARD, UPWARD_ARRIVED, ARRIVED = range(4)
 
 
 @dataclass(frozen=True)
 class Spread:
-    """What became of one event.
+    """What became of one event, by community.
 
     Attributes
     ----------
-    round_of : (n,) int32
-        Round in which each member received the event first; 0 for the publisher, -1 for never.
-    counts : (topics, 6) int64
-        See the properties, each of which is a column.
+    trace : Trace
+        The same by member: who received it in which round, and who sent how much.
+    topic : (n,) int32
+        Community of each member.
+    topics : int
+        How many communities there are.
+    counts : (n, 4) int64
+        Messages of each member; see the properties, each of which adds up a column.
     """
 
-    round_of: NDArray[np.int32]
+    trace: Trace
+    topic: NDArray[np.int32]
+    topics: int
     counts: NDArray[np.int64]
 
     @property
     def sent(self) -> NDArray[np.int64]:
         """Messages sent from topic tables, by the sender's community."""
-        return self.counts[:, SENT]
+        return self._by_topic(self.counts[:, SENT])
 
     @property
     def upward(self) -> NDArray[np.int64]:
         """Messages sent from super-topic tables, by the sender's community."""
-        return self.counts[:, UPWARD]
+        return self._by_topic(self.counts[:, UPWARD])
 
     @property
     def upward_arrived(self) -> NDArray[np.int64]:
         """Those of `upward` that arrived."""
-        return self.counts[:, UPWARD_ARRIVED]
+        return self._by_topic(self.counts[:, UPWARD_ARRIVED])
 
     @property
     def arrived(self) -> NDArray[np.int64]:
         """Messages that arrived, duplicates included, by the receiver's community."""
-        return self.counts[:, ARRIVED]
+        return self._by_topic(self.counts[:, ARRIVED])
 
     @property
     def delivered(self) -> NDArray[np.int64]:
         """Members that have the event, the publisher included, by community."""
-        return self.counts[:, DELIVERED]
+        return self._by_topic(self.trace.reached)
 
     @property
     def last_round(self) -> NDArray[np.int64]:
         """Round of the last first reception in each community; 0 where there was none."""
-        return self.counts[:, LAST_ROUND]
+        last = np.zeros(self.topics, np.int64)
+        np.maximum.at(last, self.topic, self.trace.first)
+        return last
 
     def parasites(self, communities: Communities, topic: str | int) -> int:
         """Messages of an event of `topic` that arrived at members it does not concern."""
@@ -92,7 +105,10 @@ class Spread:
     @property
     def rounds(self) -> int:
         """Round of the last first reception anywhere."""
-        return int(self.last_round.max())
+        return self.trace.last
+
+    def _by_topic(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        return np.bincount(self.topic, weights=values, minlength=self.topics).astype(np.int64)
 
 
 def disseminate(
@@ -131,28 +147,45 @@ def disseminate(
     network = network or Network.whole(n)
     if not 0 <= publisher < n or not network.alive[publisher]:
         raise InputError(f"publisher: expected a live member below {n}, got {publisher}")
-    round_of = np.empty(n, np.int32)
-    counts = np.empty((len(parameters.fanout), 6), np.int64)
-    key = cycle_key(seed, STREAM, event)
-    spread_event(
-        tables, parameters, network.alive, network.group, 1.0 - network.loss, publisher, key, round_of, counts
-    )
-    return Spread(round_of, counts)
+    first, counts = np.empty(n, np.int32), np.empty((n, 4), np.int64)
+    carrier = Carrier(network.alive, network.group, 1.0 - network.loss, 0)
+    spread_event(tables, parameters, carrier, publisher, cycle_key(seed, STREAM, event), first, counts)
+    sent = counts[:, SENT] + counts[:, UPWARD]
+    trace = Trace(first, sent, counts[:, ARRIVED], publisher, network.alive)
+    return Spread(trace, tables.topic, len(parameters.fanout), counts)
+
+
+class Carrier(NamedTuple):
+    """What happens to a message on its way.
+
+    Attributes
+    ----------
+    alive, group : (n,) uint8
+        As of `Network`.
+    p_success : float
+        The chance that it is not lost.
+    retries : int
+        Times it is sent again where no acknowledgement comes back. Acknowledgements are not lost.
+    """
+
+    alive: NDArray[np.uint8]
+    group: NDArray[np.uint8]
+    p_success: float
+    retries: int
 
 
 @kernel
-def spread_event(tables, parameters, alive, group, p_success, publisher, key, round_of, counts):
-    """Fill `round_of` and `counts` for one event. Draw k of a member decides its k-th question."""
+def spread_event(tables, parameters, carrier, publisher, key, first, counts):
+    """Fill `first` and `counts` for one event. Draw k of a member decides its k-th question."""
     topic, topic_table, super_table = tables
     fanout, p_sel, p_a = parameters
-    round_of[:] = -1
+    first[:] = -1
     counts[:] = 0
     waiting = np.empty(len(topic), np.int32)
     targets = np.empty(topic_table.shape[1], np.int32)
     upward = np.empty((super_table.shape[1] * super_table.shape[2], 2), np.int64)
     waiting[0] = publisher
-    round_of[publisher] = 0
-    counts[topic[publisher], DELIVERED] = 1
+    first[publisher] = 0
     head, tail = 0, 1
     while head < tail:
         member = waiting[head]
@@ -162,32 +195,35 @@ def spread_event(tables, parameters, alive, group, p_success, publisher, key, ro
         count, k = choose_upward(super_table[member], p_sel[t], p_a[t], own, upward)
         for i in range(count):
             target, fate = upward[i]
-            counts[t, UPWARD] += 1
-            arrives = unit(draw(own, fate)) < p_success
-            if arrives and reaches(alive, group, member, target):
-                counts[t, UPWARD_ARRIVED] += 1
-                tail = receive(topic, member, target, round_of, counts, waiting, tail)
+            if send(carrier, member, target, own, fate, counts, UPWARD):
+                counts[member, UPWARD_ARRIVED] += 1
+                tail = receive(member, target, first, counts, waiting, tail)
         count, k = choose_targets(topic_table[member], fanout[t], own, k, targets)
         for i in range(count):
-            target = targets[i]
-            counts[t, SENT] += 1
-            arrives = unit(draw(own, k)) < p_success
+            if send(carrier, member, targets[i], own, k, counts, SENT):
+                tail = receive(member, targets[i], first, counts, waiting, tail)
             k += 1
-            if arrives and reaches(alive, group, member, target):
-                tail = receive(topic, member, target, round_of, counts, waiting, tail)
 
 
 @kernel
-def receive(topic, sender, target, round_of, counts, waiting, tail):
+def send(carrier, sender, target, key, fate, counts, column):
+    """Send a message, and again where it fails and may be sent again; whether it arrived."""
+    for attempt in range(carrier.retries + 1):
+        counts[sender, column] += 1
+        k = fate if attempt == 0 else AGAIN * attempt + fate
+        lost = unit(draw(key, k)) >= carrier.p_success
+        if not lost and reaches(carrier.alive, carrier.group, sender, target):
+            return True
+    return False
+
+
+@kernel
+def receive(sender, target, first, counts, waiting, tail):
     """Note that an event arrived; a first reception queues the target. Returns the end of the queue."""
-    u = topic[target]
-    counts[u, ARRIVED] += 1
-    if round_of[target] >= 0:
+    counts[target, ARRIVED] += 1
+    if first[target] >= 0:
         return tail
-    now = round_of[sender] + 1
-    round_of[target] = now
-    counts[u, DELIVERED] += 1
-    counts[u, LAST_ROUND] = now
+    first[target] = first[sender] + 1
     waiting[tail] = target
     return tail + 1
 

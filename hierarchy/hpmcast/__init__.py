@@ -2,10 +2,10 @@
 
 from hierarchy.hpmcast.addresses import AddressSpace
 from hierarchy.hpmcast.dissemination import disseminate
+from hierarchy.hpmcast.load import Multicast
 from hierarchy.hpmcast.membership.exact import exact_knowledge, spread_interest
 from hierarchy.hpmcast.membership.layer import Membership
 from hierarchy.hpmcast.membership.overlay import Hierarchy
-from hierarchy.hpmcast.outcome import Outcome
 from hierarchy.hpmcast.population import Population
 from hierarchy.hpmcast.settings import Condensation, Gossip, Upkeep
 from hierarchy.hpmcast.views import Knowledge, Views
@@ -17,7 +17,7 @@ __all__ = [
     "Hierarchy",
     "Knowledge",
     "Membership",
-    "Outcome",
+    "Multicast",
     "Population",
     "Upkeep",
     "Views",

@@ -25,10 +25,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hierarchy.hpmcast.outcome import Outcome
+from hierarchy.hpmcast.load import Multicast
 from hierarchy.hpmcast.rounds import pittel_rounds
 from hierarchy.hpmcast.settings import Gossip
 from hierarchy.hpmcast.views import Views
+from hierarchy.trace import Trace
 from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
@@ -52,8 +53,8 @@ class _Audience(NamedTuple):
     share: NDArray[np.float64]  # per row: the fraction of entries that is (getprob)
 
 
-class _Trace(NamedTuple):
-    round: NDArray[np.int32]
+class _Counts(NamedTuple):
+    first: NDArray[np.int32]
     sent: NDArray[np.int32]
     received: NDArray[np.int32]
     filtered: NDArray[np.int32]
@@ -118,7 +119,7 @@ def _spread(views, rules, audience, publisher, key, alive, group, loss, trace):
     level[publisher] = levels
     prob[publisher] = audience.share[views.row[levels - 1, publisher]]
     limit[publisher] = _rounds(views, rules, levels, publisher, prob[publisher])
-    trace.round[publisher] = 0
+    trace.first[publisher] = 0
     trace.filtered[publisher] += views.lines[views.row[levels - 1, publisher]]
 
     now, active, letters = 0, 1, 0
@@ -128,7 +129,7 @@ def _spread(views, rules, audience, publisher, key, alive, group, loss, trace):
         round_key = peer_key(key, now)
         # In the order of addresses, neighbours after each other: their views and states share the caches.
         for x in range(n):
-            if level[x] == 0 or trace.round[x] == now:
+            if level[x] == 0 or trace.first[x] == now:
                 continue
             while age[x] >= limit[x] and level[x] > 1:
                 level[x] -= 1
@@ -163,10 +164,10 @@ def _spread(views, rules, audience, publisher, key, alive, group, loss, trace):
                 if letters < trace.letters.shape[0]:
                     trace.letters[letters, 0], trace.letters[letters, 1] = x, y
                     letters += 1
-                if trace.round[y] >= 0:
+                if trace.first[y] >= 0:
                     continue
                 active += 1
-                trace.round[y] = now
+                trace.first[y] = now
                 level[y], age[y], prob[y] = level[x], age[x], prob[x]
                 limit[y] = _rounds(views, rules, level[y], y, prob[y])
     return now - 1
@@ -183,7 +184,7 @@ def disseminate(
     event: int = 0,
     shares: ArrayLike | None = None,
     record: bool = False,
-) -> Outcome:
+) -> Multicast:
     """Multicast one event with hpmcast; with views of one level, with pmcast.
 
     For rfpbcast, pass a `hit` of ones: its senders do not filter.
@@ -205,7 +206,7 @@ def disseminate(
         Interested share of the entries at each level, level 1 first, instead of the one that Figure 6
         has participants measure in their own views: an estimate by equation 19, say (Section 6.1.1).
     record : bool
-        Keep who sent the event to whom (`Outcome.letters`), at the price of a second run.
+        Keep who sent the event to whom (`Multicast.letters`), at the price of a second run.
 
     Examples
     --------
@@ -213,8 +214,8 @@ def disseminate(
     >>> system = Population.regular(a=10, levels=3)
     >>> interested = np.arange(1000) % 2
     >>> views = exact_knowledge(system).views()
-    >>> outcome = disseminate(views, spread_interest(system, interested), publisher=1, seed=1)
-    >>> outcome.delivery(interested), outcome.parasites(interested), outcome.rounds
+    >>> event = disseminate(views, spread_interest(system, interested), publisher=1, seed=1)
+    >>> event.trace.delivery(interested), event.trace.parasites(interested), event.rounds
     (0.992, 200, 14)
     """
     n = views.row.shape[1]
@@ -228,9 +229,9 @@ def disseminate(
     # Plain floats, whatever a caller wrote: another type would be another kernel to compile.
     rules = _Rules(settings.fanout, float(settings.constant), float(settings.loss), float(settings.crash))
 
-    def run(letters: int) -> Outcome:
-        trace = _Trace(
-            round=np.full(n, -1, np.int32),
+    def run(letters: int) -> Multicast:
+        counts = _Counts(
+            first=np.full(n, -1, np.int32),
             sent=np.zeros(n, np.int32),
             received=np.zeros(n, np.int32),
             filtered=np.zeros(n, np.int32),
@@ -239,9 +240,10 @@ def disseminate(
         )
         rounds = _spread(
             views, rules, audience, publisher, cycle_key(seed, STREAM, event),
-            network.alive, network.group, float(network.loss), trace,
+            network.alive, network.group, float(network.loss), counts,
         )  # fmt: skip
-        return Outcome(*trace, rounds=rounds, publisher=publisher, alive=network.alive)
+        trace = Trace(counts.first, counts.sent, counts.received, publisher, network.alive)
+        return Multicast(trace, counts.filtered, counts.messages, counts.letters, rounds)
 
-    outcome = run(letters=0)
-    return run(letters=int(outcome.received.sum())) if record else outcome
+    found = run(letters=0)
+    return run(letters=int(found.trace.received.sum())) if record else found

@@ -41,6 +41,10 @@ class CommunityOverlay:
         Makes the membership from (tree, topics, seed, settings); `Unstructured` by default.
     spare : int
         Room for newcomers.
+    ids : (n,) array, optional
+        Peers are numbered in the order of these; at random by default.
+    hosts : (n,) array, optional
+        Hosts of the subscriptions, a different one each by default.
 
     Examples
     --------
@@ -62,11 +66,13 @@ class CommunityOverlay:
         settings: Settings | None = None,
         membership: Callable[[TopicTree, Any, int, Settings | None], Membership] = Unstructured,
         spare: int = 0,
+        ids: ArrayLike | None = None,
+        hosts: ArrayLike | None = None,
     ) -> None:
         self.ranges, self.seed, self.settings = ranges, seed, settings
         numbers = Communities.of(ranges.tree, topics).topic
         closed = ranges.bounds()[numbers] - np.array([0, 1])
-        self.population = Population.of(closed[:, :1], closed[:, 1:], spare=spare, seed=seed)
+        self.population = Population.of(closed[:, :1], closed[:, 1:], ids, hosts, spare, seed)
         self.network = Network.whole(len(self.population))
         self.network.alive[:] = self.population.present
         self.membership = membership(ranges.tree, np.zeros(len(self.population), np.int32), seed, settings)

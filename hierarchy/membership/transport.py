@@ -106,10 +106,10 @@ class SimulatedTransport:
             event=number,
             network=self.network,
         )
-        reached = np.flatnonzero(spread.round_of >= 0)
-        for other in reached[np.argsort(spread.round_of[reached], kind="stable")]:
+        reached = np.flatnonzero(spread.trace.first >= 0)
+        for other in reached[np.argsort(spread.trace.first[reached], kind="stable")]:
             _, deliver = self._owner[other]
-            deliver(Event(topic, data, number, process, int(spread.round_of[other])))
+            deliver(Event(topic, data, number, process, int(spread.trace.first[other])))
         return number
 
     def parents(self, topic: str) -> list[str]:

@@ -9,25 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.compare.systems.system import HEADER, event_bytes
-from sims.compare.tally import (
-    ACKS,
-    DELIVERED,
-    DUPLICATES,
-    FAILED,
-    HOPS,
-    MATCHES,
-    MESSAGES,
-    PARASITE,
-    RECEIVED,
-    SENT,
-    SPAM,
-    SPAMMED,
-    Tally,
-)
-from sub2sub.events.outcome import gini
+from sub2sub.events.outcome import Outcome, gini
+from sub2sub.overlay.sizes import ACK, event_bytes
 
-__all__ = ["of_cell", "per_peer"]
+__all__ = ["hit_ratio", "of_cell", "per_peer"]
 
 
 def per_peer(name: str, values: NDArray[np.float64]) -> dict[str, float]:
@@ -48,40 +33,49 @@ def per_peer(name: str, values: NDArray[np.float64]) -> dict[str, float]:
     }
 
 
-def of_cell(tally: Tally, d: int) -> dict[str, float]:
-    """The metrics of the events of one cell.
+def hit_ratio(outcome: Outcome) -> float:
+    """Share of the subscribers, publishers apart, that get what they want; every event weighs the same."""
+    return float((outcome.deliveries / outcome.owed).mean()) if outcome.owed.size else 1.0
+
+
+def of_cell(outcome: Outcome, peer: NDArray[np.int64], d: int) -> dict[str, float]:
+    """The metrics of the events of one cell, each of which somebody besides its publisher wants.
 
     The hit ratio gives every event the same weight; ratios of messages are totals over totals. Loads of
-    peers are per event published.
+    peers are per event published; acknowledgements are left out of them.
 
-    Examples
-    --------
-    >>> tally = Tally(np.array([[4, 3, 2, 6, 1, 1, 1, 0, 0]]), np.zeros((5, 3), np.int64))
-    >>> found = of_cell(tally, d=1)
-    >>> found["hit_ratio"], found["messages_per_delivery"], found["bytes_per_event"]
-    (0.75, 2.0, 1656.0)
+    Parameters
+    ----------
+    outcome : Outcome
+    peer : (n,) int64
+        The peer of each subscriber.
+    d : int
+        Attributes of an event.
     """
-    e = tally.events.astype(np.float64)
-    if not len(e):
+    events = outcome.messages.size
+    if not events:
         return {}
-    deliveries = max(e[:, DELIVERED].sum(), 1.0)
-    sent = e[:, MESSAGES] + e[:, ACKS]
-    hops = e[e[:, HOPS] >= 0, HOPS]
+    deliveries = max(float(outcome.deliveries.sum()), 1.0)
+    hops = outcome.hops[outcome.deliveries > 0]
     found = {
-        "events": float(len(e)),
-        "hit_ratio": float((e[:, DELIVERED] / e[:, MATCHES]).mean()),
-        "complete": float((e[:, DELIVERED] == e[:, MATCHES]).mean()),
-        "messages_per_event": float(sent.mean()),
-        "bytes_per_event": float((event_bytes(d) * e[:, MESSAGES] + HEADER * e[:, ACKS]).mean()),
-        "messages_per_delivery": float(sent.sum() / deliveries),
-        "duplicates_per_event": float(e[:, DUPLICATES].mean()),
-        "spam_per_event": float(e[:, SPAM].mean()),
-        "spam_per_delivery": float(e[:, SPAM].sum() / deliveries),
-        "failed_per_event": float(e[:, FAILED].mean()),
-        "sent_by_uninterested_per_event": float(e[:, PARASITE].mean()),
+        "events": float(events),
+        "hit_ratio": hit_ratio(outcome),
+        "complete": float(outcome.complete.mean()),
+        "messages_per_event": float(outcome.billed.mean()),
+        "bytes_per_event": float((event_bytes(d) * outcome.messages + ACK * outcome.acks).mean()),
+        "messages_per_delivery": outcome.messages_per_delivery,
+        "duplicates_per_event": float(outcome.duplicates.mean()),
+        "spam_per_event": float(outcome.spam.mean()),
+        "spam_per_delivery": float(outcome.spam.sum() / deliveries),
+        "failed_per_event": float(outcome.failed.mean()),
+        "sent_by_uninterested_per_event": float(outcome.parasitic.mean()),
     }
     if hops.size:
         found |= {"hops_to_last_match": float(hops.mean()), "hops_max": float(hops.max())}
-    for name, column in (("sent", SENT), ("received", RECEIVED), ("spam_received", SPAMMED)):
-        found |= per_peer(name, tally.hosts[:, column] / len(e))
+    # No message brought a publisher its own copy.
+    own = np.bincount(outcome.entry, minlength=outcome.received.size)
+    received = outcome.received + outcome.spammed - own
+    loads = {"sent": outcome.forwarded, "received": received, "spam_received": outcome.spammed}
+    for name, load in loads.items():
+        found |= per_peer(name, load[peer] / events)
     return found

@@ -6,9 +6,9 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 
-from sims.compare.systems.catalogue import systems_of
 from sims.compare.worlds import build_world
 from sims.compare.worlds.between import STEPS
+from sims.systems.catalogue import systems_of
 from sub2sub.errors import InputError
 
 __all__ = ["Plan", "Unit", "worlds_of"]

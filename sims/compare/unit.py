@@ -15,12 +15,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sims.compare.metrics import of_cell, per_peer
-from sims.compare.systems.catalogue import system_named
-from sims.compare.systems.system import System, Unable
-from sims.compare.tally import DELIVERED, MATCHES
+from sims.compare.metrics import hit_ratio, of_cell, per_peer
 from sims.compare.worlds import FAULTS, HEAL_CRASHED, Fault, World, build_world
+from sims.systems import Knob, System, Unable
+from sims.systems import system as system_named
+from sub2sub.events.outcome import Outcome
 
 __all__ = ["CYCLES", "Row", "measure"]
 
@@ -66,18 +67,42 @@ def measure(
     clock = _Clock(seconds)
     rows: list[Row] = []
     try:
-        made = system_named(system)(there, seed)
-        rows += _build(made, clock)
-        rows += _cells(made, clock)
-        rows += _heal(made, clock)
+        made = system_named(system)(there.wanted, seed)
+        made.overlay.bootstrap()
+        tested = Tested(there, made)
+        rows += _build(tested, clock)
+        rows += _cells(tested, clock)
+        rows += _heal(tested, clock)
     except Unable as reason:
         rows.append(Row("", 0.0, 0.0, "unable", np.nan, str(reason)))
     return there.digest(), rows
 
 
-def _build(system: System, clock: _Clock) -> Iterator[Row]:
+class Tested:
+    """A system in a world, put under its faults."""
+
+    def __init__(self, world: World, system: System) -> None:
+        self.world, self.system, self.peer = world, system, system.peer_of
+
+    def publish(self, events: NDArray[np.int64], fault: Fault, knob: Knob, salt: int) -> Outcome:
+        """Publish those of the events that have a publisher under this fault."""
+        publishers = self.world.publishers(fault)
+        published = events[publishers[events] >= 0]
+        settings = self.system.at(knob)
+        outcome = self.system.publish(published, self.peer[publishers[published]], settings, salt)
+        if outcome.unbalanced():
+            raise AssertionError(f"{self.system.name}: {outcome.unbalanced()} messages unaccounted for")
+        return outcome
+
+    def probe(self, fault: Fault, salt: int) -> float:
+        """Hit ratio of the probes with the knob in the middle."""
+        usual = self.system.knobs[len(self.system.knobs) // 2]
+        return hit_ratio(self.publish(self.world.probe_events, fault, usual, salt))
+
+
+def _build(tested: Tested, clock: _Clock) -> Iterator[Row]:
     """Links, upkeep, cycles to converge."""
-    world = system.world
+    world, system = tested.world, tested.system
     if not system.static:
         hits, messages, sizes = [], [], []
         for cycle in range(1, CYCLES + 1):
@@ -85,7 +110,7 @@ def _build(system: System, clock: _Clock) -> Iterator[Row]:
             messages.append(cost.messages)
             sizes.append(cost.bytes)
             if cycle % EVERY == 0:
-                hits.append(_probe(system, Fault(), cycle))
+                hits.append(tested.probe(Fault(), cycle))
             clock.check()
         last = float(np.mean(hits[-SETTLED // EVERY :]))
         converged = EVERY * _settled(np.array(hits), last)
@@ -107,50 +132,38 @@ def _build(system: System, clock: _Clock) -> Iterator[Row]:
     yield from (_row(*item) for item in per_peer("links", total).items())
 
 
-def _cells(system: System, clock: _Clock) -> Iterator[Row]:
+def _cells(tested: Tested, clock: _Clock) -> Iterator[Row]:
     """Every knob under every fault."""
-    world = system.world
+    world, system = tested.world, tested.system
     for number, fault in enumerate(FAULTS):
-        publishers = world.publishers(fault)
-        published = world.events[publishers[world.events] >= 0]
         system.fail(world.alive(fault), fault.loss)
         for place, knob in enumerate(system.knobs):
-            tally = system.publish(published, publishers[published], knob, salt=1000 + 100 * number + place)
-            if tally.unbalanced():
-                raise AssertionError(f"{system.name}: {tally.unbalanced()} messages unaccounted for")
-            for metric, value in of_cell(tally, world.d).items():
+            outcome = tested.publish(world.events, fault, knob, salt=1000 + 100 * number + place)
+            for metric, value in of_cell(outcome, tested.peer, world.d).items():
                 yield Row(str(knob), fault.loss, fault.crashed, metric, value, "")
             clock.check()
     system.fail(world.alive(Fault()), 0.0)
 
 
-def _heal(system: System, clock: _Clock) -> Iterator[Row]:
+def _heal(tested: Tested, clock: _Clock) -> Iterator[Row]:
     """Cycles until events get through again."""
+    system = tested.system
     if system.static:
         yield _row("heal_cycles", np.nan, system.static)
         return
     fault = Fault(crashed=HEAL_CRASHED)
-    before = float(np.mean([_probe(system, Fault(), 2000 + k) for k in range(SETTLED // EVERY)]))
-    system.fail(system.world.alive(fault), 0.0)
-    hits = [_probe(system, fault, CYCLES)]
+    before = float(np.mean([tested.probe(Fault(), 2000 + k) for k in range(SETTLED // EVERY)]))
+    system.fail(tested.world.alive(fault), 0.0)
+    hits = [tested.probe(fault, CYCLES)]
     for cycle in range(CYCLES + 1, CYCLES + HEALING + 1):
         system.step(cycle)
         if cycle % EVERY == 0:
-            hits.append(_probe(system, fault, cycle))
+            hits.append(tested.probe(fault, cycle))
         clock.check()
     healed = EVERY * (_settled(np.array(hits), before) - 1)  # the first value is that right after the crash
     note = f"not within {HEALING} cycles" if np.isnan(healed) else ""
     yield _row("heal_cycles", healed, note)
     yield _row("healed_hit_ratio", float(np.mean(hits[-SETTLED // EVERY :])))
-
-
-def _probe(system: System, fault: Fault, salt: int) -> float:
-    """Hit ratio of the probes."""
-    world: World = system.world
-    publishers = world.publishers(fault)
-    published = world.probe_events[publishers[world.probe_events] >= 0]
-    events = system.publish(published, publishers[published], system.usual, salt).events
-    return float((events[:, DELIVERED] / events[:, MATCHES]).mean()) if len(events) else 1.0
 
 
 def _settled(hits: np.ndarray, level: float) -> float:

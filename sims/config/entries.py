@@ -24,7 +24,7 @@ from workloads.settings.parameters import documented, parameters, plain
 
 __all__ = ["FAULTS", "Entry", "Kinds", "entries"]
 
-Kinds = Mapping[str, Callable[..., Control]]
+Kinds = Mapping[str, Callable[..., Control[Any]]]
 
 _found = {name.lower(): getattr(faults, name) for name in faults.__all__}
 FAULTS: Kinds = {name: fault for name, fault in _found.items() if hasattr(fault, "execute")} | {
@@ -43,10 +43,10 @@ class Entry:
 
     kind: str
     schedule: Schedule
-    make: Callable[..., Control]
+    make: Callable[..., Control[Any]]
     arguments: Mapping[str, Any]
 
-    def control(self, supplied: Mapping[str, Any]) -> Control:
+    def control(self, supplied: Mapping[str, Any]) -> Control[Any]:
         """Make it, with what it needs of the run."""
         return self.make(
             **self.arguments, **{k: v for k, v in supplied.items() if k in parameters(self.make)}

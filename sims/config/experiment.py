@@ -34,7 +34,8 @@ from typing import Any, Literal
 
 from sims.config.entries import FAULTS, Entry, entries
 from sims.config.interests import PopulationSettings
-from sims.runs.systems import NAMES, system
+from sims.systems import RUNNABLE as NAMES
+from sims.systems import system
 from sub2sub.errors import InputError
 from workloads.settings.documents import Change, Document, typed_change
 from workloads.settings.models import read, table

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from sims.config.experiment import Experiment, experiment_type
-from sims.runs.systems import NAMES
+from sims.systems import RUNNABLE as NAMES
 from workloads.settings.json_schema import json_schema
 from workloads.spec.files import WORKLOAD
 from workloads.sweeps.sweep_file import SWEEP

@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from sims.engine.simulated import Simulated
+
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
     from sims.engine.simulation import Simulation
+
+    # A control that does not say so acts on any overlay.
+    S_contra = TypeVar("S_contra", bound=Simulated, contravariant=True, default=Simulated)
+else:
+    from typing import TypeVar
+
+    S_contra = TypeVar("S_contra", contravariant=True)
 
 __all__ = ["Control", "Row"]
 
@@ -14,15 +25,15 @@ Row = Mapping[str, float | int | str | bool]
 
 
 @runtime_checkable
-class Control(Protocol):
-    """Something scheduled."""
+class Control(Protocol[S_contra]):
+    """Something scheduled, for overlays of a kind."""
 
     @property
     def name(self) -> str:
         """The name of its table, where it has one."""
         ...
 
-    def execute(self, simulation: Simulation) -> Row | None:
+    def execute(self, simulation: Simulation[S_contra]) -> Row | None:
         """Act on, or look at, the simulation; the row to append to the table `name`, if any.
 
         Everything it needs to know of the past is in the simulation: a control keeps no state of its own,

@@ -20,6 +20,7 @@ from sub2sub.events.dissemination import DisseminationSettings, disseminate
 from sub2sub.geometry.boxes import points
 from sub2sub.overlay.forgetting import drop_ring_links
 from sub2sub.overlay.links import Links
+from sub2sub.overlay.overlay import Overlay
 from sub2sub.ring.probing import unanswered
 
 __all__ = ["Publish"]
@@ -63,7 +64,7 @@ class Publish:
             most = len(points(self.events))
             raise InputError(f"{self.name}.count: expected 0 (all) to {most} events, got {self.count}")
 
-    def execute(self, simulation: Simulation) -> Row:
+    def execute(self, simulation: Simulation[Overlay]) -> Row:
         """Spread them, and let those who failed to reach a neighbour look into it."""
         overlay, cycle, events = simulation.overlay, simulation.cycle, points(self.events)
         if self.count:

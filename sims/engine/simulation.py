@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,21 @@ from sims.engine.simulated import Simulated
 from sub2sub.errors import InputError
 from sub2sub.kernels.randomness import cycle_key, stream_number
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    S_co = TypeVar("S_co", bound=Simulated, covariant=True, default=Simulated)
+else:
+    from typing import TypeVar
+
+    S_co = TypeVar("S_co", covariant=True)
+
 __all__ = ["Simulation"]
 
 COSTS = ("messages", "failed", "bytes")  # columns of the table `traffic`, beside layer and live peers
 
 
-class Simulation:
+class Simulation(Generic[S_co]):
     """An overlay under scheduled controls.
 
     Parameters
@@ -39,8 +48,9 @@ class Simulation:
 
     Attributes
     ----------
-    overlay : Any
-        What a control knows of it beyond `Simulated` is between the two.
+    overlay : Simulated
+        Of the type it was given: a control that needs more than `Simulated` says which overlay it acts on,
+        such as `Simulation[Overlay]`.
     cycle : int
         Cycles done.
     tables : dict
@@ -61,13 +71,18 @@ class Simulation:
     """
 
     def __init__(
-        self, overlay: Simulated, controls: Sequence[tuple[Schedule, Control]] | None = None
+        self, overlay: S_co, controls: Sequence[tuple[Schedule, Control[S_co]]] | None = None
     ) -> None:
-        self.overlay: Any = overlay
+        self._overlay = overlay
         self.controls = list(controls or [])
         self.cycle = 0
         self.tables: dict[str, list[dict[str, Any]]] = {}
         self._observed = -1
+
+    @property
+    def overlay(self) -> S_co:
+        """What is simulated."""
+        return self._overlay
 
     def key(self, stream: str) -> np.uint64:
         """Key for a control's draws in this cycle."""

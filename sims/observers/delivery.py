@@ -10,12 +10,13 @@ from sub2sub.events.dissemination import DisseminationSettings, disseminate
 from sub2sub.events.outcome import Outcome
 from sub2sub.geometry.boxes import points
 from sub2sub.overlay.links import Links
+from sub2sub.overlay.overlay import Overlay
 
 __all__ = ["Delivery", "deliver"]
 
 
 def deliver(
-    simulation: Simulation, events: ArrayLike, settings: DisseminationSettings | None = None
+    simulation: Simulation[Overlay], events: ArrayLike, settings: DisseminationSettings | None = None
 ) -> Outcome:
     """What becomes of events published now; the overlay does not change by it."""
     overlay = simulation.overlay
@@ -57,6 +58,6 @@ class Delivery:
     ) -> None:
         self.events, self.settings, self.name = points(events), settings, name
 
-    def execute(self, simulation: Simulation) -> Row:
+    def execute(self, simulation: Simulation[Overlay]) -> Row:
         """Publish all of them."""
         return deliver(simulation, self.events, self.settings).summary()

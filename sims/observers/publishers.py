@@ -9,6 +9,7 @@ from sims.engine.simulation import Simulation
 from sub2sub.events.publishing import PublisherSettings, find_entry
 from sub2sub.geometry.boxes import points
 from sub2sub.overlay.links import Links
+from sub2sub.overlay.overlay import Overlay
 
 __all__ = ["Publishers"]
 
@@ -43,7 +44,7 @@ class Publishers:
         self.events = points(events)
         self.settings = PublisherSettings(view, ring_offers, max_steps)
 
-    def execute(self, simulation: Simulation) -> Row:
+    def execute(self, simulation: Simulation[Overlay]) -> Row:
         """Let them all search."""
         overlay = simulation.overlay
         walks = find_entry(

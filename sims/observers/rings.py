@@ -16,6 +16,7 @@ from sims.engine.simulation import Simulation
 from sub2sub.geometry.boxes import points
 from sub2sub.geometry.matching import match
 from sub2sub.kernels.compilation import kernel
+from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
 
 __all__ = ["RingCompleteness", "rings_in_place"]
@@ -65,7 +66,7 @@ class RingCompleteness:
         self.events = points(events)
         self._members: tuple[bytes, np.ndarray, np.ndarray] | None = None
 
-    def execute(self, simulation: Simulation) -> Row:
+    def execute(self, simulation: Simulation[Overlay]) -> Row:
         """Look at every event's ring."""
         people, network, pool = (
             simulation.overlay.population,

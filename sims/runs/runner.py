@@ -15,7 +15,7 @@ from sims.observers.snapshots import peers_of
 from sims.runs.figures import draw_figures
 from sims.runs.folder import CHECKPOINT, SETTINGS, RunFolder, RunWriter, is_run_folder
 from sims.runs.result import final_numbers
-from sims.runs.systems import system
+from sims.systems import system
 from sub2sub.errors import InputError
 
 __all__ = ["Ended", "run_experiment", "simulation_of"]
@@ -47,7 +47,13 @@ def simulation_of(experiment: Experiment, seed: int, folder: Path) -> Simulation
     0
     """
     prepared = system(experiment.system).prepare(experiment, seed)
-    supplied = {**prepared.supplied, "folder": folder}
+    supplied = {
+        "interests": prepared.wanted,
+        "events": prepared.wanted.points,
+        "settings": experiment.dissemination,
+        "system": prepared,
+        "folder": folder,
+    }
     entries = (*experiment.faults, *experiment.observers)
     return Simulation(prepared.overlay, [(entry.schedule, entry.control(supplied)) for entry in entries])
 

@@ -45,6 +45,7 @@ from sub2sub.kernels.memory import LANES64, aligned, padded
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key
 from sub2sub.kernels.simd import prefetch
 from sub2sub.overlay.network import Network, attempts, reaches
+from sub2sub.overlay.sizes import HEADER, LINK
 from sub2sub.overlay.views import (
     FREE,
     empty_views,
@@ -57,7 +58,6 @@ from sub2sub.overlay.views import (
 
 __all__ = ["Cyclon"]
 
-MESSAGE, LINK = 12, 10  # bytes: a header; address, port and age of a link
 AHEAD = 6  # peers to look ahead for prefetching; any number gives the same result
 
 
@@ -194,7 +194,7 @@ class Cyclon:
         key = cycle_key(self.seed, STREAM, cycle)
         _step(_Views(self.view, self.size, self.lost), settings, network.faults(), key, scratch, counts)
         messages, failed, links = (int(count) for count in counts)
-        return {"messages": messages, "failed": failed, "bytes": MESSAGE * messages + LINK * links}
+        return {"messages": messages, "failed": failed, "bytes": HEADER * messages + LINK * links}
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Empty the views of `peers` but for their contacts."""

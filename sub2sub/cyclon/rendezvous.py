@@ -23,12 +23,12 @@ from sub2sub.cyclon.layer import Cyclon
 from sub2sub.errors import InputError
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.network import Network
+from sub2sub.overlay.sizes import HEADER, LINK
 from sub2sub.overlay.views import table_links
 
 __all__ = ["Rendezvous"]
 
 STREAM = stream_number("rendezvous")
-MESSAGE, LINK = 12, 10  # bytes: a header; address, port and age of a link
 Peers = NDArray[np.int64]
 
 
@@ -86,7 +86,7 @@ class Rendezvous:
             self.cyclon.lost[asking] = live[(own + steps) % live.size]
             self.since[asking] = cycle
         messages = 2 * int(asking.size)
-        return {"messages": messages, "failed": 0, "bytes": messages * MESSAGE + int(asking.size) * LINK}
+        return {"messages": messages, "failed": 0, "bytes": messages * HEADER + int(asking.size) * LINK}
 
     def join(self, peers: Peers, contacts: Peers, cycle: int) -> None:
         """Note when they came."""

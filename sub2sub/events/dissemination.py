@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import queue
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.errors import InputError
 from sub2sub.events.audience import Audience, Census, batches, half_open
-from sub2sub.events.forwarding import FORWARDED, TAKEN, Desk, World, mark, new_desk, spread
+from sub2sub.events.forwarding import SPAMMED, TAIL, TAKEN, Desk, World, mark, new_desk, spread
 from sub2sub.events.hosts import hosts_of
-from sub2sub.events.outcome import Outcome
+from sub2sub.events.outcome import Outcome, Receptions
 from sub2sub.geometry.boxes import points
 from sub2sub.geometry.matching import match_boxes
 from sub2sub.kernels.compilation import kernel
@@ -78,6 +78,7 @@ def disseminate(
     seed: int = 0,
     cycle: int = 0,
     threads: int = 1,
+    record: bool = False,
 ) -> Outcome:
     """Let each event enter the overlay, and follow it to the end.
 
@@ -97,6 +98,8 @@ def disseminate(
         What the draws depend on, with the numbers of event and peer.
     threads : int
         Threads to use; the outcome is the same with any number.
+    record : bool
+        Whether to keep who got what when (`Outcome.receptions`): eight bytes a delivery.
 
     Raises
     ------
@@ -138,7 +141,7 @@ def disseminate(
     for _ in range(threads):
         desks.put(new_desk(links, hosts, s.shortcuts, s.retries))
 
-    def work(batch: Batch) -> Batch:
+    def work(batch: Batch) -> tuple[Batch, NDArray[np.int32]]:
         numbers = order[batch]
         offsets, members = match_boxes(lows, highs, at[numbers])
         if to is None:
@@ -147,7 +150,7 @@ def disseminate(
         desk = desks.get()
         try:
             return _spread_batch(  # type: ignore[no-any-return]
-                world, numbers, offsets, members, start, key, desk, counts
+                world, numbers, offsets, members, start, key, desk, counts, record
             )
         finally:
             desks.put(desk)
@@ -161,14 +164,24 @@ def disseminate(
     whom = to or census.found
     reached, delivered, hops, messages, local, duplicates, spam, failed = counts
     used = [desks.get() for _ in range(threads)]
-    load = np.sum([desk.notes[:, TAKEN : FORWARDED + 1] for desk in used], axis=0)
-    taken, received, forwarded = load.T.copy()
+    load = np.sum([desk.notes[:, TAKEN : SPAMMED + 1] for desk in used], axis=0)
+    taken, received, forwarded, spammed = load.T.copy()
     copies, sent = (np.trim_zeros(row, "b") for row in np.sum([desk.histograms for desk in used], axis=0))
-    return Outcome(
-        whom.matches, whom.applications, reached, delivered, hops, messages, local, duplicates, spam, failed,
-        *_by_number(order, hops, np.concatenate(parts)), taken, received, forwarded, copies, sent,
-        _failures(world, used),
+    hop_offsets, at_hop = _by_number(order, hops + 1, np.concatenate([part[0] for part in parts]))
+    outcome = Outcome(
+        matches=whom.matches, applications=whom.applications, reached=reached, delivered=delivered,
+        hops=hops, messages=messages, local=local, duplicates=duplicates, spam=spam, failed=failed,
+        acks=messages - failed if s.retries else np.zeros_like(messages),
+        parasitic=np.zeros_like(messages), entry=whom.entry if given is None else given,
+        entered=(reached + spam > 0).astype(np.int64), hop_offsets=hop_offsets, at_hop=at_hop, taken=taken,
+        received=received, forwarded=forwarded, spammed=spammed, copies=copies, sent=sent,
+        failures=_failures(world, used),
     )  # fmt: skip
+    if not record:
+        return outcome
+    offsets, peers = _by_number(order, reached, np.concatenate([part[1] for part in parts]))
+    hop = np.repeat(outcome.hop_table()["hop"], at_hop).astype(np.int32)
+    return replace(outcome, receptions=Receptions(offsets, peers, hop))
 
 
 def _near_one_another(events: NDArray[np.float64]) -> Batch:
@@ -188,13 +201,12 @@ def _near_one_another(events: NDArray[np.float64]) -> Batch:
     return np.argsort(curve, kind="stable")
 
 
-def _by_number(order: Batch, hops: Batch, at_hop: Batch) -> tuple[Batch, Batch]:
-    """Deliveries at each hop, laid out in the order of events' numbers instead of `order`."""
-    lengths = hops + 1
+def _by_number(order: Batch, lengths: Batch, values: NDArray[Any]) -> tuple[Batch, NDArray[Any]]:
+    """Values of events, so many each, laid out in the order of events' numbers instead of `order`."""
     start = np.empty(order.size, np.int64)
     start[order] = np.cumsum(lengths[order]) - lengths[order]
     offsets = np.append(0, np.cumsum(lengths))
-    return offsets, at_hop[np.repeat(start - offsets[:-1], lengths) + np.arange(at_hop.size)]
+    return offsets, values[np.repeat(start - offsets[:-1], lengths) + np.arange(values.size)]
 
 
 def _entries(entry: ArrayLike, m: int, n: int) -> NDArray[np.int64]:
@@ -217,19 +229,31 @@ def _failures(world: World, desks: list[Desk]) -> NDArray[np.int64]:
 
 
 @kernel
-def _spread_batch(world, numbers, offsets, members, entry, key, desk, counts):
-    """Spread events, given who matches each; returns the deliveries at each hop, event after event."""
-    at_hop = np.empty(64, np.int64)
-    size = 0
+def _spread_batch(world, numbers, offsets, members, entry, key, desk, counts, record):
+    """Spread events, given who matches each; how many took them at each hop and, if recorded, who."""
+    at_hop, takers = np.empty(64, np.int64), np.empty(64, np.int32)
+    size, taken = 0, 0
     for k in range(numbers.shape[0]):
         e = numbers[k]
         mark(desk.wanted, members, offsets[k], offsets[k + 1])
         hops = spread(world, e, entry[e], peer_key(key, e), desk, counts)
         mark(desk.wanted, members, offsets[k], offsets[k + 1])
-        if size + hops + 1 > at_hop.shape[0]:
-            longer = np.empty(2 * (size + hops + 1), np.int64)
-            longer[:size] = at_hop[:size]
-            at_hop = longer
+        at_hop = _with_room(at_hop, size, hops + 1)
         at_hop[size : size + hops + 1] = desk.levels[: hops + 1]
         size += hops + 1
-    return at_hop[:size].copy()
+        if record and hops >= 0:
+            count = desk.ends[TAIL]
+            takers = _with_room(takers, taken, count)
+            takers[taken : taken + count] = desk.queue[:count]
+            taken += count
+    return at_hop[:size].copy(), takers[:taken].copy()
+
+
+@kernel
+def _with_room(values, size, more):
+    """The first `size` values in an array with room for more."""
+    if size + more <= values.shape[0]:
+        return values
+    longer = np.empty(2 * (size + more), values.dtype)
+    longer[:size] = values[:size]
+    return longer

@@ -12,7 +12,8 @@ Read differently from the paper, or added to it (`DisseminationSettings.paper()`
 - Random shortcuts are drawn from the other links that match; a peer that two of them lead to is twice as
   likely. *ring_shortcuts*: the paper names proximity and random links, here ring links serve as well.
 - *retries*: when a message to an adjacent neighbour fails, the next nearest one that matches is tried. That
-  takes an acknowledgement, which is taken to be free and reliable, and no extra hop. One that was skipped
+  takes an acknowledgement of every message, which is counted (`Outcome.acks`) and taken to be reliable, and
+  no extra hop. One that was skipped
   still gets the event, from its other side. Which ring links failed is reported, so that they can be dropped.
 - Section 4.2 knows no failures. A message to a peer that is dead or out of reach costs as much as any other.
 - Several peers on one host: see `sub2sub.events.hosts`.
@@ -36,7 +37,7 @@ from sub2sub.kernels.randomness import below, draw, peer_key, unit
 from sub2sub.kernels.simd import prefetch
 from sub2sub.overlay.links import Links, target
 
-__all__ = ["FORWARDED", "HOPS", "SEEN", "TAKEN", "TARGETS", "Desk", "World", "forward", "mark",
+__all__ = ["HOPS", "SEEN", "SPAMMED", "TAIL", "TAKEN", "TARGETS", "Desk", "World", "forward", "mark",
            "new_desk", "spread"]  # fmt: skip
 
 SHORTCUT, LOSS = 0, 1 << 32  # where a peer's draws for each purpose begin
@@ -44,8 +45,8 @@ SHORTCUT, LOSS = 0, 1 << 32  # where a peer's draws for each purpose begin
 REACHED, DELIVERED, HOPS, MESSAGES, LOCAL, DUPLICATES, SPAM, FAILED = range(8)
 TAIL, TARGETS = 0, 1
 # What a desk notes of a peer: the last event it took, copies of it that it got and messages it sent on; and
-# events taken, copies received and messages sent in all.
-SEEN, COPIES, SENT, TAKEN, RECEIVED, FORWARDED, NOTES = 0, 1, 2, 3, 4, 5, 8
+# events taken, copies received, messages sent and copies in vain in all.
+SEEN, COPIES, SENT, TAKEN, RECEIVED, FORWARDED, SPAMMED, NOTES = 0, 1, 2, 3, 4, 5, 6, 8
 AHEAD = 3  # peers to look ahead
 LINE = 8  # links that a cache line holds
 MOST = 1024  # copies or messages told apart in histograms
@@ -120,10 +121,11 @@ def _receive(world, e, peer, sender, desk, counts):
         taker = resident(world.hosts, desk.wanted, peer)
     elif not _wants(desk.wanted, peer):
         taker = np.int64(-1)
+    notes = desk.notes
     if taker < 0:
         counts[SPAM, e] += 1
+        notes[peer, SPAMMED] += 1
         return False
-    notes = desk.notes
     notes[taker, RECEIVED] += 1
     if notes[taker, SEEN] == e:
         counts[DUPLICATES, e] += 1

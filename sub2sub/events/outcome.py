@@ -1,20 +1,74 @@
 """What became of events: per event, per peer, and for a set of them (Sub-2-Sub, Section 4.2's four facets).
 
-A *delivery* is a peer's first reception of an event that matches it. Ratios over events give each event the
-same weight, however many subscribers it has; events meant for nobody are left out of them.
+One form for every system of the project: `sub2sub.events.dissemination` fills it for rings, and
+`sub2sub.events.accounting` from what the members of a gossip protocol sent and received.
+
+A *delivery* is the first copy of an event that arrives at a subscriber who wants it and did not publish it.
+Of the messages of an event, each from one host to another,
+
+    messages = deliveries + duplicates + spam + failed
+
+where a *duplicate* is any further copy at one who wants it (any at all at its publisher), *spam* a copy at a
+host that does not want it, and *failed* one that was lost or sent to somebody who is down. Acknowledgements,
+where a system needs them, are messages besides. *Messages per delivery* are all messages, acknowledgements
+included, over all deliveries: in `run`, `compare` and `reproduce` alike.
+
+Peers of one host hand events to one another without a message (`local`). Where hosts have several peers,
+`messages + local` are first receptions of peers, duplicates, spam and failures.
+
+The *hit ratio* is the share of those an event is meant for that have it; one who publishes what it wants has
+it. Ratios over events give each event the same weight, however many subscribers it has; events meant for
+nobody are left out of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Outcome", "gini"]
+__all__ = ["Outcome", "Receptions", "gini"]
 
 Counts = NDArray[np.int64]
+
+
+def _none() -> Counts:
+    return np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Receptions:
+    """Who has which event since when, its publisher included, wanted or not.
+
+    Attributes
+    ----------
+    offsets : (m + 1,) int64
+        Those of event e are ``[offsets[e] : offsets[e + 1]]`` of the other two.
+    peer, hop : (r,) int32
+        In the order in which they received it.
+
+    Examples
+    --------
+    >>> found = Receptions(np.array([0, 2, 3]), np.array([4, 7, 1], np.int32), np.array([0, 1, 0], np.int32))
+    >>> found.of(0)
+    (array([4, 7], dtype=int32), array([0, 1], dtype=int32))
+    """
+
+    offsets: Counts
+    peer: NDArray[np.int32]
+    hop: NDArray[np.int32]
+
+    def of(self, event: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Who has one event, and the hop at which each got it."""
+        which = slice(self.offsets[event], self.offsets[event + 1])
+        return self.peer[which], self.hop[which]
+
+    def table(self) -> dict[str, NDArray[Any]]:
+        """One row per event and peer."""
+        event = np.repeat(np.arange(self.offsets.size - 1), np.diff(self.offsets))
+        return {"event": event, "peer": self.peer, "hop": self.hop}
 
 
 @dataclass(frozen=True)
@@ -26,24 +80,35 @@ class Outcome:
     matches, applications : (m,) int64
         Live peers that match an event, and the hosts they run on.
     reached, delivered : (m,) int64
-        Those of them that got it: peers, and applications.
+        Those of them that have it in the end: peers, and hosts.
     hops : (m,) int64
         Hop at which the last of them got it, counted from where it entered; -1 if nobody did.
     messages : (m,) int64
-        Messages sent from host to host, arrived or not. The publisher's are not among them.
+        Messages sent from host to host, arrived or not. What it takes to find an entry is not among them.
     local : (m,) int64
         What peers of one host sent one another.
     duplicates, spam, failed : (m,) int64
-        Messages, local ones included, to a peer that had the event already; to a host no peer of which
-        matches it; to one that is down or out of reach, or lost.
+        Copies, local ones included, at a peer that had the event already; at a host no peer of which matches
+        it; sent to one that is down or out of reach, or lost.
+    acks : (m,) int64
+        Acknowledgements.
+    parasitic : (m,) int64
+        Those of the messages that were sent by hosts that do not want the event.
+    entry : (m,) int64
+        The peer at which it entered, -1 for none.
+    entered : (m,) int64
+        1 where that copy, which no message of these brought, is among `reached` (or `spam`), else 0.
     hop_offsets, at_hop : (m + 1,), int64
-        Deliveries of event e by hop: ``at_hop[hop_offsets[e] : hop_offsets[e + 1]]``.
-    taken, received, forwarded : (n,) int64
-        Events that each peer took, copies of them that it received, and messages that it sent.
+        Peers reached by hop, of event e: ``at_hop[hop_offsets[e] : hop_offsets[e + 1]]``.
+    taken, received, forwarded, spammed : (n,) int64
+        Events that each peer wanted and has, copies of them that it got, the one that entered at it included,
+        messages that it sent, and copies of what it does not want.
     copies, sent : int64
-        Deliveries by the number of copies the peer got in the end, and by the number of messages it sent on.
+        Receptions by the number of copies the peer got in the end, and by the number of messages it sent on.
     failures : (f, 2) int64
         Ring links (holder, neighbour) along which a message failed, each once: what a holder may drop.
+    receptions : Receptions, optional
+        Who got what when, if it was recorded.
     """
 
     matches: Counts
@@ -56,14 +121,20 @@ class Outcome:
     duplicates: Counts
     spam: Counts
     failed: Counts
+    acks: Counts
+    parasitic: Counts
+    entry: Counts
+    entered: Counts
     hop_offsets: Counts
     at_hop: Counts
     taken: Counts
     received: Counts
     forwarded: Counts
-    copies: Counts
-    sent: Counts
-    failures: Counts
+    spammed: Counts
+    copies: Counts = field(default_factory=_none)
+    sent: Counts = field(default_factory=_none)
+    failures: Counts = field(default_factory=lambda: np.empty((0, 2), np.int64))
+    receptions: Receptions | None = None
 
     @property
     def wanted(self) -> NDArray[np.bool_]:
@@ -98,6 +169,28 @@ class Outcome:
         return float(self.hit_ratios[~self.complete].mean()) if not self.complete.all() else float("nan")
 
     @property
+    def deliveries(self) -> Counts:
+        """Subscribers, the publisher apart, that each event was delivered to."""
+        deliveries: Counts = np.maximum(self.delivered - self.entered, 0)
+        return deliveries
+
+    @property
+    def owed(self) -> Counts:
+        """Subscribers, the publisher apart, that each event is meant for."""
+        owed: Counts = np.maximum(self.applications - self.entered, 0)
+        return owed
+
+    @property
+    def billed(self) -> Counts:
+        """Messages of each event, acknowledgements included."""
+        return self.messages + self.acks
+
+    @property
+    def messages_per_delivery(self) -> float:
+        """All messages, acknowledgements included, over all deliveries."""
+        return float(self.billed.sum() / max(int(self.deliveries.sum()), 1))
+
+    @property
     def hop_histogram(self) -> Counts:
         """Deliveries by hop, over all events."""
         return np.bincount(self._hop(), weights=self.at_hop).astype(np.int64)
@@ -105,12 +198,17 @@ class Outcome:
     def _hop(self) -> Counts:
         return np.arange(self.at_hop.size) - np.repeat(self.hop_offsets[:-1], np.diff(self.hop_offsets))
 
+    def unbalanced(self) -> int:
+        """By how many messages the books do not balance: 0, or something is wrong."""
+        counted = self.reached + self.duplicates + self.spam + self.failed
+        return int(np.abs(self.messages + self.local + self.entered - counted).sum())
+
     def summary(self) -> dict[str, float]:
         """A set of events in one row: delivery, speed, cost, load balance.
 
         Loads are per event that a peer took: one with a wide subscription gets more events, as it wants to.
         """
-        deliveries = max(int(self.reached.sum()), 1)
+        deliveries = max(int(self.deliveries.sum()), 1)
         busy = self.taken > 0
         received, forwarded = (load[busy] / self.taken[busy] for load in (self.received, self.forwarded))
         hops = self.hops[self.hops >= 0]
@@ -122,10 +220,12 @@ class Outcome:
             "incomplete_hit_ratio": self.incomplete_hit_ratio,
             "hops_mean": float(hops.mean()) if hops.size else 0.0,
             "hops_max": int(hops.max(initial=0)),
-            "messages_per_delivery": float(self.messages.sum() / deliveries),
+            "messages_per_event": float(self.billed.mean()) if self.billed.size else 0.0,
+            "messages_per_delivery": self.messages_per_delivery,
             "duplicates_per_delivery": float(self.duplicates.sum() / deliveries),
             "spam": int(self.spam.sum()),
             "failed": int(self.failed.sum()),
+            "acks": int(self.acks.sum()),
             "local": int(self.local.sum()),
             "received_gini": gini(received),
             "received_max_to_mean": _peak(received),
@@ -136,7 +236,7 @@ class Outcome:
     def as_table(self) -> dict[str, NDArray[Any]]:
         """One row per event."""
         names = ("matches", "applications", "reached", "delivered", "hops", "messages", "local", "duplicates")
-        return {name: getattr(self, name) for name in (*names, "spam", "failed")}
+        return {name: getattr(self, name) for name in (*names, "spam", "failed", "acks", "entry")}
 
     def hop_table(self) -> dict[str, NDArray[Any]]:
         """One row per event and hop: deliveries."""

@@ -38,6 +38,7 @@ from sub2sub.kernels.compilation import hot, rule
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network, arrives, attempts, reaches
+from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
 from sub2sub.ring.joining import ASKS, KNOWN, join_ring, new_asked
 from sub2sub.ring.message_length import links_per_message
 from sub2sub.ring.offers import Feeds, collect, consider, note, renew_stamps
@@ -64,7 +65,7 @@ from sub2sub.ring.settings import Partner, RingSettings, StepSettings
 from sub2sub.ring.shadow import UNKNOWN, frame_of
 from sub2sub.ring.tombstones import TOMBSTONES, bury
 from sub2sub.ring.view import remove
-from sub2sub.vicinity.layer import LINK, MESSAGE, RANGE, Vicinity
+from sub2sub.vicinity.layer import Vicinity
 
 __all__ = ["Partner", "Ring", "RingSettings"]
 
@@ -291,11 +292,11 @@ class Ring:
         self._own.counts[:], self._partner.counts[:] = 0, 0
         messages, failed, offered, taken, hellos = (int(count) for count in counts)
         small = int(verified[0])
-        join_bytes = MESSAGE * joins + (LINK + RANGE * self.d) * (joins + join_links)
+        join_bytes = HEADER * joins + (DESCRIPTOR + RANGE * self.d) * (joins + join_links)
         return {
             "messages": messages + hellos + small + joins,
             "failed": failed + int(verified[1]) + join_failed,
-            "bytes": self._bytes(messages, hellos, cycle, network) + MESSAGE * small + join_bytes,
+            "bytes": self._bytes(messages, hellos, cycle, network) + HEADER * small + join_bytes,
             "offered": offered,
             "taken": taken,
             "hellos": hellos,
@@ -346,7 +347,7 @@ class Ring:
         )  # fmt: skip
         held = links_per_message(links, self.labels.boxes, network.alive, self.seed, cycle)
         descriptors = exchanged + hellos + round(exchanged * held)
-        return MESSAGE * (exchanged + hellos) + (LINK + RANGE * self.d) * descriptors
+        return HEADER * (exchanged + hellos) + (DESCRIPTOR + RANGE * self.d) * descriptors
 
     def _make_space(self, told: int, asked: NDArray[np.int64]) -> None:
         """Enlarge whatever a kernel stopped for, with room for a while."""

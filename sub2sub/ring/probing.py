@@ -24,6 +24,7 @@ from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import hot, rule
 from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
 from sub2sub.overlay.network import Network, answers
+from sub2sub.overlay.sizes import HEADER
 from sub2sub.overlay.views import table_links
 from sub2sub.ring.layer import Ring
 from sub2sub.ring.pool import PEER, STAMP, get, put, size_of
@@ -31,7 +32,6 @@ from sub2sub.ring.pool import PEER, STAMP, get, put, size_of
 __all__ = ["Probing", "unanswered"]
 
 STREAM, STREAM_FAILED = stream_number("probing"), stream_number("probing after failures")
-MESSAGE = 12  # bytes
 TRIES = 3  # times a probe, or its answer, is sent within a cycle while it is lost
 
 
@@ -109,7 +109,7 @@ class Probing:
             key = cycle_key(self.seed, STREAM, cycle)
             _step(self.ring.pool, self.suspect_age, cycle, key, network.faults(), counts)
         messages, failed = (int(count) for count in counts)
-        return {"messages": messages, "failed": failed, "bytes": MESSAGE * messages}
+        return {"messages": messages, "failed": failed, "bytes": HEADER * messages}
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Nothing to start: the links are the ring layer's."""

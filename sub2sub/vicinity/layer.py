@@ -30,6 +30,7 @@ from sub2sub.kernels.memory import LANES64, aligned
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key
 from sub2sub.kernels.simd import prefetch
 from sub2sub.overlay.network import Network, arrives
+from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
 from sub2sub.overlay.views import FREE, empty_views, known, link, oldest, peer_of, stamp_of, view_links
 from sub2sub.vicinity.proximity import proximity
 from sub2sub.vicinity.rules import (
@@ -56,7 +57,6 @@ from sub2sub.vicinity.settings import VicinitySettings
 
 __all__ = ["Vicinity"]
 
-MESSAGE, LINK, RANGE = 12, 18, 16  # bytes: a header; address, port, age and sequence ID; a range
 SCRATCH = 136  # links of a full proximity view and a full random one, and LANES64 more
 AHEAD = 4  # peers to look ahead for prefetching; any number from 1 on gives the same result
 
@@ -269,7 +269,7 @@ class Vicinity:
         key = cycle_key(self.seed, STREAM, cycle)
         _step(views, self.boxes, settings, network.faults(), key, _Scratch(*space), counts)
         messages, failed, links = (int(count) for count in counts)
-        size = MESSAGE * messages + (LINK + RANGE * self.d) * links
+        size = HEADER * messages + (DESCRIPTOR + RANGE * self.d) * links
         return {"messages": messages, "failed": failed, "bytes": size}
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:

@@ -38,11 +38,11 @@ from sub2sub.geometry.boxes import Boxes
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
+from sub2sub.overlay.sizes import HEADER
 
 __all__ = ["Membership"]
 
 STREAM, LEAVING = stream_number("hpmcast-membership"), stream_number("hpmcast-leaving")
-HEADER = 12  # bytes of a message without what it carries
 CONDENSATION, UPKEEP = Condensation(), Upkeep()
 
 
@@ -216,7 +216,7 @@ class Membership:
         Parameters
         ----------
         letters : (m, 2) int32
-            `Outcome.letters`.
+            `Multicast.letters`.
         """
         senders, receivers = np.ascontiguousarray(letters.T)
         costs = _no_costs()

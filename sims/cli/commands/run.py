@@ -51,7 +51,9 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     "--show", is_flag=True, help="Print the experiment, every default written out, and run nothing."
 )
 @click.option(
-    "--keys", metavar="SYSTEM", help="Print every key of a file, with its meaning: sub2sub, camcast, hpmcast."
+    "--keys",
+    metavar="SYSTEM",
+    help="Print every key of a file, with its meaning: sub2sub, camcast, hpmcast, broadcast, ...",
 )
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
 @click.option("--json", "as_json", is_flag=True, help="Print the final numbers as JSON, and nothing else.")
@@ -121,10 +123,10 @@ def command(
 
 def _describe(name: str) -> None:
     from sims.config.describe import describe
-    from sims.runs.systems import NAMES
+    from sims.systems import RUNNABLE
 
-    if name not in NAMES:
-        raise InputError(f"--keys {name}: expected one of {', '.join(NAMES)}")
+    if name not in RUNNABLE:
+        raise InputError(f"--keys {name}: expected one of {', '.join(RUNNABLE)}")
     click.echo(describe(name), nl=False)
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from hierarchy.topics import NestedRanges, TopicTree
-from sims.compare.worlds.world import Topics, World
+from sims.compare.worlds.world import World
+from sims.systems.subscriptions import Topics
 from sub2sub.errors import InputError
 from workloads.folder.foreign import read_topics
 from workloads.generate.topics import TopicSpec, regular_tree

@@ -17,36 +17,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.topics import NestedRanges
-from sims.compare.worlds.faults import FAULTS, HEAL_CRASHED, Fault
+from sims.compare.worlds.conditions import FAULTS, HEAL_CRASHED, Fault
+from sims.systems.subscriptions import Subscriptions, Topics
 from sub2sub.geometry.matching import Members, match
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 
-__all__ = ["Topics", "World"]
+__all__ = ["World"]
 
 CRASHES, PUBLISHERS = stream_number("compare/crashes"), stream_number("compare/publishers")
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Topics:
-    """The topics of a world whose interests are topics.
-
-    Attributes
-    ----------
-    ranges : NestedRanges
-        The tree, and the range of each topic.
-    of : (n,) int64
-        The topic of each subscriber.
-    of_event : (m,) int64
-        The topic of each event.
-    """
-
-    ranges: NestedRanges
-    of: Integers
-    of_event: Integers
 
 
 @dataclass(frozen=True)
@@ -104,6 +85,11 @@ class World:
     def probe_events(self) -> Integers:
         """Numbers of the probes."""
         return np.arange(len(self.points) - self.probes, len(self.points))
+
+    @cached_property
+    def wanted(self) -> Subscriptions:
+        """What every system is given."""
+        return Subscriptions(self.lows, self.highs, self.points, self.bits, self.topics)
 
     @cached_property
     def matches(self) -> Members:

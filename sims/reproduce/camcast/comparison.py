@@ -139,7 +139,7 @@ def pmcast_parasites(n: int, interested: int, seed: int, runs: int, progress: Pr
             seed=seed,
             event=run,
         )
-        parasites.append(int(outcome.received[wanted == 0].sum()))
+        parasites.append(int(outcome.trace.received[wanted == 0].sum()))
         progress(run + 1, runs)
     return float(np.mean(parasites))
 

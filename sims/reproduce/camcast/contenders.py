@@ -68,7 +68,7 @@ class Contender:
         return {
             "messages": float(np.mean([s.sent.sum() + s.upward.sum() for s in spreads])),
             "memory": self.entries,
-            "reliability": float(np.mean([(s.round_of >= 0).all() for s in spreads])),
+            "reliability": float(np.mean([(s.trace.first >= 0).all() for s in spreads])),
             "latency": float(np.mean([s.rounds for s in spreads])),
         }
 

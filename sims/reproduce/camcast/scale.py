@@ -77,7 +77,7 @@ def _population(shape: str, n: int, shares: list[float], runs: int, seed: int) -
                     "entries": int(entries[publisher]),
                     "sent": int(spread.sent[bottom]),
                     "sent_all": int(spread.sent.sum() + spread.upward.sum()),
-                    "received": int((spread.round_of >= 0).sum()) / int(network.alive.sum()),
+                    "received": int((spread.trace.first >= 0).sum()) / int(network.alive.sum()),
                     "top": bool(spread.delivered[0]),
                     "rounds": spread.rounds,
                 }

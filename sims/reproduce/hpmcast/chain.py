@@ -41,8 +41,8 @@ def _simulate(p: float, loss: float, runs: int, seed: int) -> NDArray[np.int64]:
     hit = spread_interest(population, interested)
     counts = np.empty((runs, ROUNDS + 1), np.int64)
     for run in range(runs):
-        trace = disseminate(views, hit, 0, gossip, network=network, seed=seed, event=run)
-        reached = trace.round[trace.round >= 0]
+        first = disseminate(views, hit, 0, gossip, network=network, seed=seed, event=run).trace.first
+        reached = first[first >= 0]
         counts[run] = np.cumsum(np.bincount(reached, minlength=ROUNDS + 1))[: ROUNDS + 1]
     return counts
 

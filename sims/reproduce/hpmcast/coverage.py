@@ -63,10 +63,10 @@ def _measure(
         rows.append(
             (
                 vain,
-                outcome.parasites(wants) / population.n,
-                outcome.sent.mean(),
+                outcome.trace.parasites(wants) / population.n,
+                outcome.trace.sent.mean(),
                 outcome.filtered.mean(),
-                outcome.delivery(wants),
+                outcome.trace.delivery(wants),
             )
         )
     names = ("vain", "parasites", "messages", "filtered", "delivery")

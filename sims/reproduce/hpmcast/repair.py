@@ -52,7 +52,7 @@ def _delivery(
         publisher = int(generator.choice(np.flatnonzero(network.alive)))
         hit = knowledge.match(event)
         outcome = disseminate(views, hit, publisher, GOSSIP, network=network, seed=seed, event=k)
-        delivered.append(outcome.delivery(wants))
+        delivered.append(outcome.trace.delivery(wants))
     return float(np.mean(delivered))
 
 

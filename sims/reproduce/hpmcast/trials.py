@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hierarchy.hpmcast import (
     Condensation,
     Gossip,
-    Outcome,
+    Multicast,
     Population,
     Views,
     disseminate,
@@ -96,20 +96,20 @@ def run_trials(
 
 
 def _measure(
-    outcome: Outcome, interested: NDArray[np.uint8], top: NDArray[np.int32], levels: int
+    event: Multicast, interested: NDArray[np.uint8], top: NDArray[np.int32], levels: int
 ) -> tuple[float | NDArray[np.float64], ...]:
     n = len(top)
     members = np.bincount(top, minlength=levels + 1)[1:]
     sent, filtered = (
         np.bincount(top, weights=load, minlength=levels + 1)[1:] / members
-        for load in (outcome.sent, outcome.filtered)
+        for load in (event.trace.sent, event.filtered)
     )
     return (
-        outcome.delivery(interested),
-        outcome.parasites(interested) / n,
-        outcome.sent.sum() / n,
-        outcome.filtered.sum() / n,
-        float(outcome.rounds),
+        event.trace.delivery(interested),
+        event.trace.parasites(interested) / n,
+        event.trace.sent.sum() / n,
+        event.filtered.sum() / n,
+        float(event.rounds),
         sent,
         filtered,
     )

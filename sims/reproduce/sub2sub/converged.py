@@ -15,7 +15,7 @@ from sims.reproduce.sub2sub.setting import Setting, start
 from sub2sub.errors import InputError
 from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.events.outcome import Outcome
-from sub2sub.overlay.overlay import OverlaySettings
+from sub2sub.overlay.overlay import Overlay, OverlaySettings
 
 __all__ = ["converged", "settled_outcomes"]
 
@@ -25,7 +25,7 @@ EXPECTED_CYCLES = 60  # only for the progress bar
 
 def converged(
     setting: Setting, settings: OverlaySettings | None = None, progress: Callable[[int], None] | None = None
-) -> tuple[Simulation, NDArray[np.float64]]:
+) -> tuple[Simulation[Overlay], NDArray[np.float64]]:
     """A simulation stepped until the rings of all test events are complete; and the test events.
 
     Raises

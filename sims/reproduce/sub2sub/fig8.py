@@ -27,7 +27,7 @@ from sub2sub.events.audience import audience
 from sub2sub.events.publishing import PublisherSettings, Walks, find_entry
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.links import Links
-from sub2sub.overlay.overlay import OverlaySettings
+from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from workloads import named
 
 __all__ = ["fig8"]
@@ -61,12 +61,14 @@ def fig8(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
 _OFFERS = ("all links", "proximity and random links only")
 
 
-def _walk(simulation: Simulation, events: NDArray[np.float64], ring_offers: bool) -> Walks:
+def _walk(simulation: Simulation[Overlay], events: NDArray[np.float64], ring_offers: bool) -> Walks:
     overlay, how = simulation.overlay, PublisherSettings(ring_offers=ring_offers, max_steps=MOST_STEPS)
     return find_entry(Links.of(overlay), overlay.network, events, settings=how, seed=overlay.seed)
 
 
-def _threshold_errors(simulation: Simulation, size: int, seed: int) -> dict[str, NDArray[np.float64]]:
+def _threshold_errors(
+    simulation: Simulation[Overlay], size: int, seed: int
+) -> dict[str, NDArray[np.float64]]:
     """For every threshold: events with subscribers given up wrongly, events without that somebody took."""
     overlay = simulation.overlay
     links, network = Links.of(overlay), overlay.network

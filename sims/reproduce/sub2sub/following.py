@@ -26,12 +26,12 @@ from sims.reproduce.claims import Claim, save_figure, save_table
 from sims.reproduce.registry import Progress
 from sims.reproduce.sub2sub.setting import Setting, start
 from sub2sub.events.dissemination import DisseminationSettings
-from sub2sub.overlay.overlay import OverlaySettings
+from sub2sub.overlay.overlay import Overlay, OverlaySettings
 
 __all__ = ["EXTENDED", "PUBLISHED", "Faults", "Following", "Level", "Story", "follow", "shown"]
 
 PUBLISHED, EXTENDED = "as published", "extended"
-Faults = list[tuple[Schedule, Control]]
+Faults = list[tuple[Schedule, Control[Overlay]]]
 Level = float | str
 Numbers = np.ndarray
 
@@ -161,7 +161,7 @@ def _counted(progress: Progress, steps: int) -> Iterator[None]:
 
 
 def _befallen(
-    simulation: Simulation,
+    simulation: Simulation[Overlay],
     story: Story,
     level: Level,
     events: Numbers,

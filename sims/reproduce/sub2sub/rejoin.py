@@ -59,7 +59,7 @@ def batches(overlay: Overlay, sample: Peers) -> list[Peers]:
     return [np.array(batch, np.int64) for batch in found]
 
 
-def rejoin(simulation: Simulation, sample: Peers, progress: Progress) -> NDArray[np.int64]:
+def rejoin(simulation: Simulation[Overlay], sample: Peers, progress: Progress) -> NDArray[np.int64]:
     """Cycles that each of a sample of peers takes to be back; -1 if not back after `MOST_CYCLES`.
 
     Parameters

@@ -42,10 +42,10 @@ class Setting:
 def start(
     setting: Setting,
     settings: OverlaySettings | None = None,
-    controls: list[tuple[Schedule, Control]] | None = None,
+    controls: list[tuple[Schedule, Control[Overlay]]] | None = None,
     spare: int = 0,
     every: int = 1,
-) -> tuple[Simulation, NDArray[np.float64]]:
+) -> tuple[Simulation[Overlay], NDArray[np.float64]]:
     """A simulation at cycle 0, everybody with one random link, its rings observed; and the test events."""
     spec = named(setting.workload)
     lows, highs = spec.subscriptions(setting.subscribers, setting.seed)
@@ -53,5 +53,5 @@ def start(
     people = Population.of(lows, highs, spare=spare, seed=setting.seed)
     overlay = Overlay(people, settings, seed=setting.seed)
     overlay.bootstrap()
-    observed: list[tuple[Schedule, Control]] = [(Schedule(every=every), RingCompleteness(events))]
+    observed: list[tuple[Schedule, Control[Overlay]]] = [(Schedule(every=every), RingCompleteness(events))]
     return Simulation(overlay, [*(controls or []), *observed]), events

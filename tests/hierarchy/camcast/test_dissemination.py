@@ -47,7 +47,7 @@ def test_the_kernel_decides_as_the_reference_draw_for_draw(group, own, data, see
     spread = disseminate(tables, params, publisher, seed=seed, event=event, network=network)
     reference = _reference(tables, params, publisher, network, seed, event)
 
-    assert spread.round_of.tolist() == [p.received_in for p in reference.processes]
+    assert spread.trace.first.tolist() == [p.received_in for p in reference.processes]
     for t in group.tree:
         of_t = [m for m in reference.sent if m.sender.topic == t]
         assert spread.sent[t] == sum(not m.upward for m in of_t)
@@ -67,7 +67,7 @@ def test_nobody_ever_receives_a_parasite_event(group, own, data, seed) -> None:
     tables = StaticTables(group, own).draw(seed)
     spread = disseminate(tables, parameters(group.sizes, own), publisher, seed=seed, network=network)
     interested = group.interested(int(group.topic[publisher]))
-    reached = spread.round_of >= 0
+    reached = spread.trace.first >= 0
     assert not np.any(reached & ~interested)
     assert not np.any(reached & (network.alive == 0))
 
@@ -80,7 +80,7 @@ def test_without_faults_and_with_generous_settings_every_ancestor_gets_the_event
     publisher = seed % len(group)
     tables = StaticTables(group, own).draw(seed)
     spread = disseminate(tables, parameters(group.sizes, own), publisher, seed=seed)
-    assert np.array_equal(spread.round_of >= 0, group.interested(int(group.topic[publisher])))
+    assert np.array_equal(spread.trace.first >= 0, group.interested(int(group.topic[publisher])))
 
 
 def test_an_event_of_the_root_stays_in_the_root_community() -> None:

@@ -52,7 +52,7 @@ def test_no_parasite_event_whatever_the_links(overlay, seed) -> None:
     publisher = seed % len(topic)
     spread = disseminate(drawn.tables, params, publisher, seed=seed)
     group = Communities.of(tree, topic)
-    assert not np.any((spread.round_of >= 0) & ~group.interested(int(topic[publisher])))
+    assert not np.any((spread.trace.first >= 0) & ~group.interested(int(topic[publisher])))
 
 
 def test_several_parents_are_served_by_virtual_peers() -> None:
@@ -68,9 +68,9 @@ def test_several_parents_are_served_by_virtual_peers() -> None:
     count = len(drawn.ranges)
     params = Parameters(np.full(count, 10, np.int32), np.ones(count), np.ones(count))
     spread = disseminate(drawn.tables, params, 0, seed=1)
-    owners = {rows[peer][0] for peer in np.flatnonzero(spread.round_of >= 0)}
+    owners = {rows[peer][0] for peer in np.flatnonzero(spread.trace.first >= 0)}
     assert owners == {0, 1, 2}
-    assert spread.round_of[2] < 0  # the virtual peer for .b's own events
+    assert spread.trace.first[2] < 0  # the virtual peer for .b's own events
 
 
 def test_more_links_than_places_are_drawn_uniformly() -> None:

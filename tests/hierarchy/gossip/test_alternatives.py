@@ -19,7 +19,7 @@ def test_multicast_reaches_everybody_interested_and_nobody_else(group, seed) -> 
     publisher = seed % len(group)
     topic = int(group.topic[publisher])
     spread = disseminate(gossip.tables(topic, seed), gossip.parameters(topic), publisher, seed=seed)
-    assert np.array_equal(spread.round_of >= 0, group.interested(topic))
+    assert np.array_equal(spread.trace.first >= 0, group.interested(topic))
     assert spread.parasites(group, topic) == 0
 
 
@@ -32,7 +32,7 @@ def test_both_broadcasts_reach_everybody(group, seed, groups) -> None:
     two_level = HierarchicalBroadcast(group, min(groups, len(group)), c1=60.0, c2=60.0)
     for gossip in (flat, two_level):
         spread = disseminate(gossip.tables(topic, seed), gossip.parameters(topic), publisher, seed=seed)
-        assert np.all(spread.round_of >= 0)
+        assert np.all(spread.trace.first >= 0)
 
 
 def test_a_subscriber_of_the_root_keeps_a_table_for_every_topic_in_multicast_only() -> None:

@@ -158,7 +158,7 @@ def test_touched_delegates_are_those_of_simulated_trees():
         flags = np.zeros(1000, np.uint8)
         flags[rng.choice(1000, 100, replace=False)] = 1
         outcome = disseminate(views, spread_interest(population, flags), 0, Gossip(5, 12.0), event=event)
-        touched.append(outcome.parasites(flags))
+        touched.append(outcome.trace.parasites(flags))
     assert np.mean(touched) == pytest.approx(touched_delegates([800, 100, 100]), rel=0.1)
 
 

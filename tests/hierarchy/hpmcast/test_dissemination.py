@@ -68,9 +68,9 @@ def test_kernel_takes_the_decisions_of_figure_6(system, gossip, redundancy, seed
     )
     assert reference.multicast(publisher, seed, event=3) == outcome.rounds
     people = reference.participants
-    assert [p.reached for p in people] == outcome.round.tolist()
-    assert [p.sent for p in people] == outcome.sent.tolist()
-    assert [p.received for p in people] == outcome.received.tolist()
+    assert [p.reached for p in people] == outcome.trace.first.tolist()
+    assert [p.sent for p in people] == outcome.trace.sent.tolist()
+    assert [p.received for p in people] == outcome.trace.received.tolist()
     assert [p.filtered for p in people] == outcome.filtered.tolist()
     assert reference.messages == outcome.messages.tolist()
 
@@ -80,24 +80,24 @@ def test_pmcast_touches_nobody_who_is_not_interested():
     interested = np.arange(1000) % 3 == 0
     views = exact_knowledge(flat).views()
     outcome = disseminate(views, spread_interest(flat, interested), publisher=1, settings=Gossip(fanout=3))
-    assert outcome.parasites(interested) == 0
-    assert outcome.delivery(interested) > 0.95
+    assert outcome.trace.parasites(interested) == 0
+    assert outcome.trace.delivery(interested) > 0.95
 
 
 def test_rfpbcast_reaches_everybody_whoever_is_interested():
     flat = Population.regular(a=1000, levels=1)
     views = exact_knowledge(flat).views()
     outcome = disseminate(views, np.ones(1000, np.uint8), publisher=1, settings=Gossip(fanout=3))
-    assert outcome.infected.mean() > 0.99
+    assert outcome.trace.reached.mean() > 0.99
     assert outcome.rounds == int(np.ceil(expected_rounds(1000, 3)))
 
 
 def test_only_delegates_are_touched_without_being_interested():
     interested = np.random.default_rng(1).random(REGULAR.n) < 0.3
     outcome = disseminate(VIEWS, spread_interest(REGULAR, interested), publisher=5000, seed=1)
-    touched = outcome.infected & ~interested
+    touched = outcome.trace.reached & ~interested
     touched[5000] = False
-    assert outcome.parasites(interested) == touched.sum() > 0
+    assert outcome.trace.parasites(interested) == touched.sum() > 0
     assert VIEWS.top[touched].min() >= 2
 
 
@@ -106,8 +106,8 @@ def test_an_event_for_one_subsystem_stays_out_of_the_others():
     interested[22 * 22 * 7 : 22 * 22 * 8] = 1
     gossip = Gossip(fanout=3, constant=6)
     outcome = disseminate(VIEWS, spread_interest(REGULAR, interested), publisher=0, settings=gossip, seed=2)
-    assert outcome.delivery(interested) > 0.99
-    assert outcome.parasites(interested) == 0
+    assert outcome.trace.delivery(interested) > 0.99
+    assert outcome.trace.parasites(interested) == 0
 
 
 def test_topics_are_ranges_and_supertopics_get_the_events_of_subtopics():
@@ -123,12 +123,12 @@ def test_topics_are_ranges_and_supertopics_get_the_events_of_subtopics():
     wants = np.isin(topic, [names.index(name) for name in (tree.name(ROOT), ".sport", ".sport.soccer")])
     assert (hit[:512] == wants).all()
     outcome = disseminate(known.views(), hit, 0, Gossip(fanout=3, constant=5), seed=6)
-    assert outcome.delivery(wants) > 0.99
+    assert outcome.trace.delivery(wants) > 0.99
 
 
 def test_nobody_interested_costs_no_message():
     outcome = disseminate(VIEWS, np.zeros(22**3 + 22**2 + 22, np.uint8), publisher=9, seed=1)
-    assert outcome.sent.sum() == 0
+    assert outcome.trace.sent.sum() == 0
     assert outcome.rounds == 0
 
 
@@ -136,7 +136,9 @@ def test_the_audience_threshold_raises_delivery_for_a_small_audience():
     interested = np.random.default_rng(5).random(REGULAR.n) < 0.1
     hit = spread_interest(REGULAR, interested)
     plain, widened = (
-        np.mean([disseminate(VIEWS, hit, 0, gossip, seed=seed).delivery(interested) for seed in range(5)])
+        np.mean(
+            [disseminate(VIEWS, hit, 0, gossip, seed=seed).trace.delivery(interested) for seed in range(5)]
+        )
         for gossip in (Gossip(), Gossip(audience=10))
     )
     assert widened > plain + 0.05
@@ -144,8 +146,8 @@ def test_the_audience_threshold_raises_delivery_for_a_small_audience():
 
 def test_nothing_depends_on_the_order_in_which_events_are_run():
     hit = spread_interest(REGULAR, np.ones(REGULAR.n))
-    first = [disseminate(VIEWS, hit, 0, seed=1, event=e).round for e in (0, 1)]
-    second = [disseminate(VIEWS, hit, 0, seed=1, event=e).round for e in (1, 0)]
+    first = [disseminate(VIEWS, hit, 0, seed=1, event=e).trace.first for e in (0, 1)]
+    second = [disseminate(VIEWS, hit, 0, seed=1, event=e).trace.first for e in (1, 0)]
     assert (first[0] == second[1]).all()
     assert (first[1] == second[0]).all()
     assert (first[0] != first[1]).any()
@@ -155,17 +157,19 @@ def test_recorded_letters_are_the_messages_that_arrived():
     hit = spread_interest(REGULAR, np.ones(REGULAR.n))
     plain = disseminate(VIEWS, hit, 0, seed=1)
     recorded = disseminate(VIEWS, hit, 0, seed=1, record=True)
-    assert (plain.round == recorded.round).all()
+    assert (plain.trace.first == recorded.trace.first).all()
     assert len(plain.letters) == 0
-    assert (np.bincount(recorded.letters[:, 0], minlength=REGULAR.n) == recorded.sent).all()
-    assert (np.bincount(recorded.letters[:, 1], minlength=REGULAR.n) == recorded.received).all()
+    assert (np.bincount(recorded.letters[:, 0], minlength=REGULAR.n) == recorded.trace.sent).all()
+    assert (np.bincount(recorded.letters[:, 1], minlength=REGULAR.n) == recorded.trace.received).all()
 
 
 def test_the_true_share_of_a_system_where_all_groups_are_alike_changes_nothing():
     interested = np.arange(REGULAR.n) % 2
     hit = spread_interest(REGULAR, interested)
     measured = disseminate(VIEWS, hit, 0, seed=1)
-    assert (measured.round == disseminate(VIEWS, hit, 0, seed=1, shares=[0.5, 1.0, 1.0]).round).all()
+    assert (
+        measured.trace.first == disseminate(VIEWS, hit, 0, seed=1, shares=[0.5, 1.0, 1.0]).trace.first
+    ).all()
     assert disseminate(VIEWS, hit, 0, seed=1, shares=[0.1, 1.0, 1.0]).rounds > measured.rounds
 
 

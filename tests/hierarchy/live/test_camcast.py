@@ -59,7 +59,7 @@ def test_an_event_spreads_as_in_the_simulator(p_sel: float) -> None:
             first = False
             waiting.extend((send.to.id - 1, send.message) for send in sends if send.to)  # type: ignore[misc]
         traces = [member.seen.get(name) for member in members]
-        assert [trace.round if trace else -1 for trace in traces] == spread.round_of.tolist()
+        assert [trace.round if trace else -1 for trace in traces] == spread.trace.first.tolist()
         for t in range(3):
             own_traces = [trace for i, trace in enumerate(traces) if trace and group.topic[i] == t]
             assert sum(trace.upward for trace in own_traces) == spread.upward[t]

@@ -108,7 +108,7 @@ def test_no_parasite_event_ever_whoever_joins_leaves_and_crashes(kind, data, tre
                 tables, parameters(sizes, GENEROUS), publisher, seed=seed, event=cycle, network=network
             )
             assert spread.parasites(group, int(topic[publisher])) == 0
-            assert not np.any((spread.round_of >= 0) & ~group.interested(int(topic[publisher])))
+            assert not np.any((spread.trace.first >= 0) & ~group.interested(int(topic[publisher])))
 
 
 @every_kind

@@ -14,7 +14,7 @@ from sims.config.experiment import Experiment, experiment_from, load_experiment
 from sims.config.interests import WorkloadSettings
 from sims.config.shipped import find_file, shipped
 from sims.engine.faults import Crash
-from sims.runs.systems import NAMES as NAMES_OF_SYSTEMS
+from sims.systems import RUNNABLE as NAMES_OF_SYSTEMS
 from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.errors import InputError
 from sub2sub.overlay.overlay import OverlaySettings

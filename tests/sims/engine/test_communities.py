@@ -40,9 +40,9 @@ class _Watch:
                 spread = overlay.publish(int(members[0]), event=simulation.cycle)
                 assert spread.parasites(group, topic) == 0
                 interested = group.interested(topic) & alive
-                assert not np.any((spread.round_of >= 0) & ~interested)
+                assert not np.any((spread.trace.first >= 0) & ~interested)
                 owed += int(interested.sum())
-                reached += int((spread.round_of >= 0).sum())
+                reached += int((spread.trace.first >= 0).sum())
         return {"delivered": reached / owed}
 
 
@@ -98,4 +98,4 @@ def test_camcast_runs_over_the_links_of_sub2sub() -> None:
     for publisher in range(0, len(topic), 7):
         spread = disseminate(drawn.tables, everything, publisher, seed=1, event=publisher)
         owed = np.isin(topic, [topic[publisher], *tree.supertopics(int(topic[publisher]))])
-        assert np.array_equal(spread.round_of >= 0, owed)
+        assert np.array_equal(spread.trace.first >= 0, owed)

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sub2sub.cyclon.layer import LINK, MESSAGE, Cyclon
+from sub2sub.cyclon.layer import Cyclon
 from sub2sub.cyclon.peer import CyclonPeer
 from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.errors import InputError
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import Link
 from sub2sub.overlay.network import Network
+from sub2sub.overlay.sizes import HEADER, LINK
 from sub2sub.overlay.views import FREE
 from tests.sub2sub.overlay.engine import CyclonEngine, descriptors, row
 from tests.sub2sub.overlay.histories import History, histories, links_of
@@ -48,7 +49,7 @@ def test_the_kernel_decides_as_its_peer_does(history: History) -> None:
         assert counts == {
             "messages": cost.messages,
             "failed": cost.failed,
-            "bytes": MESSAGE * cost.messages + LINK * cost.links,
+            "bytes": HEADER * cost.messages + LINK * cost.links,
         }
         for number, peer in enumerate(engine.peers):
             assert links_of(layer.view[number], layer.size[number]) == row(peer.view)

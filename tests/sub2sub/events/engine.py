@@ -47,6 +47,7 @@ class Report:
     applications: set[int] = field(default_factory=set)
     counts: Counter[str] = field(default_factory=Counter)
     received: Counter[int] = field(default_factory=Counter)
+    spammed: Counter[int] = field(default_factory=Counter)
     forwarded: Counter[int] = field(default_factory=Counter)
     failures: set[tuple[int, int]] = field(default_factory=set)
 
@@ -90,6 +91,7 @@ class Dissemination:
         taker = self.resident(peer)
         if taker is None:
             self.report.counts["spam"] += 1
+            self.report.spammed[peer] += 1
             return False
         self.report.received[taker] += 1
         if taker in self.report.hop_of:

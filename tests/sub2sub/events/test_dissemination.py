@@ -65,6 +65,7 @@ def test_the_kernel_forwards_as_peers_do(world: World, how: DisseminationSetting
     for peer in range(len(world.peers)):
         assert outcome.taken[peer] == sum(peer in report.hop_of for report in expected)
         assert outcome.received[peer] == sum(report.received[peer] for report in expected)
+        assert outcome.spammed[peer] == sum(report.spammed[peer] for report in expected)
         assert outcome.forwarded[peer] == sum(report.forwarded[peer] for report in expected)
     assert set(map(tuple, outcome.failures.tolist())) == set().union(
         *(report.failures for report in expected)
@@ -309,3 +310,34 @@ def test_threads_have_batches_to_share() -> None:
     """Otherwise the test on threads would not test any."""
     assert len(batches(len(EVENTS), 400, at_least=16)) > 1
     assert np.array_equal(np.concatenate(batches(100_000, 1_000_000, at_least=16)), np.arange(100_000))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_receptions_say_who_got_what_when(overlay: Overlay, threads: int) -> None:
+    links, network = Links.of(overlay), replace(overlay.network, loss=0.2)
+    plain = disseminate(links, network, EVENTS, seed=4)
+    outcome = disseminate(links, network, EVENTS, seed=4, threads=threads, record=True)
+    assert plain.receptions is None
+    assert outcome.receptions is not None
+    assert np.array_equal(plain.messages, outcome.messages)
+    table, lows_highs = outcome.receptions.table(), overlay.population.ranges()
+    assert np.array_equal(np.bincount(table["event"], minlength=len(EVENTS)), outcome.reached)
+    assert np.array_equal(np.bincount(table["peer"], minlength=len(overlay.population)), outcome.taken)
+    at = EVENTS[table["event"]]
+    assert ((lows_highs[0][table["peer"]] <= at) & (at <= lows_highs[1][table["peer"]])).all()
+    for event in range(0, len(EVENTS), 97):
+        peers, hops = outcome.receptions.of(event)
+        if len(peers):
+            assert (peers[0], hops[0], hops[-1]) == (outcome.entry[event], 0, outcome.hops[event])
+
+
+def test_retries_are_paid_for_with_an_acknowledgement_of_every_arrival(overlay: Overlay) -> None:
+    network = replace(overlay.network, loss=0.2)
+    for retries in (0, 3):
+        how = DisseminationSettings(retries=retries)
+        outcome = disseminate(Links.of(overlay), network, EVENTS, settings=how, seed=4)
+        arrived = outcome.messages - outcome.failed if retries else np.zeros(len(EVENTS))
+        assert np.array_equal(outcome.acks, arrived)
+        assert outcome.unbalanced() == 0
+        paid = outcome.messages.sum() + outcome.acks.sum()
+        assert outcome.messages_per_delivery == paid / (outcome.delivered - outcome.entered).sum()

@@ -131,7 +131,7 @@ def communities() -> Results:
         overlay.bootstrap()
         Simulation(overlay, FAULTS).run(16)
         for publisher in np.flatnonzero(overlay.network.alive)[:3].tolist():
-            yield f"{kind.name} {publisher}", overlay.publish(publisher, event=publisher).round_of
+            yield f"{kind.name} {publisher}", overlay.publish(publisher, event=publisher).trace.first
 
 
 def gossip() -> Results:
@@ -140,8 +140,8 @@ def gossip() -> Results:
     thinned = thin(StaticTables(group).draw(seed=1), 0.8, seed=1)
     for kind in (GossipBroadcast(group), GossipMulticast(group), HierarchicalBroadcast(group, groups=5)):
         spread = camcast(kind.tables(".t1", seed=1), kind.parameters(".t1"), 5, seed=1)
-        yield type(kind).__name__, spread.round_of
-        yield "thinned", camcast(thinned, parameters(group.sizes), 43, seed=1).round_of
+        yield type(kind).__name__, spread.trace.first
+        yield "thinned", camcast(thinned, parameters(group.sizes), 43, seed=1).trace.first
     lows, highs = [[0.0]] * 5 + [[10.0]] * 10, [[99.0]] * 5 + [[19.0]] * 10
     overlay = Overlay(Population.of(lows, highs), seed=1)
     overlay.bootstrap()
@@ -165,7 +165,7 @@ def hierarchies() -> Results:
     for publisher in np.flatnonzero(alive)[:3].tolist():
         hit = known.match(lows[publisher])
         spread = hpmcast(known.views(), hit, publisher, Gossip(constant=2.0), network=overlay.network)
-        yield f"hpmcast {publisher}", spread.round
+        yield f"hpmcast {publisher}", spread.trace.first
 
 
 def tour(short: bool) -> Results:

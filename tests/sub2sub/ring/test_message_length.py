@@ -8,9 +8,9 @@ import pytest
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
+from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
 from sub2sub.ring.message_length import links_held, links_per_message
 from sub2sub.rings.selection import select_ring
-from sub2sub.vicinity.layer import LINK, MESSAGE, RANGE
 from workloads import named
 
 
@@ -80,7 +80,7 @@ def test_bytes_are_those_of_headers_own_descriptors_and_links(
     ring = overlay.step(9)["ring"]
     exchanged = ring["messages"] - ring["hellos"]
     links = ring["messages"] + round(2.5 * exchanged)
-    assert ring["bytes"] == MESSAGE * ring["messages"] + (LINK + 2 * RANGE) * links
+    assert ring["bytes"] == HEADER * ring["messages"] + (DESCRIPTOR + 2 * RANGE) * links
 
 
 def test_an_overlay_without_neighbours_sends_nothing() -> None:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.errors import InputError
 from sub2sub.overlay.network import Network
+from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
 from sub2sub.overlay.views import FREE
-from sub2sub.vicinity.layer import LINK, MESSAGE, RANGE, Vicinity
+from sub2sub.vicinity.layer import Vicinity
 from sub2sub.vicinity.peer import squared_distance
 from sub2sub.vicinity.proximity import Tie, overlap, packed_boxes, proximity
 from sub2sub.vicinity.settings import VicinitySettings
@@ -57,7 +58,7 @@ def test_the_kernel_decides_as_its_peer_does(history: History) -> None:
         assert counts == {
             "messages": cost.messages,
             "failed": cost.failed,
-            "bytes": MESSAGE * cost.messages + (LINK + RANGE * history.d) * cost.links,
+            "bytes": HEADER * cost.messages + (DESCRIPTOR + RANGE * history.d) * cost.links,
         }
         for number, peer in enumerate(engine.peers):
             size = layer.size[number]

@@ -217,9 +217,9 @@ def test_event_messages_carry_membership_along():
     outcome = disseminate(known.views(), known.match([]), publisher=0, seed=12, record=True)
     stale = layer.tables[0].stamp.sum()
     cost = layer.piggyback(outcome.letters)
-    assert cost["messages"] == len(outcome.letters) == outcome.received.sum()
+    assert cost["messages"] == len(outcome.letters) == outcome.trace.received.sum()
     assert layer.tables[0].stamp.sum() > stale
-    quiet = (outcome.sent == 0).sum()
+    quiet = (outcome.trace.sent == 0).sum()
     assert layer.step(2, network)["messages"] == 4 * quiet
 
 

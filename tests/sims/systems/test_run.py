@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from hierarchy.hpmcast import AddressSpace
@@ -12,8 +13,10 @@ from sims.config.experiment import Experiment, load_experiment
 from sims.config.interests import WorkloadSettings
 from sims.runs.folder import CHECKPOINT, RunFolder
 from sims.runs.runner import run_experiment, simulation_of
-from sims.runs.systems.camcast import Subscriptions, TopicWorkload
-from sims.runs.systems.hpmcast import addressed
+from sims.systems import RUNNABLE
+from sims.systems.hpmcast import addressed
+from sims.systems.subscriptions import Subscriptions
+from sims.systems.topic_workload import TopicSource, TopicWorkload
 from sub2sub.errors import InputError
 
 CAMCAST = """\
@@ -75,8 +78,8 @@ def test_a_run_delivers_and_goes_on_from_a_checkpoint_as_if_nothing_had_happened
     half.save(tmp_path / CHECKPOINT)
     rest.load(tmp_path / CHECKPOINT)
     rest.run(40)
-    assert rest.tables["delivery"] == run.table("delivery").to_pylist()
-    assert rest.tables["traffic"] == run.table("traffic").to_pylist()
+    for name in ("delivery", "traffic"):
+        pd.testing.assert_frame_equal(pd.DataFrame(rest.tables[name]), run.table(name).to_pandas())
 
 
 def test_observers_of_another_system_are_refused(tmp_path: Path):
@@ -93,7 +96,8 @@ def test_settled_hierarchies_begin_with_right_views(tmp_path: Path):
 
 
 def test_participants_are_spread_over_the_address_space_and_newcomers_between_them():
-    interests = WorkloadSettings("uniform-1", events=1, at_least=0).load(6, seed=1)
+    found = WorkloadSettings("uniform-1", events=1, at_least=0).load(6, seed=1)
+    interests = Subscriptions(found.lows, found.highs, found.events)
     people = addressed(interests, spare=3, space=AddressSpace((3, 6)))
     assert people.ids.tolist() == list(range(0, 18, 2))
     assert people.present.sum() == 6
@@ -103,7 +107,7 @@ def test_participants_are_spread_over_the_address_space_and_newcomers_between_th
 
 
 def test_a_chain_has_communities_of_these_sizes_and_events_in_the_last():
-    wanted = Subscriptions(TopicWorkload(chain=(2, 3, 5), events=4), seed=1)
+    wanted = TopicSource(TopicWorkload(chain=(2, 3, 5), events=4), seed=1)
     assert np.bincount(wanted.topics(0, 10)).tolist() == [2, 3, 5]
     lows, highs = wanted.rows(0, 10)
     point = wanted.ranges.point(int(wanted.events()[0]))
@@ -111,6 +115,48 @@ def test_a_chain_has_communities_of_these_sizes_and_events_in_the_last():
 
 
 def test_a_tree_has_popular_topics():
-    wanted = Subscriptions(TopicWorkload(tree=(3, 3), exponent=1.5), seed=1)
+    wanted = TopicSource(TopicWorkload(tree=(3, 3), exponent=1.5), seed=1)
     sizes = np.bincount(wanted.topics(0, 2000), minlength=13)
     assert sizes.max() > 10 * sizes.min()
+
+
+@pytest.mark.parametrize("name", [name for name in RUNNABLE if name not in ("sub2sub", "camcast", "hpmcast")])
+def test_every_system_that_is_compared_can_be_run_under_the_engines_faults(tmp_path: Path, name: str):
+    text = f"""\
+system = "{name}"
+cycles = 24
+[population]
+size = 80
+[workload]
+events = 10
+[[faults]]
+kind = "crash"
+at = 12
+share = 0.2
+[[observers]]
+kind = "delivery"
+every = 12
+receptions = true
+"""
+    ended = run_experiment(load(tmp_path, text), 1, tmp_path / "r")
+    run = RunFolder.open(tmp_path / "r")
+    before = run.table("delivery").to_pylist()[1]
+    assert before["hit_ratio"] > 0.8
+    assert 0 < ended.numbers["hit_ratio"] <= 1
+    got, events = run.table("receptions").to_pandas(), run.table("events").to_pandas()
+    assert (got.groupby(["cycle", "event"]).size().to_numpy() >= events.delivered.to_numpy()).all()
+    assert {"load", "traffic", "peers"} <= set(run.tables())
+
+
+def test_broadcast_takes_newcomers_and_groups_refuse_them(tmp_path: Path):
+    text = """\
+system = "SYSTEM"
+cycles = 20
+population = { size = 60, spare = 20 }
+workload.events = 5
+faults = [{ kind = "churn", at = 10, share = 0.2 }]
+"""
+    ended = run_experiment(load(tmp_path, text.replace("SYSTEM", "broadcast")), 1, tmp_path / "r")
+    assert ended.numbers["hit_ratio"] > 0.9
+    with pytest.raises(InputError):
+        run_experiment(load(tmp_path, text.replace("SYSTEM", "hierarchical")), 1, tmp_path / "s")

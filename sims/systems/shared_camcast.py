@@ -11,49 +11,53 @@ with p_sel = g times its own share an event goes up g times on average, however 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
 
 from hierarchy.camcast import OverlayTables, tables_from_overlay
-from sims.compare.systems.communities import KNOBS, Z, choices
-from sims.compare.systems.gossip import spread_tables
-from sims.compare.systems.rings import RingOverlay
-from sims.compare.systems.system import Knob, Traffic
-from sims.compare.tally import Tally
-from sims.compare.worlds.world import World
+from sims.systems.community_sizes import KNOBS, CommunityGossip, Z, choices
+from sims.systems.gossip import TableGossip
+from sims.systems.interface import Integers
+from sims.systems.sub2sub import RingOverlay
+from sims.systems.topic_workload import TopicWorkload
+from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.compilation import kernel
 
 __all__ = ["SharedCamcast"]
 
 
-class SharedCamcast(RingOverlay):
+class SharedCamcast(RingOverlay, TableGossip):
     """CAMCAST's rule on the links of a ring overlay."""
 
     name = "camcast on rings"
+    workload = TopicWorkload
+    dissemination = CommunityGossip
     knobs = KNOBS
 
-    def __init__(self, world: World, seed: int) -> None:
-        super().__init__(world, seed)
+    def __init__(self, *given: Any, **named: Any) -> None:
         self.drawn: OverlayTables | None = None
+        super().__init__(*given, **named)
 
-    def step(self, cycle: int) -> Traffic:
-        """As of the overlay; tables are drawn anew when they are next needed."""
+    def forget(self) -> None:
+        """Tables are drawn anew when they are next needed."""
         self.drawn = None
-        return super().step(cycle)
 
     def publish(
-        self, events: NDArray[np.int64], publishers: NDArray[np.int64], knob: Knob, salt: int
-    ) -> Tally:
+        self,
+        events: Integers,
+        publishers: Integers,
+        settings: CommunityGossip,
+        salt: int,
+        record: bool = False,
+    ) -> Outcome:
         """Gossip among equal ranges, and to tighter enclosing ones."""
         if self.drawn is None:
             self.drawn = tables_from_overlay(self.overlay, Z)
-        tables = self.drawn.tables
-        ln_n = np.log(_density(tables.topic_table, self.overlay.population.ids))
-        alive = self.network.alive[self.peer]
-        return spread_tables(
-            tables.topic_table, tables.super_table, choices(ln_n, knob), self.network, self.row, alive,
-            self.world.matches, events, self.peer[publishers], publishers, self.seed, salt,
-        )  # fmt: skip
+        drawn = self.drawn.tables
+        ln_n = np.log(_density(drawn.topic_table, self.overlay.population.ids))
+        tables = drawn.topic_table, drawn.super_table, choices(ln_n, settings)
+        return self.spread(tables, events, publishers, publishers, salt, settings.retries, record)
 
 
 @kernel

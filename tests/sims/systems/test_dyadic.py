@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sims.compare.dyadic import cell_box, cover, enclosing, point_cells
+from sims.systems.dyadic import cell_box, cover, enclosing, point_cells
 from sub2sub.errors import InputError
 
 BITS = 4

@@ -1,0 +1,56 @@
+"""What the dissemination of one event cost whom in rfpbcast, pmcast and hpmcast, besides its trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.trace import Trace
+
+__all__ = ["Multicast"]
+
+
+@dataclass(frozen=True)
+class Multicast:
+    """One event that was multicast.
+
+    Attributes
+    ----------
+    trace : Trace
+        Who got it in which round; messages per participant.
+    filtered : (n,) int32
+        Times a participant matched the event against somebody's interest.
+    messages : (l,) int64
+        Messages sent at each level, level 1 first.
+    letters : (m, 2) int32
+        Senders and receivers of the messages that arrived, in order, if they were recorded.
+    rounds : int
+        The last round in which anybody gossiped.
+    """
+
+    trace: Trace
+    filtered: NDArray[np.int32]
+    messages: NDArray[np.int64]
+    letters: NDArray[np.int32]
+    rounds: int
+
+    def load_by_level(self, top: NDArray[np.int32]) -> dict[int, dict[str, float]]:
+        """Mean messages and filterings per participant, by the highest level it is a delegate at.
+
+        Parameters
+        ----------
+        top : (n,) int32
+            `Views.top`.
+        """
+        load = {}
+        for level in np.unique(top).tolist():
+            members = top == level
+            load[level] = {
+                "participants": float(members.sum()),
+                "sent": float(self.trace.sent[members].mean()),
+                "received": float(self.trace.received[members].mean()),
+                "filtered": float(self.filtered[members].mean()),
+            }
+        return load

@@ -1,0 +1,65 @@
+"""How one event went through a gossip protocol: who got it when, and who sent how much.
+
+What the protocols of this package report of an event. Whom it was meant for is not theirs to know: with that
+added, `sub2sub.events.accounting` makes an `Outcome` of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Trace"]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The way of one event among n members.
+
+    Attributes
+    ----------
+    first : (n,) int32
+        Round in which each member received the event first: 0 for the publisher, -1 for never.
+    sent, received : (n,) integers
+        Messages that each member sent, and copies that arrived there.
+    publisher : int
+    alive : (n,) uint8
+
+    Examples
+    --------
+    >>> reached, up = np.array([0, 1, -1], np.int32), np.ones(3, np.uint8)
+    >>> trace = Trace(reached, np.array([2, 1, 0]), np.array([1, 1, 0]), publisher=0, alive=up)
+    >>> trace.delivery([1, 0, 1]), trace.parasites([1, 0, 1]), trace.last
+    (0.5, 1, 1)
+    """
+
+    first: NDArray[np.int32]
+    sent: NDArray[Any]
+    received: NDArray[Any]
+    publisher: int
+    alive: NDArray[np.uint8]
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """Who has the event in the end."""
+        reached: NDArray[np.bool_] = self.first >= 0
+        return reached
+
+    @property
+    def last(self) -> int:
+        """The round in which the last member was reached."""
+        return int(self.first.max())
+
+    def delivery(self, interested: ArrayLike) -> float:
+        """The share of the live interested members that got the event (1 where there are none)."""
+        wanted = np.asarray(interested, bool) & (self.alive == 1)
+        return float(self.reached[wanted].mean()) if wanted.any() else 1.0
+
+    def parasites(self, interested: ArrayLike) -> int:
+        """Members that got an event they do not want, the publisher apart: feigned multicast."""
+        touched = self.reached & ~np.asarray(interested, bool)
+        touched[self.publisher] = False
+        return int(touched.sum())

@@ -1,1 +1,0 @@
-"""The systems that are compared, one module each."""

@@ -1,0 +1,78 @@
+"""Gossip broadcast with filtering: everybody gets every event, and throws most of them away.
+
+Alternative (a) of CAMCAST, Section 4.2, after Kermarrec, Massoulié and Ganesh (TPDS 2003): a process that
+receives an event for the first time sends it once to F random others, whoever they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sims.config.entries import Kinds
+from sims.observers import Connectivity, Degrees, LinkAges
+from sims.observers.deliveries import Deliveries
+from sims.systems.gossip import Choices, TableGossip
+from sims.systems.interface import Integers, Knob
+from sims.systems.sampled import Sampled
+from sub2sub.errors import InputError
+from sub2sub.events.outcome import Outcome
+
+__all__ = ["Broadcast", "Fanout"]
+
+
+@dataclass(frozen=True)
+class Fanout:
+    """Settings of gossip over one table.
+
+    Attributes
+    ----------
+    fanout : int
+        Entries of its table that a process sends an event to, once.
+    retries : int
+        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+    """
+
+    fanout: int = 8
+    retries: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be sent."""
+        if self.fanout < 1 or self.retries < 0:
+            raise InputError(f"fanout, retries: expected at least 1 and 0, got {self.fanout}, {self.retries}")
+
+
+class Broadcast(TableGossip):
+    """One CYCLON view of the whole population."""
+
+    name = "broadcast"
+    dissemination = Fanout
+    knobs = tuple(Knob(fanout=f) for f in (2, 4, 8, 12, 20))
+    layer_names = ("cyclon",)
+    observers: ClassVar[Kinds] = {
+        "delivery": Deliveries,
+        "degrees": Degrees,
+        "ages": LinkAges,
+        "connectivity": Connectivity,
+    }
+    overlay: Sampled
+
+    def build(self, layers: Any, spare: int) -> Sampled:
+        """All in one group."""
+        n = self.wanted.n
+        everybody = np.arange(n), np.zeros(n, np.int64)
+        return Sampled(self.wanted.lows, self.wanted.highs, *everybody, self.seed, spare)
+
+    def links(self) -> dict[str, Integers]:
+        """The view."""
+        return {"random": self.overlay.cyclon.size[self.peer_of].astype(np.int64)}
+
+    def publish(
+        self, events: Integers, publishers: Integers, settings: Fanout, salt: int, record: bool = False
+    ) -> Outcome:
+        """Gossip to F entries of the view."""
+        n = len(self.network.alive)
+        tables = self.overlay.table(), np.full((n, 1, 1), -1, np.int32), Choices.flat(n, settings.fanout)
+        return self.spread(tables, events, publishers, publishers, salt, settings.retries, record)

@@ -1,0 +1,148 @@
+"""CAMCAST: communities of topics, events gossiped within them and upward (CAMCAST).
+
+An event of a topic is published by a random live member of its community. In a run fan-outs follow from
+`layers.topics` and, as the paper assumes, from the true sizes of communities; with `sizes = "estimated"`, and
+in comparisons always, each member goes by an estimate of its own (`sims.systems.community_sizes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.camcast.dissemination import STREAM
+from hierarchy.camcast.settings import TopicSettings, parameters
+from hierarchy.membership import CommunityOverlay, SemiStructured, Structured, Unstructured
+from sims.engine.simulation import Simulation
+from sims.systems.community_sizes import KNOBS, CommunityGossip, billed, compared_communities, tables_of
+from sims.systems.gossip import Choices, TableGossip, Truth, spread_tables
+from sims.systems.interface import Integers, Knob, Traffic
+from sims.systems.topic_workload import TopicWorkload
+from sub2sub.errors import InputError
+from sub2sub.events.outcome import Outcome
+from sub2sub.kernels.randomness import cycle_key
+
+__all__ = ["Camcast", "CamcastDissemination", "CommunitySettings"]
+
+MEMBERSHIPS = {"unstructured": Unstructured, "semi-structured": SemiStructured, "structured": Structured}
+
+
+@dataclass(frozen=True)
+class CommunitySettings:
+    """Settings of communities.
+
+    Attributes
+    ----------
+    membership : str
+        How members find one another and the super-community (Section 5.2).
+    topics : TopicSettings
+        What every community tunes.
+    """
+
+    membership: Literal["unstructured", "semi-structured", "structured"] = "unstructured"
+    topics: TopicSettings = field(default_factory=TopicSettings)
+
+
+@dataclass(frozen=True)
+class CamcastDissemination:
+    """Settings of dissemination; c and g are those of `layers.topics`.
+
+    Attributes
+    ----------
+    sizes : str
+        How members know the size of their community: exactly, as the paper assumes, or as an estimate from
+        the sizes of SCAMP's views, which takes an unstructured membership.
+    retries : int
+        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+    """
+
+    sizes: Literal["exact", "estimated"] = "exact"
+    retries: int = 0
+
+
+class Camcast(TableGossip):
+    """Every subscriber is a member of its topic's community."""
+
+    name = "camcast"
+    workload = TopicWorkload
+    layers = CommunitySettings
+    dissemination = CamcastDissemination
+    knobs = KNOBS
+    overlay: CommunityOverlay
+
+    def build(self, layers: CommunitySettings | None, spare: int) -> CommunityOverlay:
+        """One membership each."""
+        topics = self.wanted.tree
+        if layers is None:
+            return compared_communities(topics.ranges, topics.of, np.arange(self.wanted.n), self.seed)
+        kind = MEMBERSHIPS[layers.membership]
+        return CommunityOverlay(topics.ranges, topics.of, self.seed, layers.topics, kind, spare)
+
+    @classmethod
+    def at(cls, knob: Knob) -> CommunityGossip:
+        """Members estimate sizes."""
+        return CommunityGossip(**knob.settings)
+
+    def traffic(self, costs: Mapping[str, Mapping[str, int]]) -> Traffic:
+        """With headers."""
+        return billed(costs)
+
+    def links(self) -> dict[str, Integers]:
+        """Both tables."""
+        tables = self.overlay.membership.tables()
+        sizes = (tables.topic_table >= 0).sum(axis=1), (tables.super_table >= 0).sum(axis=(1, 2))
+        return {
+            kind: size[self.peer_of]
+            for kind, size in zip(("topic table", "super-topic table"), sizes, strict=True)
+        }
+
+    def publish(
+        self,
+        events: Integers,
+        publishers: Integers,
+        settings: CommunityGossip,
+        salt: int,
+        record: bool = False,
+    ) -> Outcome:
+        """Gossip in the publisher's community, and upward from there."""
+        tables = tables_of(self.overlay, settings)
+        return self.spread(tables, events, publishers, publishers, salt, settings.retries, record)
+
+    def publish_tests(
+        self, simulation: Simulation, settings: CamcastDissemination, record: bool = False
+    ) -> tuple[Integers, Outcome]:
+        """Publish each event from a random live member of its community, where there is one."""
+        publishers = self.draw_publishers(simulation)
+        events = np.flatnonzero(publishers >= 0)
+        if not events.size:
+            raise InputError(f"delivery: nobody alive can publish a test event in cycle {simulation.cycle}")
+        first = simulation.cycle * len(publishers)
+        keys = np.array([cycle_key(self.seed, STREAM, first + event) for event in events.tolist()], np.uint64)
+        starts = publishers[events]
+        return events, spread_tables(
+            self._tables(settings), self.network, Truth.of(self), events, starts, starts, keys,
+            settings.retries, record,
+        )  # fmt: skip
+
+    def may_publish(self, event: int) -> Integers:
+        """Live members of the event's community."""
+        topic = self.wanted.tree.of_event[event]
+        return np.flatnonzero((self.network.alive == 1) & (self.overlay.topic == topic))
+
+    def _tables(self, settings: CamcastDissemination) -> tuple[NDArray[np.int32], NDArray[np.int32], Choices]:
+        overlay = self.overlay
+        tuned = overlay.settings or TopicSettings()
+        if settings.sizes == "estimated":
+            if not isinstance(overlay.membership, Unstructured) or not isinstance(tuned, TopicSettings):
+                raise InputError("dissemination.sizes: expected exact, as the membership is not unstructured")
+            return tables_of(overlay, CommunityGossip(tuned.c, tuned.g))
+        tables, tree = overlay.membership.tables(), overlay.ranges.tree
+        live = overlay.topic[self.network.alive == 1]
+        known = parameters(np.bincount(live, minlength=tree.capacity), tuned, tree)
+        fanout, p_sel, p_a = known
+        own = Choices(fanout[overlay.topic], p_sel[overlay.topic], p_a[overlay.topic])
+        return tables.topic_table, tables.super_table, own

@@ -1,0 +1,80 @@
+"""Systems by name, imported when they are asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from sims.systems.interface import System
+from sub2sub.errors import InputError
+
+__all__ = ["COMPARED", "RUNNABLE", "system", "systems_of"]
+
+_PLACES = {
+    "sub2sub": "sub2sub:Sub2Sub",
+    "sub2sub acks": "sub2sub:AcknowledgedSub2Sub",
+    "camcast on rings": "shared_camcast:SharedCamcast",
+    "camcast": "camcast:Camcast",
+    "multicast": "multicast:Multicast",
+    "broadcast": "broadcast:Broadcast",
+    "hierarchical": "hierarchical:Hierarchical",
+    "rfpbcast": "hpmcast:Rfpbcast",
+    "pmcast": "hpmcast:Pmcast",
+    "hpmcast": "hpmcast:Hpmcast",
+    "enclosing topic": "dyadic_topics:Enclosing",
+    "exact cover": "dyadic_topics:Cover",
+}
+# What `sub2sub run` takes. Topics on a dyadic grid need interests on that grid, which only `compare` has.
+RUNNABLE = (
+    "sub2sub", "camcast", "hpmcast", "camcast on rings", "multicast", "broadcast", "hierarchical", "pmcast",
+    "rfpbcast",
+)  # fmt: skip
+COMPARED: dict[str, tuple[str, ...]] = {
+    "topics": (
+        "sub2sub",
+        "sub2sub acks",
+        "camcast on rings",
+        "camcast",
+        "multicast",
+        "broadcast",
+        "hierarchical",
+        "rfpbcast",
+        "pmcast",
+        "hpmcast",
+    ),
+    "ranges": (
+        "sub2sub",
+        "sub2sub acks",
+        "enclosing topic",
+        "exact cover",
+        "pmcast",
+        "hpmcast",
+        "broadcast",
+    ),
+    "between": ("sub2sub", "enclosing topic", "exact cover"),
+}
+
+
+def system(name: str) -> type[System]:
+    """The system of that name.
+
+    Examples
+    --------
+    >>> system("sub2sub").layer_names
+    ('cyclon', 'vicinity', 'ring')
+    """
+    if name not in _PLACES:
+        raise InputError(f"system = {name!r}: expected one of {', '.join(_PLACES)}")
+    module, _, kind = _PLACES[name].partition(":")
+    found: type[System] = getattr(import_module(f"sims.systems.{module}"), kind)
+    return found
+
+
+def systems_of(world: str) -> tuple[str, ...]:
+    """Names of the systems that take part in a world.
+
+    Examples
+    --------
+    >>> "broadcast" in systems_of("ranges power-law-3")
+    True
+    """
+    return COMPARED[world.partition(" ")[0]]

@@ -1,0 +1,146 @@
+"""How members of a CAMCAST community come to know its size (CAMCAST, Sections 3 and 5.2.1).
+
+What the paper takes for granted and nobody can know is the size N of a community: fan-outs are ln N + c, the
+chance of being a link upward is g / N. In comparisons
+
+- a member estimates ln N from SCAMP, whose views settle at (c + 1) ln N entries, as the mean over its own
+  view and those of the members in it; each heartbeat carries one number more for that, which is billed;
+- super-topic tables are checked with a fixed chance a cycle, not with g / N;
+- in a community of fewer than g, where all are links, each sends to more of its super-topic table, so that an
+  event goes up g a times on average, as in a large one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hierarchy.camcast import Settings, TopicSettings
+from hierarchy.membership import CommunityOverlay, ScampSettings, Unstructured
+from hierarchy.topics import NestedRanges, TopicTree
+from sims.systems.gossip import Choices
+from sims.systems.interface import Knob, Traffic
+from sub2sub.errors import InputError
+from sub2sub.kernels.compilation import kernel
+from sub2sub.overlay.sizes import HEADER, NAME
+
+__all__ = ["KNOBS", "CommunityGossip", "choices", "compared_communities", "estimate_sizes", "tables_of"]
+
+A, Z = 1.0, 3
+CHECKS = 0.1  # chance a cycle of checking a super-topic table
+SCAMP = ScampSettings(c=1)
+KNOBS = tuple(Knob(c=c, g=g) for c, g in ((0, 3), (1, 5), (2, 10), (4, 20), (8, 40)))
+
+
+@dataclass(frozen=True)
+class CommunityGossip:
+    """Settings of gossip in communities whose sizes members estimate.
+
+    Attributes
+    ----------
+    c : float
+        Targets beyond ln N of a member's topic table.
+    g : float
+        Members of a community that pass an event upward, on average.
+    retries : int
+        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+    """
+
+    c: float = 2.0
+    g: float = 10.0
+    retries: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        for name, value in (("c", self.c), ("g", self.g), ("retries", self.retries)):
+            if value < 0:
+                raise InputError(f"{name}: expected 0 or more, got {value}")
+
+
+def compared_communities(
+    ranges: NestedRanges, topic: ArrayLike, hosts: ArrayLike, seed: int
+) -> CommunityOverlay:
+    """Members of topics, numbered as given, with CAMCAST's unstructured membership."""
+
+    def membership(
+        tree: TopicTree, topics: NDArray[np.int32], seed: int, settings: Settings | None
+    ) -> Unstructured:
+        return Unstructured(tree, topics, seed, settings, SCAMP)
+
+    settings = TopicSettings(a=A, z=Z, p_sel=CHECKS)
+    ids = np.arange(np.asarray(topic).size)
+    return CommunityOverlay(ranges, topic, seed, settings, membership, ids=ids, hosts=hosts)
+
+
+def billed(costs: Mapping[str, Mapping[str, int]]) -> Traffic:
+    """What a cycle of such a membership costs, with headers and the number more of each heartbeat."""
+    (cost,) = costs.values()
+    size = cost["bytes"] + HEADER * cost["messages"] + NAME * cost["topic tables"]
+    return Traffic(cost["messages"], size)
+
+
+def tables_of(
+    overlay: CommunityOverlay, settings: CommunityGossip
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Choices]:
+    """Both tables, and what each member does with an event.
+
+    Examples
+    --------
+    >>> ranges = NestedRanges(TopicTree.from_paths([".a"]))
+    >>> overlay = compared_communities(ranges, np.repeat([0, 1], [20, 200]), np.arange(220), seed=1)
+    >>> overlay.bootstrap()
+    >>> costs = [overlay.step(cycle) for cycle in range(1, 6)]
+    >>> _, _, found = tables_of(overlay, CommunityGossip(c=1, g=5))
+    >>> bool(50 < np.median(5 / found.upward[20:]) < 400)  # takes the 200 for between 50 and 400
+    True
+    """
+    tables = overlay.membership.tables()
+    ln_n = estimate_sizes(tables.topic_table, float(SCAMP.c + 1))
+    return tables.topic_table, tables.super_table, choices(ln_n, settings)
+
+
+def choices(ln_n: NDArray[np.float64], settings: CommunityGossip) -> Choices:
+    """What members do that take their community to have so many members.
+
+    Examples
+    --------
+    >>> found = choices(np.log([1.0, 1000.0]), CommunityGossip(c=1, g=5))
+    >>> found.targets, found.upward, found.entry.round(3)
+    (array([1, 7], dtype=int32), array([1.   , 0.005]), array([1.   , 0.333]))
+    """
+    n = np.exp(ln_n)
+    return Choices(
+        np.maximum(1, np.floor(ln_n + settings.c)).astype(np.int32),
+        np.minimum(1.0, settings.g / n),
+        np.minimum(1.0, np.maximum(A, settings.g * A / n) / Z),
+    )
+
+
+@kernel
+def _neighbourhood(table):
+    size = np.zeros(len(table), np.int64)
+    for member in range(len(table)):
+        while size[member] < table.shape[1] and table[member, size[member]] >= 0:
+            size[member] += 1
+    mean = np.empty(len(table), np.float64)
+    for member in range(len(table)):
+        total = np.float64(size[member])
+        for k in range(size[member]):
+            total += size[table[member, k]]
+        mean[member] = total / (size[member] + 1)
+    return mean
+
+
+def estimate_sizes(topic_table: NDArray[np.int32], entries: float) -> NDArray[np.float64]:
+    """What each member takes ln N to be, where tables have `entries` times ln N entries on average.
+
+    Examples
+    --------
+    >>> estimate_sizes(np.array([[1, -1], [0, -1], [-1, -1]], np.int32), 2.0)
+    array([0.5, 0.5, 0. ])
+    """
+    estimates: NDArray[np.float64] = _neighbourhood(topic_table) / entries
+    return estimates

@@ -1,0 +1,152 @@
+"""Ranges pressed into topics, both ways people do it, on CAMCAST.
+
+Topics are the cells of a dyadic grid (`sims.systems.dyadic`); those that somebody subscribes to exist, each
+below the next larger one that exists. CAMCAST runs on them as on any topics. `Enclosing`: a subscriber takes
+the smallest cell around its box and throws away what it did not want; spam is the price. `Cover`: it takes
+all cells of an exact cover, each a membership of its own with tables of its own; tables are the price.
+
+An event belongs to the smallest topic around its point, and goes up from there, so it has to enter at the
+bottom. As everybody who publishes on a topic does in CAMCAST, its publisher is a member of a community of its
+own below that topic, with a super-topic table that it finds, checks and refills as all members do.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.membership import CommunityOverlay
+from hierarchy.topics import NestedRanges, TopicTree
+from sims.systems.community_sizes import KNOBS, CommunityGossip, billed, compared_communities, tables_of
+from sims.systems.dyadic import cover, enclosing, point_cells
+from sims.systems.gossip import TableGossip, Truth, keys_of, spread_tables
+from sims.systems.interface import Integers, SeveralMemberships, Traffic, Unable
+from sims.systems.subscriptions import Subscriptions
+from sub2sub.events.outcome import Outcome
+
+__all__ = ["Cover", "DyadicTopics", "Enclosing"]
+
+MOST_MEMBERS = 500_000  # memberships, about 1 GB of SCAMP's views
+SAMPLE = 100  # subscribers whose covers are counted to say how many there would be
+
+
+class DyadicTopics(SeveralMemberships, TableGossip):
+    """Members of cells; the last ones are the events' publishers, each a host of its own that never fails.
+
+    What a publisher's membership sends and receives is billed to whoever publishes.
+    """
+
+    dissemination = CommunityGossip
+    knobs = KNOBS
+    overlay: CommunityOverlay
+
+    def build(self, layers: Any, spare: int) -> CommunityOverlay:
+        """A membership for each cell and for each event."""
+        wanted = self.wanted
+        self.owner, cells = self.memberships()
+        tree, topic = _tree(cells, point_cells(wanted.points, wanted.bits))
+        hosts = np.append(self.owner, wanted.n + np.arange(len(wanted.points)))
+        return compared_communities(NestedRanges(tree), topic, hosts, self.seed)
+
+    @abstractmethod
+    def memberships(self) -> tuple[Integers, Integers]:
+        """Subscriber and cell of each membership."""
+
+    @property
+    def alive(self) -> NDArray[np.uint8]:
+        """Which subscribers are up."""
+        up = np.zeros(self.wanted.n, np.uint8)
+        up[self.owner[self.network.alive[: len(self.owner)] == 1]] = 1
+        return up
+
+    def traffic(self, costs: Mapping[str, Mapping[str, int]]) -> Traffic:
+        """With headers."""
+        return billed(costs)
+
+    def links(self) -> dict[str, Integers]:
+        """Both tables of all memberships of a host; those of publishers, who come and go, are left out."""
+        tables, own = self.overlay.membership.tables(), len(self.owner)
+        sizes = (tables.topic_table >= 0).sum(axis=1), (tables.super_table >= 0).sum(axis=(1, 2))
+        return {
+            kind: np.bincount(self.owner, size[:own], self.wanted.n).astype(np.int64)
+            for kind, size in zip(("topic table", "super-topic table"), sizes, strict=True)
+        }
+
+    def fail(self, alive: NDArray[np.uint8], loss: float) -> None:
+        """Take subscribers down with all their memberships, but no publisher."""
+        super().fail(np.append(alive, np.ones(len(self.wanted.points), np.uint8)), loss)
+
+    def publish(
+        self,
+        events: Integers,
+        publishers: Integers,
+        settings: CommunityGossip,
+        salt: int,
+        record: bool = False,
+    ) -> Outcome:
+        """Let each event go up from its publisher's own community."""
+        of_events = np.zeros(len(self.wanted.points), np.int64)
+        of_events[events] = publishers
+        truth = Truth(np.append(self.owner, of_events), self.alive, *self.matches)
+        return spread_tables(
+            tables_of(self.overlay, settings), self.network, truth, events, len(self.owner) + events,
+            publishers, keys_of(self.seed, salt, events), settings.retries, record,
+        )  # fmt: skip
+
+
+class Enclosing(DyadicTopics):
+    """One enclosing topic a subscriber."""
+
+    name = "enclosing topic"
+
+    def memberships(self) -> tuple[Integers, Integers]:
+        """One each."""
+        return np.arange(self.wanted.n), enclosing(self.wanted.lows, self.wanted.highs, self.wanted.bits)
+
+
+class Cover(DyadicTopics):
+    """An exact cover by several topics."""
+
+    name = "exact cover"
+
+    def memberships(self) -> tuple[Integers, Integers]:
+        """As many as the cover has cells."""
+        found = cover(self.wanted.lows, self.wanted.highs, self.wanted.bits, MOST_MEMBERS)
+        if found is None:
+            raise Unable(_too_many(self.wanted))
+        offsets, cells = found
+        return np.repeat(np.arange(self.wanted.n), np.diff(offsets)), cells
+
+
+def _too_many(wanted: Subscriptions) -> str:
+    """How many memberships an exact cover would take, from the first subscribers."""
+    some = cover(wanted.lows[:SAMPLE], wanted.highs[:SAMPLE], wanted.bits, 40 * MOST_MEMBERS)
+    if some is None:
+        each = f"more than {40 * MOST_MEMBERS // SAMPLE:,}"
+    else:
+        each = f"about {len(some[1]) // min(SAMPLE, wanted.n):,}"
+    return f"not run: {each} topics a subscriber, more than {MOST_MEMBERS:,} memberships in all"
+
+
+def _tree(cells: Integers, points: Integers) -> tuple[TopicTree, Integers]:
+    """A tree of the cells that somebody takes, and the topic of each membership, publishers' last.
+
+    Each publisher's topic lies below the smallest cell around its point.
+    """
+    number = {1: 0}
+    tree = TopicTree("1")
+    for cell in np.unique(cells).tolist():  # a cell's number is greater than those around it
+        if cell != 1:
+            number[cell] = tree.add(f"{cell:b}", [_smallest(cell >> 1, number)])
+    publishers = [tree.add(f"event {k}", [_smallest(cell, number)]) for k, cell in enumerate(points.tolist())]
+    return tree, np.array([number[cell] for cell in cells.tolist()] + publishers, np.int64)
+
+
+def _smallest(cell: int, number: dict[int, int]) -> int:
+    while cell not in number:
+        cell >>= 1
+    return number[cell]

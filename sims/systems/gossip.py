@@ -1,0 +1,183 @@
+"""Publishing over tables: CAMCAST's kernel, for many events, with the books kept by subscriber.
+
+`hierarchy.camcast.dissemination` has one fan-out and one chance of sending upward for each community. Told
+that every member is a community of its own it takes what each member chose for itself: nobody has to be told
+how large its community is. The draws are the same.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.camcast.dissemination import ARRIVED, SENT, UPWARD, Carrier, spread_event
+from hierarchy.camcast.settings import Parameters
+from hierarchy.camcast.tables import Tables
+from sims.systems.interface import System
+from sub2sub.events.accounting import ACKS, FAILED, HOPS, MESSAGES, account, open_books, outcome_of
+from sub2sub.events.outcome import Outcome, Receptions
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
+from sub2sub.overlay.network import Network
+
+__all__ = ["Choices", "TableGossip", "Truth", "keys_of", "recorded", "spread_tables"]
+
+STREAM = stream_number("compare/gossip")
+
+Integers = NDArray[np.int64]
+
+
+class Choices(NamedTuple):
+    """What each member does with an event.
+
+    Attributes
+    ----------
+    targets : (members,) int32
+        Entries of its topic table that it sends to.
+    upward : (members,) float64
+        The chance that it uses its super-topic tables.
+    entry : (members,) float64
+        The chance that it then sends to one entry of them.
+    """
+
+    targets: NDArray[np.int32]
+    upward: NDArray[np.float64]
+    entry: NDArray[np.float64]
+
+    @classmethod
+    def flat(cls, members: int, fanout: int) -> Choices:
+        """The same fan-out for all, and no second table."""
+        return cls(np.full(members, fanout, np.int32), np.zeros(members), np.zeros(members))
+
+
+class Truth(NamedTuple):
+    """What only the books know: the peer of each member, who is up, and who wants each event.
+
+    Attributes
+    ----------
+    host : (members,) int64
+    alive : (peers,) uint8
+    offsets, members : int64
+        As of `sub2sub.geometry.matching.Members`, of peers.
+    """
+
+    host: Integers
+    alive: NDArray[np.uint8]
+    offsets: Integers
+    members: Integers
+
+    @classmethod
+    def of(cls, system: System) -> Truth:
+        """Of a system."""
+        return cls(system.host, system.alive, *system.matches)
+
+
+def keys_of(seed: int, salt: int, events: Integers) -> NDArray[np.uint64]:
+    """Keys for the draws of events with these numbers."""
+    key = cycle_key(seed, STREAM, salt)
+    return np.array([peer_key(key, event) for event in events.tolist()], np.uint64)
+
+
+def spread_tables(
+    tables: tuple[NDArray[np.int32], NDArray[np.int32], Choices],
+    network: Network,
+    truth: Truth,
+    events: Integers,
+    starts: Integers,
+    publishers: Integers,
+    keys: NDArray[np.uint64],
+    retries: int = 0,
+    record: bool = False,
+) -> Outcome:
+    """Spread events over tables.
+
+    Parameters
+    ----------
+    tables : (topic_table, super_table, choices)
+        Members, (members, k) and (members, slots, z), packed to the left and padded with -1; and what each
+        member does with an event.
+    network : Network
+        Of the members.
+    truth : Truth
+    events, starts, publishers : (m,) int64
+        Numbers of events, the member each starts at, and the peer that publishes it.
+    keys : (m,) uint64
+        Of each event's draws.
+    retries : int
+        Times a message is sent again that is not acknowledged; every message that arrives is acknowledged
+        unless this is 0.
+    record : bool
+        Whether to keep who got what when.
+    """
+    topic_table, super_table, choices = tables
+    own = np.arange(len(truth.host), dtype=np.int32)
+    whole = Tables(own, topic_table, super_table)
+    carrier = Carrier(network.alive, network.group, 1.0 - float(network.loss), retries)
+    books = open_books(len(events), len(truth.alive))
+    first = np.empty((len(events) if record else 1, len(own)), np.int32)
+    at_hop = _spread_all(
+        whole, Parameters(*choices), carrier, truth, (events, starts, publishers), keys, first, books
+    )
+    if retries:
+        books.events[:, ACKS] = books.events[:, MESSAGES] - books.events[:, FAILED]
+    return outcome_of(books, publishers, at_hop, recorded(first, truth.host) if record else None)
+
+
+def recorded(first: NDArray[np.int32], host: Integers) -> Receptions:
+    """Who got what when, from the rounds (events, members) of first receptions."""
+    peers, hops = [], []
+    for row in first:
+        members = np.flatnonzero(row >= 0)
+        members = members[np.argsort(row[members], kind="stable")]
+        _, place = np.unique(host[members], return_index=True)
+        members = members[np.sort(place)]
+        peers.append(host[members].astype(np.int32))
+        hops.append(row[members])
+    return Receptions(
+        np.append(0, np.cumsum([len(found) for found in peers])),
+        np.concatenate([np.empty(0, np.int32), *peers]),
+        np.concatenate([np.empty(0, np.int32), *hops]),
+    )
+
+
+@kernel
+def _spread_all(tables, parameters, carrier, truth, published, keys, first, books):
+    events, starts, publishers = published
+    counts = np.empty((len(truth.host), 4), np.int64)
+    at_hop, size = np.empty(64 * len(events), np.int64), 0
+    for k in range(len(events)):
+        own = first[min(k, len(first) - 1)]
+        spread_event(tables, parameters, carrier, starts[k], keys[k], own, counts)
+        e = events[k]
+        wanting = truth.members[truth.offsets[e] : truth.offsets[e + 1]]
+        sent = counts[:, SENT] + counts[:, UPWARD]
+        account(k, wanting, publishers[k], truth.alive, truth.host, own, sent, counts[:, ARRIVED], books)
+        hops = books.events[k, HOPS] + 1
+        if size + hops > len(at_hop):
+            at_hop = np.append(at_hop, np.empty(len(at_hop) + hops, np.int64))
+        at_hop[size : size + hops] = books.at_hop[:hops]
+        size += hops
+    return at_hop[:size].copy()
+
+
+class TableGossip(System):
+    """A system that gossips over two tables of each member."""
+
+    def spread(
+        self,
+        tables: tuple[NDArray[np.int32], NDArray[np.int32], Choices],
+        events: Integers,
+        starts: Integers,
+        publishers: Integers,
+        salt: int,
+        retries: int,
+        record: bool,
+        network: Network | None = None,
+    ) -> Outcome:
+        """`spread_tables` with what all these systems have in common."""
+        keys = keys_of(self.seed, salt, events)
+        return spread_tables(
+            tables, network or self.network, Truth.of(self), events, starts, publishers, keys, retries, record
+        )

@@ -1,0 +1,83 @@
+"""Hierarchical gossip broadcast (alternative (c) of CAMCAST, Section 4.2; Kermarrec et al., TPDS 2003).
+
+Subscribers are dealt into about sqrt(n) groups, whatever they want. Each keeps a CYCLON view of its group and
+one of the whole population, of which the entries outside its group are its links to other groups. An event
+is sent once to `intra` of the former and, on average, to `inter` of the latter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from sims.systems.gossip import Choices, TableGossip, Truth, keys_of, spread_tables
+from sims.systems.interface import Integers, Knob, SeveralMemberships
+from sims.systems.sampled import VIEW, Sampled
+from sub2sub.events.outcome import Outcome
+from sub2sub.kernels.randomness import cycle_key, draws, stream_number
+from sub2sub.overlay.network import Network
+
+__all__ = ["Hierarchical", "TwoFanouts"]
+
+STREAM = stream_number("compare/groups")
+
+
+@dataclass(frozen=True)
+class TwoFanouts:
+    """Settings of two-level gossip.
+
+    Attributes
+    ----------
+    intra, inter : float
+        Members of its group that a process sends an event to, and others, these on average.
+    retries : int
+        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+    """
+
+    intra: int = 6
+    inter: float = 4
+    retries: int = 0
+
+
+class Hierarchical(SeveralMemberships, TableGossip):
+    """Two views a subscriber; members 0 to n - 1 hold those of groups, n to 2n - 1 those of everybody."""
+
+    name = "hierarchical"
+    dissemination = TwoFanouts
+    knobs = tuple(Knob(intra=a, inter=b) for a, b in ((2, 1), (4, 2), (6, 4), (8, 6), (12, 10)))
+    overlay: Sampled
+
+    def build(self, layers: Any, spare: int) -> Sampled:
+        """Deal everybody into a group, and into the one of all."""
+        n = self.wanted.n
+        marks = draws(cycle_key(self.seed, STREAM, 0), np.arange(n))
+        self.group = np.empty(n, np.int64)
+        self.group[np.argsort(marks, kind="stable")] = np.arange(n) % max(1, round(sqrt(n)))
+        lows, highs = (np.tile(side, (2, 1)) for side in (self.wanted.lows, self.wanted.highs))
+        both = np.append(self.group, np.full(n, self.group.max() + 1))
+        return Sampled(lows, highs, np.tile(np.arange(n), 2), both, self.seed)
+
+    def links(self) -> dict[str, Integers]:
+        """Both views."""
+        sizes = self.overlay.cyclon.size.astype(np.int64)
+        return {"group": sizes[: self.wanted.n], "other groups": sizes[self.wanted.n :]}
+
+    def publish(
+        self, events: Integers, publishers: Integers, settings: TwoFanouts, salt: int, record: bool = False
+    ) -> Outcome:
+        """Gossip within the group and to other groups."""
+        n = self.wanted.n
+        table = self.overlay.table()
+        others = np.where(table[n:] >= 0, table[n:] - n, -1)
+        others[(others >= 0) & (self.group[others] == self.group[:, None])] = -1
+        others = np.take_along_axis(others, np.argsort(others < 0, axis=1, kind="stable"), axis=1)
+        choices = Choices(np.full(n, settings.intra, np.int32), np.ones(n), np.full(n, settings.inter / VIEW))
+        network = Network(self.network.alive[:n], self.network.group[:n], self.network.loss)
+        return spread_tables(
+            (table[:n], np.ascontiguousarray(others[:, None, :]), choices), network,
+            Truth.of(self)._replace(host=np.arange(n)), events, publishers, publishers,
+            keys_of(self.seed, salt, events), settings.retries, record,
+        )  # fmt: skip

@@ -1,0 +1,284 @@
+"""What `run` and `compare` ask of a system: to be built, to be stepped, to publish; and what it costs.
+
+How a system is stepped, what it counts as links and how its settings turn reliability into messages is its
+own affair; its messages go through the network of its overlay. Nothing that only the simulator knows (who
+matches an event, how many there are, who is down, what is lost) enters a decision of a peer: `matches` and
+`alive` are used for the books alone.
+
+Events are numbered as in `Subscriptions.points`, publishers by the *peers* of an outcome: the peers of the
+overlay, or the subscribers where each of these has several memberships (`SeveralMemberships`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.config.entries import Kinds
+from sims.config.interests import WorkloadSettings
+from sims.engine.simulated import Simulated
+from sims.engine.simulation import Simulation
+from sims.observers.deliveries import Deliveries
+from sims.systems.subscriptions import Subscriptions
+from sub2sub.errors import InputError
+from sub2sub.events.outcome import Outcome
+from sub2sub.geometry.matching import Members, match, match_boxes
+from sub2sub.kernels.randomness import draws
+from sub2sub.overlay.network import Network
+
+if TYPE_CHECKING:
+    from sims.config.experiment import Experiment
+
+__all__ = ["Knob", "NoSettings", "SeveralMemberships", "System", "Traffic", "Unable"]
+
+Integers = NDArray[np.int64]
+
+
+class Unable(Exception):
+    """A system cannot run here; the reason stands in the cells it leaves empty."""
+
+
+class Traffic(NamedTuple):
+    """Messages and bytes, of all peers together."""
+
+    messages: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One setting of dissemination, to trade messages for reliability.
+
+    Examples
+    --------
+    >>> str(Knob(fanout=4, g=10))
+    'fanout 4, g 10'
+    """
+
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def __init__(self, **settings: Any) -> None:
+        object.__setattr__(self, "settings", settings)
+
+    def __str__(self) -> str:
+        """In words."""
+        return ", ".join(f"{name} {value:g}" for name, value in self.settings.items())
+
+
+@dataclass(frozen=True)
+class NoSettings:
+    """Nothing to set."""
+
+
+class System(ABC):
+    """A system, built for some subscriptions.
+
+    Parameters
+    ----------
+    wanted : Subscriptions
+    seed : int
+    layers : object, optional
+        Settings of the overlay, of the type `layers` names; as it takes part in comparisons if not given.
+    spare : int
+        Room for newcomers.
+
+    Attributes
+    ----------
+    name : str
+    workload, layers, dissemination : type
+        Dataclasses whose fields are the settings of the tables of these names.
+    layer_names : tuple of str
+        Layers whose links can be observed.
+    observers : mapping
+        What can be observed, by kind.
+    usual : tuple of tables
+        Observers of an experiment that names none; `at = -1` stands for the last cycle.
+    supplied : tuple of str
+        Parameters of observers and faults that a run gives.
+    knobs : tuple of Knob
+        Settings it is compared with; the one in the middle follows its convergence and healing.
+    static : str
+        Why its overlay cannot be stepped, where that is so and events can be published all the same.
+    overlay : Simulated
+    """
+
+    name: ClassVar[str]
+    workload: ClassVar[type] = WorkloadSettings
+    layers: ClassVar[type] = NoSettings
+    dissemination: ClassVar[type]
+    layer_names: ClassVar[tuple[str, ...]] = ()
+    observers: ClassVar[Kinds] = {"delivery": Deliveries}
+    usual: ClassVar[tuple[Mapping[str, Any], ...]] = ({"kind": "delivery", "every": 5},)
+    supplied: ClassVar[tuple[str, ...]] = ("interests", "events", "settings", "folder", "system")
+    knobs: ClassVar[tuple[Knob, ...]] = ()
+    static: str = ""
+    overlay: Simulated
+
+    def __init__(self, wanted: Subscriptions, seed: int, layers: Any = None, spare: int = 0) -> None:
+        self.wanted, self.seed = wanted, seed
+        self._matched: tuple[NDArray[np.float64], Members] | None = None
+        self.overlay = self.build(layers, spare)
+
+    @abstractmethod
+    def build(self, layers: Any, spare: int) -> Simulated:
+        """The overlay before anybody has joined."""
+
+    @abstractmethod
+    def publish(
+        self, events: Integers, publishers: Integers, settings: Any, salt: int, record: bool = False
+    ) -> Outcome:
+        """Publish events, each from its publisher, under the faults of the network as it is; change nothing.
+
+        `salt` keeps the draws of repeated publications apart; `record` asks for `Outcome.receptions`.
+        """
+
+    @abstractmethod
+    def links(self) -> dict[str, Integers]:
+        """Links that each subscriber's host keeps, by kind."""
+
+    @classmethod
+    def prepare(cls, experiment: Experiment, seed: int) -> Self:
+        """The system of an experiment, before anybody has joined."""
+        found = experiment.workload.load(experiment.population.size, seed)
+        if not isinstance(found, Subscriptions):
+            found = Subscriptions(found.lows, found.highs, found.events, source=found)
+        return cls(found, seed, experiment.layers, experiment.population.spare)
+
+    @classmethod
+    def at(cls, knob: Knob) -> Any:
+        """A knob as settings of dissemination."""
+        return cls.dissemination(**knob.settings)
+
+    @property
+    def points(self) -> NDArray[np.float64]:
+        """The events."""
+        return self.wanted.points
+
+    @property
+    def network(self) -> Network:
+        """Of the overlay."""
+        return self.overlay.network
+
+    @property
+    def peer_of(self) -> Integers:
+        """The peer of each subscriber there was at the start."""
+        people = self.overlay.population
+        peer = np.empty(self.wanted.n, np.int64)
+        own = people.present & (people.host < self.wanted.n)
+        peer[people.host[own]] = np.flatnonzero(own)
+        return peer
+
+    @property
+    def host(self) -> Integers:
+        """The peer that each member of the overlay is billed to."""
+        return np.arange(len(self.overlay.population))
+
+    @property
+    def alive(self) -> NDArray[np.uint8]:
+        """Which peers are up."""
+        return self.network.alive
+
+    @property
+    def matches(self) -> Members:
+        """Which peers want each event, crashed or not: the truth, for the books."""
+        people = self.overlay.population
+        if self._matched is None or not np.array_equal(self._matched[0], people.boxes):
+            low, high = (people.boxes[:, side, : people.d].copy() for side in (0, 1))
+            self._matched = people.boxes.copy(), match_boxes(low, high, self.wanted.points)
+        return self._matched[1]
+
+    def step(self, cycle: int) -> Traffic:
+        """One cycle of upkeep; what it cost."""
+        self.forget()
+        return self.traffic(self.overlay.step(cycle))
+
+    def traffic(self, costs: Mapping[str, Mapping[str, int]]) -> Traffic:
+        """What layers say a cycle cost, in all."""
+        return Traffic(*(sum(cost[name] for cost in costs.values()) for name in Traffic._fields))
+
+    def forget(self) -> None:  # noqa: B027
+        """Drop what was worked out from the state of the overlay, which has changed."""
+
+    def fail(self, alive: NDArray[np.uint8], loss: float) -> None:
+        """Take subscribers down, and let messages be lost from now on."""
+        self.network.alive[:] = alive[self.overlay.population.host]
+        self.network.loss = loss
+
+    def publish_tests(
+        self, simulation: Simulation, settings: Any, record: bool = False
+    ) -> tuple[Integers, Outcome]:
+        """Publish all events that somebody can publish: their numbers, and what became of them."""
+        self.forget()
+        publishers = self.draw_publishers(simulation)
+        events = np.flatnonzero(publishers >= 0)
+        if not events.size:
+            raise InputError(f"delivery: nobody alive can publish a test event in cycle {simulation.cycle}")
+        return events, self.publish(events, publishers[events], settings, simulation.cycle, record)
+
+    def draw_publishers(self, simulation: Simulation) -> Integers:
+        """A random one of the live peers that may publish each event; -1 where there is none."""
+        bits = draws(simulation.key("delivery"), np.arange(len(self.wanted.points)))
+        found = np.full(len(bits), -1, np.int64)
+        for event, own in enumerate(bits):
+            among = self.may_publish(event)
+            if among.size:
+                found[event] = among[int(own % np.uint64(among.size))]
+        return found
+
+    def may_publish(self, event: int) -> Integers:
+        """Live peers one of which publishes a test event: one that wants it.
+
+        Where interests are topics it subscribes to the event's own topic, because a process that publishes on
+        a topic belongs to its community (CAMCAST, Section 2.1).
+        """
+        wanting: Integers = self.matches.of(event)
+        wanting = wanting[self.alive[wanting] == 1]
+        if self.wanted.topics is not None and wanting.size:
+            lows, highs = self.overlay.population.ranges()
+            low, high = self.wanted.topics.ranges.bounds()[self.wanted.topics.of_event[event]]
+            wanting = wanting[(lows[wanting, 0] == low) & (highs[wanting, 0] == high - 1)]
+        return wanting
+
+
+class SeveralMemberships(System):
+    """A system whose overlay has several members for each subscriber, which pays for all of them.
+
+    Its overlay has the subscriber of each member as its host.
+    """
+
+    @property
+    def peer_of(self) -> Integers:
+        """Peers are the subscribers."""
+        return np.arange(self.wanted.n)
+
+    @property
+    def host(self) -> Integers:
+        """The subscriber of each member."""
+        return self.overlay.population.host
+
+    @property
+    def alive(self) -> NDArray[np.uint8]:
+        """Which subscribers are up: with one of their memberships all are."""
+        up = np.zeros(self.wanted.n, np.uint8)
+        up[self.host[self.network.alive == 1]] = 1
+        return up
+
+    @property
+    def matches(self) -> Members:
+        """Which subscribers want each event."""
+        if self._matched is None:
+            self._matched = self.wanted.lows, match(self.wanted.lows, self.wanted.highs, self.wanted.points)
+        return self._matched[1]
+
+    def may_publish(self, event: int) -> Integers:
+        """A subscriber that wants it, of its own topic where there are topics."""
+        wanting: Integers = self.matches.of(event)
+        wanting = wanting[self.alive[wanting] == 1]
+        if self.wanted.topics is not None:
+            wanting = wanting[self.wanted.topics.of[wanting] == self.wanted.topics.of_event[event]]
+        return wanting

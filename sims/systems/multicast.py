@@ -1,0 +1,62 @@
+"""Gossip multicast with one table for each topic (alternative (b) of CAMCAST, Sections 3.1 and 4.2).
+
+Whoever subscribes to a topic is a member of its group and of the group of every subtopic, with a CYCLON view
+in each, since every one of these views is a membership of its own. An event is gossiped in the group of its
+topic only: nobody gets what it does not want, and a subscriber of the root keeps a view for every topic.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sims.systems.broadcast import Fanout
+from sims.systems.gossip import Choices, TableGossip
+from sims.systems.interface import Integers, Knob, SeveralMemberships, Unable
+from sims.systems.sampled import Sampled
+from sims.systems.topic_workload import TopicWorkload
+from sub2sub.events.outcome import Outcome
+
+__all__ = ["MOST_MEMBERS", "Multicast"]
+
+MOST_MEMBERS = 2_000_000  # memberships, about 1 GB of views and counts
+
+
+class Multicast(SeveralMemberships, TableGossip):
+    """A member for each subscriber and each topic it is owed the events of, sorted by host, then topic."""
+
+    name = "multicast"
+    workload = TopicWorkload
+    dissemination = Fanout
+    knobs = tuple(Knob(fanout=f) for f in (2, 4, 6, 8, 12))
+    overlay: Sampled
+
+    def build(self, layers: Any, spare: int) -> Sampled:
+        """A membership of each in every group it has to be in."""
+        topics = self.wanted.tree
+        tree = topics.ranges.tree
+        owed = [np.sort([t, *tree.subtopics_below(t)]) for t in range(tree.capacity)]
+        sizes = np.array([len(found) for found in owed])[topics.of]
+        if sizes.sum() > MOST_MEMBERS:
+            raise Unable(f"not run: {sizes.sum():,} memberships, more than {MOST_MEMBERS:,}")
+        topic = np.concatenate([owed[t] for t in topics.of.tolist()])
+        ranges = topics.ranges.bounds()[topic].astype(float)
+        hosts = np.repeat(np.arange(self.wanted.n), sizes)
+        return Sampled(ranges[:, :1], ranges[:, 1:] - 1, hosts, topic, self.seed)
+
+    def links(self) -> dict[str, Integers]:
+        """All views of a host together."""
+        entries = np.bincount(self.host, weights=self.overlay.cyclon.size, minlength=self.wanted.n)
+        return {"groups": entries.astype(np.int64)}
+
+    def publish(
+        self, events: Integers, publishers: Integers, settings: Fanout, salt: int, record: bool = False
+    ) -> Outcome:
+        """Gossip in the group of the event's topic, from the publisher's membership there."""
+        topics, n = self.wanted.tree, len(self.host)
+        topic, capacity = self.overlay.group, topics.ranges.tree.capacity
+        place = self.host * capacity + topic
+        starts = np.searchsorted(place, publishers * capacity + topics.of_event[events])
+        tables = self.overlay.table(), np.full((n, 1, 1), -1, np.int32), Choices.flat(n, settings.fanout)
+        return self.spread(tables, events, starts, publishers, salt, settings.retries, record)

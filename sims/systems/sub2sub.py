@@ -1,0 +1,120 @@
+"""Sub-2-Sub: events follow the rings of matching subscribers, and random shortcuts across them (Sub-2-Sub).
+
+Every subscriber is a peer with its box. It is billed for the exchanges of CYCLON, VICINITY and the ring layer
+and for probes. Compared are two ways of publishing: `Sub2Sub` is the paper's, which knows no failures;
+`AcknowledgedSub2Sub` tries the next neighbour when one does not answer (`retries`), and is billed an
+acknowledgement for every message that arrives, since only acknowledgements can tell.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.config.entries import Kinds
+from sims.engine.simulation import Simulation
+from sims.observers import Clustering, Connectivity, Degrees, LinkAges, PathLengths, RingCompleteness
+from sims.observers.deliveries import Deliveries
+from sims.observers.publishers import Publishers
+from sims.observers.snapshots import KINDS, Snapshots
+from sims.systems.interface import Integers, Knob, System
+from sub2sub.events.dissemination import DisseminationSettings, disseminate
+from sub2sub.events.outcome import Outcome
+from sub2sub.overlay.links import Links
+from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.overlay.population import Population
+
+__all__ = ["AcknowledgedSub2Sub", "RingOverlay", "Sub2Sub"]
+
+
+class RingOverlay(System):
+    """The overlay of Sub-2-Sub; what is sent over it is up to subclasses."""
+
+    layers = OverlaySettings
+    layer_names = KINDS
+    observers: ClassVar[Kinds] = {
+        "rings": RingCompleteness,
+        "delivery": Deliveries,
+        "publishers": Publishers,
+        "degrees": Degrees,
+        "ages": LinkAges,
+        "clustering": Clustering,
+        "paths": PathLengths,
+        "connectivity": Connectivity,
+        "snapshot": Snapshots,
+    }
+    usual = (
+        {"kind": "rings"},
+        {"kind": "delivery", "at": -1},
+        {"kind": "degrees", "layer": "ring", "at": -1},
+    )
+    overlay: Overlay
+
+    def build(self, layers: OverlaySettings | None, spare: int) -> Overlay:
+        """Random, proximity and ring links."""
+        people = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
+        return Overlay(people, layers, seed=self.seed)
+
+    def links(self) -> dict[str, Integers]:
+        """Random, proximity and ring links."""
+        o = self.overlay
+        sizes: dict[str, NDArray[Any]] = {
+            "random": o.cyclon.size,
+            "proximity": o.vicinity.size,
+            "ring": o.ring.pool.size,
+        }
+        return {kind: size[self.peer_of].astype(np.int64) for kind, size in sizes.items()}
+
+
+class Sub2Sub(RingOverlay):
+    """Ring neighbours and k shortcuts."""
+
+    name = "sub2sub"
+    dissemination = DisseminationSettings
+    knobs = tuple(Knob(shortcuts=k) for k in (0, 1, 2, 4, 8))
+    retries = 0
+
+    @classmethod
+    def at(cls, knob: Knob) -> DisseminationSettings:
+        """So many shortcuts, with or without acknowledgements."""
+        return DisseminationSettings(retries=cls.retries, **knob.settings)
+
+    def publish(
+        self,
+        events: Integers,
+        publishers: Integers,
+        settings: DisseminationSettings,
+        salt: int,
+        record: bool = False,
+    ) -> Outcome:
+        """Let each event enter at its publisher's peer."""
+        return self._disseminate(self.wanted.points[events], publishers, settings, salt, record)
+
+    def publish_tests(
+        self, simulation: Simulation, settings: DisseminationSettings, record: bool = False
+    ) -> tuple[Integers, Outcome]:
+        """Let each event enter at a random one of its subscribers; those for nobody cost nothing."""
+        points = self.wanted.points
+        return np.arange(len(points)), self._disseminate(points, None, settings, simulation.cycle, record)
+
+    def _disseminate(
+        self,
+        points: NDArray[np.float64],
+        entry: Integers | None,
+        settings: DisseminationSettings,
+        cycle: int,
+        record: bool,
+    ) -> Outcome:
+        return disseminate(
+            Links.of(self.overlay), self.network, points, entry=entry, settings=settings, seed=self.seed,
+            cycle=cycle, record=record,
+        )  # fmt: skip
+
+
+class AcknowledgedSub2Sub(Sub2Sub):
+    """The same with acknowledgements: who does not answer is replaced by the next on the ring."""
+
+    name = "sub2sub acks"
+    retries = 3

@@ -1,0 +1,110 @@
+"""What a system is given: who wants what, and which events will be published.
+
+A subscriber is a number from 0 to n - 1 and one box, closed on both ends. A system learns of it what each
+subscriber knows: its own interest, and a contact to begin with. `points` are given so that events have
+numbers, and so that whoever publishes on a topic can belong to its community; no peer knows them beforehand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.topics import NestedRanges
+from sub2sub.errors import InputError
+
+__all__ = ["Subscriptions", "Topics"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Source(Protocol):
+    """Any number of subscriptions."""
+
+    def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
+        """Closed ranges (lows, highs) of the subscriptions [start, stop)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Topics:
+    """The topics of interests that are topics.
+
+    Attributes
+    ----------
+    ranges : NestedRanges
+        The tree, and the range of each topic.
+    of : (n,) int64
+        The topic of each subscriber.
+    of_event : (m,) int64
+        The topic of each event.
+    """
+
+    ranges: NestedRanges
+    of: Integers
+    of_event: Integers
+
+
+@dataclass(frozen=True)
+class Subscriptions:
+    """Interests and events.
+
+    Attributes
+    ----------
+    lows, highs : (n, d) float64
+        Closed ranges.
+    points : (m, d) float64
+        Events.
+    bits : int
+        Attributes have whole values from 0 to 2^bits - 1 where dyadic topics are to be exact; otherwise 0.
+    topics : Topics, optional
+        Where interests are topics.
+    source : object with `rows`, optional
+        Where newcomers' subscriptions come from.
+
+    Examples
+    --------
+    >>> wanted = Subscriptions(np.array([[0.0], [2.0]]), np.array([[4.0], [9.0]]), np.array([[3.0]]))
+    >>> wanted.n, wanted.d
+    (2, 1)
+    """
+
+    lows: Floats
+    highs: Floats
+    points: Floats
+    bits: int = 0
+    topics: Topics | None = None
+    source: Source | None = None
+
+    @property
+    def n(self) -> int:
+        """Subscribers."""
+        return len(self.lows)
+
+    @property
+    def d(self) -> int:
+        """Attributes."""
+        return int(self.lows.shape[1])
+
+    @property
+    def tree(self) -> Topics:
+        """The topics.
+
+        Raises
+        ------
+        InputError
+            Where interests are no topics.
+        """
+        if self.topics is None:
+            raise InputError("workload: expected topics, got ranges")
+        return self.topics
+
+    def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
+        """Further subscriptions."""
+        if self.source is None:
+            raise InputError("workload: expected one that has subscriptions for newcomers")
+        return self.source.rows(start, stop)

@@ -1,0 +1,151 @@
+"""From what the members of a protocol sent and received to an `Outcome`: the books of gossip.
+
+A protocol reports, for one event, what each of its members sent, how many copies arrived there and in which
+round the first did. Whom the event is meant for, and which members belong to one subscriber, is the
+simulator's knowledge and enters only here. A subscriber is what pays: several memberships are billed to it
+together, and what it has by one of them it has.
+
+Messages between memberships of one subscriber count as messages: the protocols do not know of hosts.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.events.outcome import Outcome, Receptions
+from sub2sub.kernels.compilation import kernel
+
+__all__ = ["Books", "account", "open_books", "outcome_of"]
+
+Integers = NDArray[np.int64]
+
+# Columns of `Books.events` and `Books.peers`.
+MATCHES, DELIVERED, HOPS, MESSAGES, DUPLICATES, SPAM, FAILED, ACKS, PARASITIC, ENTERED = range(10)
+TAKEN, RECEIVED, FORWARDED, SPAMMED = range(4)
+MOST_HOPS = 4096  # rounds told apart
+NEVER = np.int32(2**31 - 1)
+
+
+class Books(NamedTuple):
+    """Counts of m events and n subscribers, and scratch space to count them with.
+
+    Attributes
+    ----------
+    events : (m, 10) int64
+    peers : (n, 4) int64
+    wants : (n,) int64
+        The last event that a subscriber wants.
+    since : (n,) int32
+        The hop at which it got the event at hand.
+    at_hop : (MOST_HOPS,) int64
+        Subscribers reached by the event at hand, by hop.
+    """
+
+    events: Integers
+    peers: Integers
+    wants: Integers
+    since: NDArray[np.int32]
+    at_hop: Integers
+
+
+def open_books(events: int, peers: int) -> Books:
+    """Books with nothing in them."""
+    return Books(
+        np.zeros((events, 10), np.int64), np.zeros((peers, 4), np.int64), np.full(peers, -1),
+        np.full(peers, NEVER), np.zeros(MOST_HOPS, np.int64),
+    )  # fmt: skip
+
+
+@kernel
+def account(k, wanting, publisher, alive, host, first, sent, arrived, books):
+    """Enter event k; events are entered in ascending order.
+
+    Parameters
+    ----------
+    k, publisher : int
+        Row of the event, and the subscriber that publishes it.
+    wanting : int64 array
+        Subscribers that want it, crashed ones included.
+    alive : (n,) uint8
+    host : (members,) int64
+        The subscriber a member belongs to.
+    first, sent, arrived : (members,)
+        Round of the first reception (0 at the publisher, -1 for never), messages sent, copies that arrived.
+    """
+    row, peers, wants, since = books.events[k], books.peers, books.wants, books.since
+    for h in wanting:
+        if alive[h]:
+            wants[h] = k
+            row[MATCHES] += 1
+    row[HOPS] = -1
+    books.at_hop[:] = 0
+    total, reached = np.int64(0), np.int64(0)
+    for member in range(host.shape[0]):
+        h = host[member]
+        if sent[member] > 0:
+            total += sent[member]
+            peers[h, FORWARDED] += sent[member]
+            if wants[h] != k:
+                row[PARASITIC] += sent[member]
+        if arrived[member] > 0:
+            reached += arrived[member]
+            if wants[h] == k:
+                peers[h, RECEIVED] += arrived[member]
+                row[DUPLICATES] += arrived[member]
+                since[h] = min(since[h], np.int32(first[member]))
+            else:
+                row[SPAM] += arrived[member]
+                peers[h, SPAMMED] += arrived[member]
+    if wants[publisher] == k:
+        row[ENTERED] = 1
+        row[DUPLICATES] += 1  # its own copy, no message, is counted like one below
+        peers[publisher, RECEIVED] += 1
+        since[publisher] = 0
+    for h in wanting:
+        if wants[h] == k and since[h] != NEVER:
+            row[DELIVERED] += 1
+            row[DUPLICATES] -= 1
+            row[HOPS] = max(row[HOPS], np.int64(since[h]))
+            books.at_hop[min(since[h], MOST_HOPS - 1)] += 1
+            peers[h, TAKEN] += 1
+            since[h] = NEVER
+    row[MESSAGES] = total
+    row[FAILED] = total - reached
+
+
+def outcome_of(
+    books: Books, entry: Integers, at_hop: Integers, receptions: Receptions | None = None
+) -> Outcome:
+    """The books as an outcome.
+
+    Parameters
+    ----------
+    entry : (m,) int64
+        The subscribers that published the events.
+    at_hop : int64 array
+        Subscribers reached at each hop up to the last, event after event.
+    receptions : Receptions, optional
+
+    Examples
+    --------
+    Subscriber 0 publishes; 1 and 2 want the event, 2 gets it twice; 3 does not want it and gets it once.
+
+    >>> books = open_books(events=1, peers=4)
+    >>> account(0, np.array([0, 1, 2]), 0, np.ones(4, np.uint8), np.arange(4), np.array([0, 1, 1, 2]),
+    ...         np.array([3, 1, 1, 0]), np.array([0, 1, 2, 1]), books)
+    >>> outcome = outcome_of(books, np.array([0]), books.at_hop[:2])
+    >>> outcome.deliveries, outcome.duplicates, outcome.spam, outcome.failed, outcome.messages_per_delivery
+    (array([2]), array([1]), array([1]), array([1]), 2.5)
+    """
+    e, p = books.events.T.copy(), books.peers.T.copy()
+    return Outcome(
+        matches=e[MATCHES], applications=e[MATCHES], reached=e[DELIVERED], delivered=e[DELIVERED],
+        hops=e[HOPS], messages=e[MESSAGES], local=np.zeros_like(e[MESSAGES]), duplicates=e[DUPLICATES],
+        spam=e[SPAM], failed=e[FAILED], acks=e[ACKS], parasitic=e[PARASITIC], entry=entry,
+        entered=e[ENTERED], hop_offsets=np.append(0, np.cumsum(e[HOPS] + 1)), at_hop=at_hop,
+        taken=p[TAKEN], received=p[RECEIVED], forwarded=p[FORWARDED], spammed=p[SPAMMED],
+        receptions=receptions,
+    )  # fmt: skip
