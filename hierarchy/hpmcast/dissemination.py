@@ -16,6 +16,8 @@ Read differently from the paper:
 - Loss and crash terms, left out of Figure 6 for simplicity, are in the number of rounds (equation 9).
 - The audience threshold D (Section 5.4.2) is not applied where nobody at all is interested.
 - Crashed participants are crashed from the start.
+- Messages may be acknowledged and sent again within their round (`Gossip.retries`); acknowledgements, which
+  the paper does not have, are not lost.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ from sub2sub.overlay.network import Network, reaches
 __all__ = ["disseminate"]
 
 STREAM = stream_number("hpmcast")
+AGAIN = 1 << 32  # where the draws for messages that are sent again begin
 DEFAULT = Gossip()
 
 
@@ -46,6 +49,7 @@ class _Rules(NamedTuple):
     constant: float
     loss: float
     crash: float
+    retries: int
 
 
 class _Audience(NamedTuple):
@@ -154,11 +158,15 @@ def _spread(views, rules, audience, publisher, key, alive, group, loss, trace):
                 if not audience.wanted[e]:
                     continue
                 y = views.entry[e]
-                trace.sent[x] += 1
-                trace.messages[level[x] - 1] += 1
-                if not reaches(alive, group, x, y):
-                    continue
-                if loss > 0 and unit(draw(draws, rules.fanout + k)) < loss:
+                arrives = False
+                for attempt in range(rules.retries + 1):
+                    trace.sent[x] += 1
+                    trace.messages[level[x] - 1] += 1
+                    fate = draw(draws, rules.fanout + k + AGAIN * attempt)
+                    arrives = reaches(alive, group, x, y) and not (loss > 0 and unit(fate) < loss)
+                    if arrives:
+                        break
+                if not arrives:
                     continue
                 trace.received[y] += 1
                 if letters < trace.letters.shape[0]:
@@ -227,7 +235,13 @@ def disseminate(
     if shares is not None:
         audience.share[views.row] = np.asarray(shares, np.float64)[:, None]
     # Plain floats, whatever a caller wrote: another type would be another kernel to compile.
-    rules = _Rules(settings.fanout, float(settings.constant), float(settings.loss), float(settings.crash))
+    rules = _Rules(
+        settings.fanout,
+        float(settings.constant),
+        float(settings.loss),
+        float(settings.crash),
+        settings.retries,
+    )
 
     def run(letters: int) -> Multicast:
         counts = _Counts(

@@ -82,6 +82,9 @@ class Gossip:
     audience : int
         Where fewer than this many participants of a view are interested, its first `audience` ones
         are treated as if they were, D. 0: never.
+    retries : int
+        Times a message is sent again in its round where no acknowledgement comes back; 0 for no
+        acknowledgements, as published.
 
     Examples
     --------
@@ -94,6 +97,7 @@ class Gossip:
     loss: float = 0.0
     crash: float = 0.0
     audience: int = 0
+    retries: int = 0
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
@@ -104,8 +108,9 @@ class Gossip:
         for name, value in (("loss", self.loss), ("crash", self.crash)):
             if not 0 <= value < 1:
                 raise InputError(f"{name}: expected a probability below 1, got {value}")
-        if self.audience < 0:
-            raise InputError(f"audience: expected 0 or more, got {self.audience}")
+        for name in ("audience", "retries"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{name}: expected 0 or more, got {getattr(self, name)}")
 
 
 @dataclass(frozen=True)

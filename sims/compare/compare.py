@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from typing import Any
 
 from sims.compare.figures import figures
 from sims.compare.findings import findings
@@ -11,6 +12,7 @@ from sims.compare.markdown import markdown
 from sims.compare.page import write_page
 from sims.compare.plan import Plan
 from sims.compare.run import run_units
+from sims.compare.summary import facts
 from sims.compare.table import cells, gather
 from sims.runs.folder import RunWriter
 from workloads.settings.toml import dumps
@@ -20,8 +22,8 @@ __all__ = ["compare"]
 
 def compare(
     plan: Plan, writer: RunWriter, processes: int, master: str | None, progress: Callable[[int, int], None]
-) -> list[str]:
-    """Run what is missing of a plan, and write tables, figures and page; what was found, in sentences."""
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """Run what is missing of a plan; write tables, figures and page; the findings, and numbers."""
     units = plan.units()
     writer.write_settings(dumps({"compare": asdict(plan) | {"worlds": list(plan.worlds)}}))
     folder = writer.path / "units"
@@ -34,4 +36,4 @@ def compare(
     writer.write_text("finding.txt", "\n".join(sentences) + "\n")
     drawn = [(writer.write_figure(name, fig), caption) for name, caption, fig in figures(table)]
     write_page(writer.path / "index.html", table, plan, sentences, drawn)
-    return sentences
+    return sentences, facts(table)

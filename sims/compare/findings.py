@@ -1,7 +1,8 @@
 """What a comparison found, in a sentence for each kind of world, computed from its table.
 
-Costs are those of the working points (`sims.compare.summary`). Two costs differ when their 95 % confidence
-intervals do not overlap; otherwise they are called equal.
+Costs are those of the working points (`sims.compare.summary`); a system that delivers less than 99 % with 5 %
+of the messages lost is named with what it delivers, and compared with nobody. Two costs differ when their
+95 % confidence intervals do not overlap; otherwise they are called equal.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from sims.compare.summary import GOOD, WORKING, value, working_point
+from sims.compare.summary import value, working_point
 from sims.compare.worlds import Fault
 
 __all__ = ["findings"]
@@ -35,15 +36,23 @@ def findings(table: pd.DataFrame) -> list[str]:
 
 
 def _cell(table: pd.DataFrame, world: str, system: str, metric: str, built: bool = False) -> pd.Series | None:
-    """A cost at the working point, or of the overlay; None where there is no value."""
-    knob = "" if built else working_point(table, world, system)
-    cell = None if knob is None else value(table, world, system, metric, knob)
+    """A cost at the working point, or of the overlay; None for a system that does not deliver enough."""
+    point = working_point(table, world, system)
+    if point is None or not point.reached:
+        return None
+    cell = value(table, world, system, metric, "" if built else point.knob)
     return None if cell is None or np.isnan(cell["mean"]) else cell
 
 
+def _short(table: pd.DataFrame, world: str, system: str) -> str:
+    """What a system that does not deliver enough delivers; nothing for one that does or does not run."""
+    point = working_point(table, world, system)
+    return f"{point.hit:.3f}" if point is not None and not point.reached else ""
+
+
 def _topics(table: pd.DataFrame, world: str) -> str:
-    reliable = [s for s in _systems(table, world) if _reliable(table, world, s)]
-    costs = {s: cell for s in reliable if (cell := _cell(table, world, s, COST)) is not None}
+    costs = {s: cell for s in _systems(table, world) if (cell := _cell(table, world, s, COST)) is not None}
+    short = {s: hit for s in _systems(table, world) if (hit := _short(table, world, s))}
     if not costs:
         return f"In the world of {world} no system delivers 99 % with 5 % of the messages lost."
     cheapest = min(costs, key=lambda s: costs[s]["mean"])
@@ -58,6 +67,9 @@ def _topics(table: pd.DataFrame, world: str) -> str:
         text += f"; rings over nested ranges take {_versus(rings, camcast)} CAMCAST on its own tables"
         if upkeep[0] is not None and upkeep[1] is not None:
             text += f", and {_versus(upkeep[0], upkeep[1])} it for upkeep"
+    if short:
+        text += "; " + ", ".join(f"{s} ({hit} at best)" for s, hit in short.items())
+        text += f" {'do' if len(short) > 1 else 'does'} not deliver 99 %"
     return text + _after_crash(table, world) + "."
 
 
@@ -65,13 +77,11 @@ def _after_crash(table: pd.DataFrame, world: str) -> str:
     """Who is cheapest where many are down."""
     costs = {}
     for system in _systems(table, world):
-        knob = working_point(table, world, system, CRASH)
-        hit, cost = (
-            value(table, world, system, metric, knob or "", CRASH.loss, CRASH.crashed)
-            for metric in ("hit_ratio", COST)
-        )
-        if hit is not None and cost is not None and hit["mean"] >= GOOD:
-            costs[system] = (cost, knob)
+        point = working_point(table, world, system, CRASH)
+        if point is not None and point.reached:
+            cost = value(table, world, system, COST, point.knob, CRASH.loss, CRASH.crashed)
+            if cost is not None:
+                costs[system] = (cost, point.knob)
     if not costs:
         return f"; with {CRASH} and nothing repaired none delivers 99 %"
     cheapest = min(costs, key=lambda s: costs[s][0]["mean"])
@@ -86,9 +96,11 @@ def _ranges(table: pd.DataFrame, worlds: list[str]) -> str:
     parts = []
     for world in worlds:
         rings = _cell(table, world, RINGS, COST)
-        if rings is None:
-            continue
         name = world.partition(" ")[2]
+        if rings is None:
+            if hit := _short(table, world, RINGS):
+                parts.append(f"on {name} rings deliver {hit} at best with 5 % of the messages lost, not 99 %")
+            continue
         part = f"on {name} rings take {_shown(rings)} messages per delivery and send no spam"
         spam = _cell(table, world, RINGS, "spam_per_event")
         if spam is not None and spam["mean"] > 0:
@@ -99,12 +111,16 @@ def _ranges(table: pd.DataFrame, worlds: list[str]) -> str:
             part += f", one enclosing topic {_ratio(enclosing, rings)} as many"
             if share is not None:
                 part += f" ({100 * share['mean'] / enclosing['mean']:.0f} % spam)"
+        elif short := _short(table, world, ENCLOSING):
+            part += f", one enclosing topic delivers {short} at best"
         cover, unable = _cell(table, world, COVER, COST), value(table, world, COVER, "unable")
         links = [_cell(table, world, s, "links.mean", built=True) for s in (COVER, RINGS)]
         if cover is not None and links[0] is not None and links[1] is not None:
             part += (
                 f", an exact cover {_ratio(cover, rings)} as many on {_ratio(links[0], links[1])} the links"
             )
+        elif short := _short(table, world, COVER):
+            part += f", an exact cover delivers {short} at best"
         elif unable is not None:
             part += f", an exact cover is {unable.note.replace('not run: ', 'out of reach (')})"
         parts.append(part)
@@ -136,7 +152,8 @@ def _crossing(
     ]
     known = [(t, a, b) for t, a, b in pairs if a is not None and b is not None]
     if not known:
-        return ""
+        hits = [short for _, world in steps if (short := _short(table, world, other))]
+        return f"the {other} delivers {max(hits)} at best, not 99 %" if hits and not built else ""
     cheaper = [t for t, a, b in known if a.high < b.low]
     dearer = [t for t, a, b in known if a.low > b.high]
     first, last = known[0], known[-1]
@@ -162,14 +179,9 @@ def _systems(table: pd.DataFrame, world: str) -> list[str]:
     return [str(s) for s in table[table.world == world].system.unique()]
 
 
-def _reliable(table: pd.DataFrame, world: str, system: str) -> bool:
-    knob = working_point(table, world, system)
-    cell = None if knob is None else value(table, world, system, "hit_ratio", knob, WORKING.loss)
-    return cell is not None and bool(cell["mean"] >= GOOD)
-
-
 def _named(table: pd.DataFrame, world: str, system: str) -> str:
-    return f"{system} ({working_point(table, world, system)})"
+    point = working_point(table, world, system)
+    return system if point is None else f"{system} ({point.knob})"
 
 
 def _versus(a: pd.Series, b: pd.Series) -> str:

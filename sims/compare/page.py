@@ -17,8 +17,9 @@ HOW = (
     "Every system gets the same subscribers, the same events in the same order from the same publishers, the "
     "same crashed peers and the same loss rate. A system's own upkeep is run and billed; nothing the "
     "simulator knows helps a protocol. Costs are shown at each system's *working point*: the setting with "
-    "the fewest messages among those that deliver 99 % with 5 % of the messages lost, or the one that then "
-    "delivers most. "
+    "the fewest messages among those that deliver 99 % with 5 % of the messages lost, chosen with other "
+    "events by the lower end of the confidence interval. A system that does not deliver 99 % is shown with "
+    "what it delivers at best; its costs cannot be compared with others'. "
     "What each system knows and how each cost is counted is told in docs/compare.md."
 )
 

@@ -10,11 +10,12 @@ from sims.compare.worlds import build_world
 from sims.compare.worlds.between import STEPS
 from sims.systems.catalogue import systems_of
 from sub2sub.errors import InputError
+from workloads.spark.packages import digest as code_digest
 
 __all__ = ["Plan", "Unit", "worlds_of"]
 
 WORKLOADS, QUICK_STEPS = ("power-law-1", "power-law-3"), (0.0, 0.3, 1.0)
-FORMAT = 2  # of what a unit measures: another number, and no unit of before is taken for one of now
+CHOOSING_EVENTS = 1_000  # events by which a working point is chosen, over all seeds
 LEAST_SEEDS = 2  # below that there is no confidence interval
 
 
@@ -29,17 +30,20 @@ class Unit:
     events: int
     probes: int
     seconds: float
+    choosing: int = 0
 
     @property
     def key(self) -> str:
-        """Names its file: the same for the same unit, whatever plan it is part of.
+        """Names its file: the same for the same unit and code, whatever plan it is part of.
+
+        The digest of the code is part of it, so a unit that other code made is not taken for one of now.
 
         Examples
         --------
         >>> Unit("topics", "sub2sub", 1, 100, 10, 5, 60.0).key[:17]
         'topics-sub2sub-1-'
         """
-        what = json.dumps([FORMAT, asdict(self)], sort_keys=True)
+        what = json.dumps([code_digest(), asdict(self)], sort_keys=True)
         name = "-".join(
             "".join(c if c.isalnum() else "_" for c in text) for text in (self.world, self.system)
         )
@@ -74,8 +78,10 @@ class Plan:
         Their names, see `sims.compare.worlds.build_world`.
     subscribers, events, probes : int
         Of each world.
-    seeds : int
-        Worlds and systems are drawn anew for the seeds 1 to `seeds`.
+    seeds, seed : int
+        Worlds and systems are drawn anew for so many seeds, from `seed` on.
+    choosing : int
+        Events of each seed by which working points are chosen; 0 for a thousand over all seeds.
     seconds : float
         A unit that takes longer leaves the rest of its cells empty, with that reason.
     """
@@ -86,19 +92,31 @@ class Plan:
     probes: int = 10
     seeds: int = 10
     seconds: float = 300.0
+    seed: int = 1
+    choosing: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what cannot be compared."""
-        for name, least in (("subscribers", 10), ("events", 1), ("probes", 1), ("seeds", LEAST_SEEDS)):
+        if self.choosing == 0 and self.seeds > 0:
+            object.__setattr__(self, "choosing", -(-CHOOSING_EVENTS // self.seeds))
+        for name, least in (
+            ("subscribers", 10),
+            ("events", 1),
+            ("probes", 1),
+            ("seeds", LEAST_SEEDS),
+            ("choosing", 1),
+        ):
             if getattr(self, name) < least:
                 raise InputError(f"{name} = {getattr(self, name)}: expected at least {least}")
+        if self.seed < 0:
+            raise InputError(f"seed = {self.seed}: expected 0 or more")
         if not self.seconds > 0:
             raise InputError(f"seconds = {self.seconds}: expected more than 0")
 
     def check(self) -> None:
         """Build the first seed's worlds, so that a user's mistake is known before anything runs."""
         for world in self.worlds:
-            build_world(world, self.subscribers, self.events, self.probes, seed=1)
+            build_world(world, self.subscribers, self.events, self.probes, self.seed, self.choosing)
 
     def units(self) -> list[Unit]:
         """All units; those of one seed together, so that an early stop leaves whole comparisons.
@@ -108,10 +126,10 @@ class Plan:
         >>> len(Plan(("between 0", "between 1"), seeds=3).units()) == 6 * len(systems_of("between"))
         True
         """
-        size = (self.subscribers, self.events, self.probes, self.seconds)
+        size = (self.subscribers, self.events, self.probes, self.seconds, self.choosing)
         return [
             Unit(world, system, seed, *size)
-            for seed in range(1, self.seeds + 1)
+            for seed in range(self.seed, self.seed + self.seeds)
             for world in self.worlds
             for system in systems_of(world)
         ]

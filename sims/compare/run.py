@@ -107,7 +107,14 @@ def _run_number(todo: Sequence[Unit], folder: Path, number: int) -> int:
 def _run_one(unit: Unit, folder: Path) -> int:
     began = time.process_time()
     digest, rows = measure(
-        unit.world, unit.system, unit.seed, unit.subscribers, unit.events, unit.probes, unit.seconds
+        unit.world,
+        unit.system,
+        unit.seed,
+        unit.subscribers,
+        unit.events,
+        unit.probes,
+        unit.seconds,
+        unit.choosing,
     )
     columns = list(zip(*rows, strict=True))
     table = pa.table(dict(zip(SCHEMA.names, columns, strict=True)), schema=SCHEMA)

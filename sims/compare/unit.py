@@ -4,6 +4,8 @@ Built: everybody starts at once and the overlay is stepped for `CYCLES` cycles w
 that are not among those of the cells, are published every other cycle. It has *converged* when their hit
 ratio, as a mean of `WINDOW` times, is for the first time within `TOLERANCE` of what it is in the end. Upkeep
 is what the last `SETTLED` cycles cost. Cells: faults begin, the events are published, nothing is repaired.
+Under the faults that working points are chosen by, other events are published as well, of which only the hit
+ratio is kept (`choosing_hit_ratio`), so that no cost is measured with the events a setting was chosen for.
 *Healed*: a share of `HEAL_CRASHED` crashes, upkeep goes on, and after so many cycles the probes' hit ratio is
 back within `TOLERANCE` of what it was before. The same measure for all: nobody's links are looked into.
 """
@@ -18,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.compare.metrics import hit_ratio, of_cell, per_peer
-from sims.compare.worlds import FAULTS, HEAL_CRASHED, Fault, World, build_world
+from sims.compare.worlds import CHOOSING, FAULTS, HEAL_CRASHED, Fault, World, build_world
 from sims.systems import Knob, System, Unable
 from sims.systems import system as system_named
 from sub2sub.events.outcome import Outcome
@@ -53,7 +55,14 @@ class _Clock:
 
 
 def measure(
-    world: str, system: str, seed: int, n: int, events: int, probes: int, seconds: float = 600.0
+    world: str,
+    system: str,
+    seed: int,
+    n: int,
+    events: int,
+    probes: int,
+    seconds: float = 600.0,
+    choosing: int = 0,
 ) -> tuple[str, list[Row]]:
     """All cells of one system; the fingerprint of the world it saw, and the values.
 
@@ -63,22 +72,22 @@ def measure(
     >>> {row.metric: round(row.value, 3) for row in rows if row.metric == "upkeep_messages.mean"}
     {'upkeep_messages.mean': 2.0}
     """
-    there = build_world(world, n, events, probes, seed)
+    there = build_world(world, n, events, probes, seed, choosing)
     clock = _Clock(seconds)
     rows: list[Row] = []
     try:
         made = system_named(system)(there.wanted, seed)
         made.overlay.bootstrap()
-        tested = Tested(there, made)
-        rows += _build(tested, clock)
-        rows += _cells(tested, clock)
-        rows += _heal(tested, clock)
+        measured = Measured(there, made)
+        rows += _build(measured, clock)
+        rows += _cells(measured, clock)
+        rows += _heal(measured, clock)
     except Unable as reason:
         rows.append(Row("", 0.0, 0.0, "unable", np.nan, str(reason)))
     return there.digest(), rows
 
 
-class Tested:
+class Measured:
     """A system in a world, put under its faults."""
 
     def __init__(self, world: World, system: System) -> None:
@@ -95,14 +104,13 @@ class Tested:
         return outcome
 
     def probe(self, fault: Fault, salt: int) -> float:
-        """Hit ratio of the probes with the knob in the middle."""
-        usual = self.system.knobs[len(self.system.knobs) // 2]
-        return hit_ratio(self.publish(self.world.probe_events, fault, usual, salt))
+        """Hit ratio of the probes."""
+        return hit_ratio(self.publish(self.world.probe_events, fault, self.system.probe, salt))
 
 
-def _build(tested: Tested, clock: _Clock) -> Iterator[Row]:
+def _build(measured: Measured, clock: _Clock) -> Iterator[Row]:
     """Links, upkeep, cycles to converge."""
-    world, system = tested.world, tested.system
+    world, system = measured.world, measured.system
     if not system.static:
         hits, messages, sizes = [], [], []
         for cycle in range(1, CYCLES + 1):
@@ -110,7 +118,7 @@ def _build(tested: Tested, clock: _Clock) -> Iterator[Row]:
             messages.append(cost.messages)
             sizes.append(cost.bytes)
             if cycle % EVERY == 0:
-                hits.append(tested.probe(Fault(), cycle))
+                hits.append(measured.probe(Fault(), cycle))
             clock.check()
         last = float(np.mean(hits[-SETTLED // EVERY :]))
         converged = EVERY * _settled(np.array(hits), last)
@@ -132,33 +140,39 @@ def _build(tested: Tested, clock: _Clock) -> Iterator[Row]:
     yield from (_row(*item) for item in per_peer("links", total).items())
 
 
-def _cells(tested: Tested, clock: _Clock) -> Iterator[Row]:
+def _cells(measured: Measured, clock: _Clock) -> Iterator[Row]:
     """Every knob under every fault."""
-    world, system = tested.world, tested.system
+    world, system = measured.world, measured.system
     for number, fault in enumerate(FAULTS):
         system.fail(world.alive(fault), fault.loss)
         for place, knob in enumerate(system.knobs):
-            outcome = tested.publish(world.events, fault, knob, salt=1000 + 100 * number + place)
-            for metric, value in of_cell(outcome, tested.peer, world.d).items():
+            outcome = measured.publish(world.events, fault, knob, salt=1000 + 100 * number + place)
+            for metric, value in of_cell(outcome, measured.peer, world.d).items():
                 yield Row(str(knob), fault.loss, fault.crashed, metric, value, "")
+            if fault in CHOOSING and world.choosing:
+                others = measured.publish(
+                    world.choosing_events, fault, knob, salt=5000 + 100 * number + place
+                )
+                yield Row(str(knob), *fault, "choosing_hit_ratio", hit_ratio(others), "")
+                yield Row(str(knob), *fault, "choosing_events", float(others.owed.size), "")
             clock.check()
     system.fail(world.alive(Fault()), 0.0)
 
 
-def _heal(tested: Tested, clock: _Clock) -> Iterator[Row]:
+def _heal(measured: Measured, clock: _Clock) -> Iterator[Row]:
     """Cycles until events get through again."""
-    system = tested.system
+    system = measured.system
     if system.static:
         yield _row("heal_cycles", np.nan, system.static)
         return
     fault = Fault(crashed=HEAL_CRASHED)
-    before = float(np.mean([tested.probe(Fault(), 2000 + k) for k in range(SETTLED // EVERY)]))
-    system.fail(tested.world.alive(fault), 0.0)
-    hits = [tested.probe(fault, CYCLES)]
+    before = float(np.mean([measured.probe(Fault(), 2000 + k) for k in range(SETTLED // EVERY)]))
+    system.fail(measured.world.alive(fault), 0.0)
+    hits = [measured.probe(fault, CYCLES)]
     for cycle in range(CYCLES + 1, CYCLES + HEALING + 1):
         system.step(cycle)
         if cycle % EVERY == 0:
-            hits.append(tested.probe(fault, cycle))
+            hits.append(measured.probe(fault, cycle))
         clock.check()
     healed = EVERY * (_settled(np.array(hits), before) - 1)  # the first value is that right after the crash
     note = f"not within {HEALING} cycles" if np.isnan(healed) else ""

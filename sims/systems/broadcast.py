@@ -6,6 +6,7 @@ receives an event for the first time sends it once to F random others, whoever t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,7 +21,7 @@ from sims.systems.sampled import Sampled
 from sub2sub.errors import InputError
 from sub2sub.events.outcome import Outcome
 
-__all__ = ["Broadcast", "Fanout"]
+__all__ = ["Broadcast", "Fanout", "fanouts"]
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,19 @@ class Fanout:
             raise InputError(f"fanout, retries: expected at least 1 and 0, got {self.fanout}, {self.retries}")
 
 
+def fanouts(plain: Sequence[int]) -> tuple[Knob, ...]:
+    """Fan-outs, and the smaller half of them with acknowledgements and two retransmissions."""
+    again = tuple(Knob(fanout=f, retries=2) for f in plain[: (len(plain) + 1) // 2])
+    return (*(Knob(fanout=f) for f in plain), *again)
+
+
 class Broadcast(TableGossip):
     """One CYCLON view of the whole population."""
 
     name = "broadcast"
     dissemination = Fanout
-    knobs = tuple(Knob(fanout=f) for f in (2, 4, 8, 12, 20))
+    probe = Knob(fanout=8)
+    knobs = fanouts((2, 4, 6, 8, 12, 20))
     layer_names = ("cyclon",)
     observers: ClassVar[Kinds] = {
         "delivery": Deliveries,
@@ -67,7 +75,7 @@ class Broadcast(TableGossip):
 
     def links(self) -> dict[str, Integers]:
         """The view."""
-        return {"random": self.overlay.cyclon.size[self.peer_of].astype(np.int64)}
+        return {"random": self.overlay.sizes()[self.peer_of]}
 
     def publish(
         self, events: Integers, publishers: Integers, settings: Fanout, salt: int, record: bool = False

@@ -18,7 +18,14 @@ from hierarchy.camcast.dissemination import STREAM
 from hierarchy.camcast.settings import TopicSettings, parameters
 from hierarchy.membership import CommunityOverlay, SemiStructured, Structured, Unstructured
 from sims.engine.simulation import Simulation
-from sims.systems.community_sizes import KNOBS, CommunityGossip, billed, compared_communities, tables_of
+from sims.systems.community_sizes import (
+    KNOBS,
+    PROBE,
+    CommunityGossip,
+    billed,
+    compared_communities,
+    tables_of,
+)
 from sims.systems.gossip import Choices, TableGossip, Truth, spread_tables
 from sims.systems.interface import Integers, Knob, Traffic
 from sims.systems.topic_workload import TopicWorkload
@@ -71,7 +78,7 @@ class Camcast(TableGossip):
     workload = TopicWorkload
     layers = CommunitySettings
     dissemination = CamcastDissemination
-    knobs = KNOBS
+    knobs, probe = KNOBS, PROBE
     overlay: CommunityOverlay
 
     def build(self, layers: CommunitySettings | None, spare: int) -> CommunityOverlay:

@@ -12,6 +12,7 @@ __all__ = ["COMPARED", "RUNNABLE", "system", "systems_of"]
 _PLACES = {
     "sub2sub": "sub2sub:Sub2Sub",
     "sub2sub acks": "sub2sub:AcknowledgedSub2Sub",
+    "sub2sub as published": "sub2sub:PublishedSub2Sub",
     "camcast on rings": "shared_camcast:SharedCamcast",
     "camcast": "camcast:Camcast",
     "multicast": "multicast:Multicast",
@@ -32,6 +33,7 @@ COMPARED: dict[str, tuple[str, ...]] = {
     "topics": (
         "sub2sub",
         "sub2sub acks",
+        "sub2sub as published",
         "camcast on rings",
         "camcast",
         "multicast",
@@ -44,6 +46,7 @@ COMPARED: dict[str, tuple[str, ...]] = {
     "ranges": (
         "sub2sub",
         "sub2sub acks",
+        "sub2sub as published",
         "enclosing topic",
         "exact cover",
         "pmcast",

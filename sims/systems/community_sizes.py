@@ -27,12 +27,24 @@ from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import kernel
 from sub2sub.overlay.sizes import HEADER, NAME
 
-__all__ = ["KNOBS", "CommunityGossip", "choices", "compared_communities", "estimate_sizes", "tables_of"]
+__all__ = [
+    "KNOBS",
+    "PROBE",
+    "CommunityGossip",
+    "choices",
+    "compared_communities",
+    "estimate_sizes",
+    "tables_of",
+]
 
 A, Z = 1.0, 3
 CHECKS = 0.1  # chance a cycle of checking a super-topic table
 SCAMP = ScampSettings(c=1)
-KNOBS = tuple(Knob(c=c, g=g) for c, g in ((0, 3), (1, 5), (2, 10), (4, 20), (8, 40)))
+PROBE = Knob(c=2, g=10)
+KNOBS = (
+    *(Knob(c=c, g=g) for c, g in ((0, 3), (1, 5), (2, 10), (3, 15), (4, 20), (8, 40))),
+    *(Knob(c=c, g=g, retries=2) for c, g in ((0, 5), (1, 10), (2, 20), (4, 40))),
+)
 
 
 @dataclass(frozen=True)

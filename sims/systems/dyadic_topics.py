@@ -21,7 +21,14 @@ from numpy.typing import NDArray
 
 from hierarchy.membership import CommunityOverlay
 from hierarchy.topics import NestedRanges, TopicTree
-from sims.systems.community_sizes import KNOBS, CommunityGossip, billed, compared_communities, tables_of
+from sims.systems.community_sizes import (
+    KNOBS,
+    PROBE,
+    CommunityGossip,
+    billed,
+    compared_communities,
+    tables_of,
+)
 from sims.systems.dyadic import cover, enclosing, point_cells
 from sims.systems.gossip import TableGossip, Truth, keys_of, spread_tables
 from sims.systems.interface import Integers, SeveralMemberships, Traffic, Unable
@@ -41,7 +48,7 @@ class DyadicTopics(SeveralMemberships, TableGossip):
     """
 
     dissemination = CommunityGossip
-    knobs = KNOBS
+    knobs, probe = KNOBS, PROBE
     overlay: CommunityOverlay
 
     def build(self, layers: Any, spare: int) -> CommunityOverlay:
@@ -64,8 +71,9 @@ class DyadicTopics(SeveralMemberships, TableGossip):
         return up
 
     def traffic(self, costs: Mapping[str, Mapping[str, int]]) -> Traffic:
-        """With headers."""
-        return billed(costs)
+        """With headers, less the share of publishers' memberships, of which there are as many as events."""
+        share = len(self.owner) / len(self.overlay.population)
+        return Traffic(*(round(share * cost) for cost in billed(costs)))
 
     def links(self) -> dict[str, Integers]:
         """Both tables of all memberships of a host; those of publishers, who come and go, are left out."""

@@ -47,7 +47,11 @@ class Hierarchical(SeveralMemberships, TableGossip):
 
     name = "hierarchical"
     dissemination = TwoFanouts
-    knobs = tuple(Knob(intra=a, inter=b) for a, b in ((2, 1), (4, 2), (6, 4), (8, 6), (12, 10)))
+    probe = Knob(intra=6, inter=4)
+    knobs = (
+        *(Knob(intra=a, inter=b) for a, b in ((2, 1), (4, 2), (6, 4), (8, 6), (12, 10))),
+        *(Knob(intra=a, inter=b, retries=2) for a, b in ((2, 1), (3, 2), (4, 2))),
+    )
     overlay: Sampled
 
     def build(self, layers: Any, spare: int) -> Sampled:
@@ -62,7 +66,7 @@ class Hierarchical(SeveralMemberships, TableGossip):
 
     def links(self) -> dict[str, Integers]:
         """Both views."""
-        sizes = self.overlay.cyclon.size.astype(np.int64)
+        sizes = self.overlay.sizes()
         return {"group": sizes[: self.wanted.n], "other groups": sizes[self.wanted.n :]}
 
     def publish(

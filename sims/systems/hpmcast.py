@@ -51,7 +51,7 @@ from sims.systems.interface import Integers, Knob, System
 from sims.systems.knowledge import shared_rows
 from sims.systems.subscriptions import Subscriptions
 from sub2sub.errors import InputError
-from sub2sub.events.accounting import HOPS, account, open_books, outcome_of
+from sub2sub.events.accounting import ACKS, FAILED, HOPS, MESSAGES, account, open_books, outcome_of
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.population import DORMANT, Population
@@ -72,6 +72,7 @@ class FlatSettings:
     settled : bool
         Whether everybody starts with the tables it should have, instead of knowing one other participant.
     upkeep : Upkeep
+        How tables are kept.
     """
 
     settled: bool = False
@@ -89,7 +90,9 @@ class HierarchySettings:
     settled : bool
         Whether everybody starts with the tables it should have, instead of knowing one other participant.
     condensation : Condensation
+        How interests are condensed on the way up.
     upkeep : Upkeep
+        How tables are kept.
     """
 
     sizes: tuple[int, ...] = (22, 22, 22)
@@ -161,7 +164,13 @@ class Hpmcast(System):
         "connectivity": Connectivity,
     }
     usual = ({"kind": "views", "every": 5}, {"kind": "delivery", "at": -1})
-    knobs = tuple(Knob(F=f, c=c) for f, c in ((2, 3), (3, 3), (4, 6), (8, 6)))
+    probe = Knob(F=4, c=6)
+    knobs = (
+        *(Knob(F=f, c=c) for f, c in ((2, 3), (3, 3), (4, 3), (4, 6), (8, 6))),
+        *(Knob(F=2, c=c, D=d) for c, d in ((0, 6), (3, 6), (3, 12))),
+        *(Knob(F=2, c=c, retries=2) for c in (0, 3)),
+        Knob(F=2, c=0, D=6, retries=2),
+    )
     levels = 3
     filters = True
     overlay: Addressed | Stack  # without layers where the overlay is static
@@ -173,8 +182,11 @@ class Hpmcast(System):
 
     @classmethod
     def at(cls, knob: Knob) -> Gossip:
-        """F and c, and no allowance for loss or crashes."""
-        return Gossip(fanout=knob.settings["F"], constant=float(knob.settings["c"]))
+        """F, c and D, and no allowance for loss or crashes."""
+        given = knob.settings
+        return Gossip(
+            given["F"], float(given["c"]), audience=given.get("D", 0), retries=given.get("retries", 0)
+        )
 
     def build(self, layers: HierarchySettings | FlatSettings | None, spare: int) -> Addressed | Stack:
         """Participants at addresses."""
@@ -269,6 +281,8 @@ class Hpmcast(System):
             at_hop.append(books.at_hop[: books.events[k, HOPS] + 1].copy())
             if record:
                 first.append(trace.first)
+        if settings.retries:
+            books.events[:, ACKS] = books.events[:, MESSAGES] - books.events[:, FAILED]
         received = recorded(np.stack(first), host) if record and first else None
         return outcome_of(books, publishers, np.concatenate(at_hop), received)
 
@@ -291,7 +305,12 @@ class Pmcast(Hpmcast):
     name = "pmcast"
     layers = FlatSettings
     levels = 1
-    knobs = tuple(Knob(F=f, c=c) for f, c in ((8, 3), (32, 3), (32, 10), (32, 40)))
+    probe = Knob(F=32, c=10)
+    knobs = (
+        *(Knob(F=f, c=c) for f, c in ((8, 3), (32, 3), (32, 10), (32, 40))),
+        *(Knob(F=2, c=c, D=d) for c, d in ((0, 6), (0, 12), (3, 12))),
+        *(Knob(F=f, c=c, retries=2) for f, c in ((8, 3), (32, 3))),
+    )
 
 
 class Rfpbcast(Hpmcast):
@@ -301,7 +320,11 @@ class Rfpbcast(Hpmcast):
     layers = FlatSettings
     levels = 1
     filters = False
-    knobs = tuple(Knob(F=f, c=c) for f, c in ((2, -2), (2, -1), (2, 0), (2, 2), (3, 3)))
+    probe = Knob(F=2, c=0)
+    knobs = (
+        *(Knob(F=f, c=c) for f, c in ((2, -2), (2, -1), (2, 0), (2, 2), (3, 3))),
+        *(Knob(F=2, c=c, retries=2) for c in (-3, -2, -1)),
+    )
 
 
 def addressed(wanted: Subscriptions, spare: int, space: AddressSpace) -> Population:

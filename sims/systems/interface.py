@@ -101,7 +101,9 @@ class System(ABC):
     supplied : tuple of str
         Parameters of observers and faults that a run gives.
     knobs : tuple of Knob
-        Settings it is compared with; the one in the middle follows its convergence and healing.
+        Settings it is compared with.
+    probe : Knob
+        The one with which its convergence and healing are followed.
     static : str
         Why its overlay cannot be stepped, where that is so and events can be published all the same.
     overlay : Simulated
@@ -116,6 +118,7 @@ class System(ABC):
     usual: ClassVar[tuple[Mapping[str, Any], ...]] = ({"kind": "delivery", "every": 5},)
     supplied: ClassVar[tuple[str, ...]] = ("interests", "events", "settings", "folder", "system")
     knobs: ClassVar[tuple[Knob, ...]] = ()
+    probe: ClassVar[Knob]
     static: str = ""
     overlay: Simulated
 

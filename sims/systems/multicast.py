@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sims.systems.broadcast import Fanout
+from sims.systems.broadcast import Fanout, fanouts
 from sims.systems.gossip import Choices, TableGossip
 from sims.systems.interface import Integers, Knob, SeveralMemberships, Unable
 from sims.systems.sampled import Sampled
@@ -29,7 +29,8 @@ class Multicast(SeveralMemberships, TableGossip):
     name = "multicast"
     workload = TopicWorkload
     dissemination = Fanout
-    knobs = tuple(Knob(fanout=f) for f in (2, 4, 6, 8, 12))
+    probe = Knob(fanout=6)
+    knobs = fanouts((2, 3, 4, 6, 8, 12))
     overlay: Sampled
 
     def build(self, layers: Any, spare: int) -> Sampled:
@@ -47,7 +48,7 @@ class Multicast(SeveralMemberships, TableGossip):
 
     def links(self) -> dict[str, Integers]:
         """All views of a host together."""
-        entries = np.bincount(self.host, weights=self.overlay.cyclon.size, minlength=self.wanted.n)
+        entries = np.bincount(self.host, weights=self.overlay.sizes(), minlength=self.wanted.n)
         return {"groups": entries.astype(np.int64)}
 
     def publish(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from hierarchy.camcast import OverlayTables, tables_from_overlay
-from sims.systems.community_sizes import KNOBS, CommunityGossip, Z, choices
+from sims.systems.community_sizes import KNOBS, PROBE, CommunityGossip, Z, choices
 from sims.systems.gossip import TableGossip
 from sims.systems.interface import Integers
 from sims.systems.sub2sub import RingOverlay
@@ -33,7 +33,7 @@ class SharedCamcast(RingOverlay, TableGossip):
     name = "camcast on rings"
     workload = TopicWorkload
     dissemination = CommunityGossip
-    knobs = KNOBS
+    knobs, probe = KNOBS, PROBE
 
     def __init__(self, *given: Any, **named: Any) -> None:
         self.drawn: OverlayTables | None = None

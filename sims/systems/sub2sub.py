@@ -1,9 +1,10 @@
 """Sub-2-Sub: events follow the rings of matching subscribers, and random shortcuts across them (Sub-2-Sub).
 
 Every subscriber is a peer with its box. It is billed for the exchanges of CYCLON, VICINITY and the ring layer
-and for probes. Compared are two ways of publishing: `Sub2Sub` is the paper's, which knows no failures;
-`AcknowledgedSub2Sub` tries the next neighbour when one does not answer (`retries`), and is billed an
-acknowledgement for every message that arrives, since only acknowledgements can tell.
+and for probes. Three forms are compared. `Sub2Sub` has the overlay as it is by default, which recovers from
+crashes, and events without acknowledgements; `AcknowledgedSub2Sub` tries the next neighbour when one does not
+answer (`retries`), and is billed an acknowledgement for every message that arrives, since only
+acknowledgements can tell; `PublishedSub2Sub` is the paper's, overlay and events.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
 
-__all__ = ["AcknowledgedSub2Sub", "RingOverlay", "Sub2Sub"]
+__all__ = ["AcknowledgedSub2Sub", "PublishedSub2Sub", "RingOverlay", "Sub2Sub"]
 
 
 class RingOverlay(System):
@@ -73,7 +74,8 @@ class Sub2Sub(RingOverlay):
 
     name = "sub2sub"
     dissemination = DisseminationSettings
-    knobs = tuple(Knob(shortcuts=k) for k in (0, 1, 2, 4, 8))
+    probe = Knob(shortcuts=2)
+    knobs = tuple(Knob(shortcuts=k) for k in (0, 1, 2, 3, 4, 6, 8))
     retries = 0
 
     @classmethod
@@ -118,3 +120,18 @@ class AcknowledgedSub2Sub(Sub2Sub):
 
     name = "sub2sub acks"
     retries = 3
+
+
+class PublishedSub2Sub(Sub2Sub):
+    """As published: no hello, no ages, nothing dropped; shortcuts are proximity and random links."""
+
+    name = "sub2sub as published"
+
+    @classmethod
+    def at(cls, knob: Knob) -> DisseminationSettings:
+        """So many shortcuts."""
+        return DisseminationSettings.paper(**knob.settings)
+
+    def build(self, layers: OverlaySettings | None, spare: int) -> Overlay:
+        """The paper's overlay, unless told otherwise."""
+        return super().build(layers or OverlaySettings.paper(), spare)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -17,6 +18,10 @@ __all__ = ["command"]
 )  # fmt: skip
 @click.option("--subscribers", type=int, help="In each world.  [default: 10000; 500 with --quick]")
 @click.option("--events", type=int, default=20, show_default=True, help="Published in each cell and seed.")
+@click.option(
+    "--choosing", type=int, default=0, metavar="N",
+    help="Events of each seed by which working points are chosen.  [default: 1000 over all seeds]",
+)  # fmt: skip
 @click.option("--seeds", type=int, default=10, show_default=True, help="Seeds each cell is a mean over.")
 @click.option(
     "--tree", type=click.Path(dir_okay=False), help="Topics: a file with a path such as .a.b a line."
@@ -25,6 +30,7 @@ __all__ = ["command"]
     "--workload", "workloads", multiple=True, metavar="NAME|DIR|FILE",
     help="Ranges: uniform-D, power-law-D, a .toml spec, a workload folder, or a table (.csv, .parquet).",
 )  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The first of the seeds.")
 @click.option("--quick", is_flag=True, help="The smaller form, within about a minute.")
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("out/compare"), show_default=True,
@@ -34,19 +40,23 @@ __all__ = ["command"]
 @click.option("--master", help="Run on this Spark master instead, such as spark://HOST:PORT or local[4].")
 @click.option("--time-limit", type=float, default=300.0, show_default=True, help="Seconds a unit may take.")
 @click.option("--quiet", is_flag=True, help="Print the findings only.")
+@click.option("--json", "as_json", is_flag=True, help="Print findings and numbers as JSON, and nothing else.")
 def command(
     world: str,
     subscribers: int | None,
     events: int,
+    choosing: int,
     seeds: int,
     tree: str | None,
     workloads: tuple[str, ...],
+    seed: int,
     quick: bool,
     out: Path,
     processes: int | None,
     master: str | None,
     time_limit: float,
     quiet: bool,
+    as_json: bool,
 ) -> None:
     """What a topic costs, what a range costs: every system on the same interests, events and faults.
 
@@ -54,6 +64,7 @@ def command(
     Writes OUT/ with compare.parquet, .csv and .md, figures, and index.html. How each cost is counted and
     what each system knows: docs/compare.md.
       sub2sub compare --quick
+      sub2sub compare --quick --seed 7 --json
       sub2sub compare --world ranges --workload uniform-2 --workload prices.parquet
     """
     from sims.cli.console import progress_bar
@@ -63,14 +74,18 @@ def command(
 
     size = subscribers if subscribers is not None else 500 if quick else 10_000
     plan = Plan(
-        tuple(worlds_of(world, tree, workloads, quick)), size, events, seeds=seeds, seconds=time_limit
-    )
+        tuple(worlds_of(world, tree, workloads, quick)), size, events, seeds=seeds, seconds=time_limit,
+        seed=seed, choosing=choosing,
+    )  # fmt: skip
     plan.check()
     with (
-        RunWriter.create(out, kind="compare", name="compare", seed=1, replace=True) as writer,
-        progress_bar(f"{len(plan.units())} units", "units", quiet=quiet) as report,
+        RunWriter.create(out, kind="compare", name="compare", seed=seed, replace=True) as writer,
+        progress_bar(f"{len(plan.units())} units", "units", quiet=quiet or as_json) as report,
     ):
-        sentences = compare(plan, writer, processes or os.cpu_count() or 1, master, report)
+        sentences, numbers = compare(plan, writer, processes or os.cpu_count() or 1, master, report)
+    if as_json:
+        click.echo(json.dumps({"findings": sentences, "systems": numbers}, indent=2))
+        return
     for sentence in sentences:
         click.echo(sentence)
     if not quiet:

@@ -37,7 +37,9 @@ def nearest_cells(lows: Floats, highs: Floats, bits: int) -> tuple[Floats, Float
     return low, low + size - 1
 
 
-def between_world(n: int, events: int, probes: int, seed: int, t: float, bits: int = BITS) -> World:
+def between_world(
+    n: int, events: int, probes: int, seed: int, t: float, bits: int = BITS, choosing: int = 0
+) -> World:
     """A world in which a share t of the subscribers has free ranges, and the others topics.
 
     Examples
@@ -51,12 +53,12 @@ def between_world(n: int, events: int, probes: int, seed: int, t: float, bits: i
     """
     if not 0 <= t <= 1:
         raise InputError(f"t = {t}: expected a share from 0 (all topics) to 1 (all ranges)")
-    spec = named(WORKLOAD)
+    spec, wanted = named(WORKLOAD), events + probes + choosing
     zero, one = np.zeros(1), np.ones(1)
     lows, highs = (on_grid(side, zero, one, bits) for side in spec.subscriptions(n, seed))
     cell_lows, cell_highs = nearest_cells(lows, highs, bits)
     free = (uniforms(seed, "compare/free", 0, n) < t)[:, None]
     lows, highs = np.where(free, lows, cell_lows), np.where(free, highs, cell_highs)
-    candidates = on_grid(spec.candidates(seed, 0, TRIED * (events + probes)), zero, one, bits)
-    points = wanted_points(lows, highs, candidates, events + probes)
-    return World(f"between {t:g}", seed, lows, highs, points, probes, bits)
+    candidates = on_grid(spec.candidates(seed, 0, TRIED * wanted), zero, one, bits)
+    points = wanted_points(lows, highs, candidates, wanted)
+    return World(f"between {t:g}", seed, lows, highs, points, probes, bits, choosing=choosing)

@@ -13,7 +13,7 @@ from sub2sub.errors import InputError
 __all__ = ["World", "build_world"]
 
 
-def build_world(name: str, n: int, events: int, probes: int, seed: int) -> World:
+def build_world(name: str, n: int, events: int, probes: int, seed: int, choosing: int = 0) -> World:
     """The world of that name: "topics", "topics TREE-FILE", "ranges WORKLOAD" or "between T".
 
     Examples
@@ -24,11 +24,11 @@ def build_world(name: str, n: int, events: int, probes: int, seed: int) -> World
     kind, _, rest = name.partition(" ")
     if kind == "topics":
         paths = read_tree(Path(rest)) if rest else TREE
-        return topic_world(n, events, probes, seed, paths, name)
+        return topic_world(n, events, probes, seed, paths, name, choosing)
     if kind == "ranges" and rest:
-        return range_world(n, events, probes, seed, rest)
+        return range_world(n, events, probes, seed, rest, choosing=choosing)
     if kind == "between" and (t := _number(rest)) is not None:
-        return between_world(n, events, probes, seed, t)
+        return between_world(n, events, probes, seed, t, choosing=choosing)
     raise InputError(f"world = {name!r}: expected topics, topics FILE, ranges WORKLOAD or between T")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["FAULTS", "HEAL_CRASHED", "NONE", "Fault"]
+__all__ = ["CHOOSING", "FAULTS", "HEAL_CRASHED", "NONE", "WORKING", "Fault"]
 
 
 class Fault(NamedTuple):
@@ -42,3 +42,5 @@ FAULTS = (
     Fault(crashed=0.7),
 )
 HEAL_CRASHED = 0.2  # the share that crashes when healing is measured
+WORKING = Fault(loss=0.05)  # what each system is tuned for
+CHOOSING = (WORKING, Fault(crashed=0.3))  # faults under which the best setting is chosen

@@ -39,7 +39,9 @@ def on_grid(values: Floats, low: Floats, high: Floats, bits: int) -> Floats:
     return floored
 
 
-def range_world(n: int, events: int, probes: int, seed: int, workload: str, bits: int = BITS) -> World:
+def range_world(
+    n: int, events: int, probes: int, seed: int, workload: str, bits: int = BITS, choosing: int = 0
+) -> World:
     """A world of n subscribers of ranges.
 
     Parameters
@@ -57,10 +59,10 @@ def range_world(n: int, events: int, probes: int, seed: int, workload: str, bits
     """
     path = Path(workload)
     if path.is_dir() or path.suffix in (".csv", ".parquet", ".arrow", ".feather"):
-        lows, highs, points = _stored(path, n, events + probes, seed, bits)
+        lows, highs, points = _stored(path, n, events + probes + choosing, seed, bits)
     else:
-        lows, highs, points = _generated(resolve(workload), n, events + probes, seed, bits)
-    return World(f"ranges {path.stem}", seed, lows, highs, points, probes, bits)
+        lows, highs, points = _generated(resolve(workload), n, events + probes + choosing, seed, bits)
+    return World(f"ranges {path.stem}", seed, lows, highs, points, probes, bits, choosing=choosing)
 
 
 def _generated(spec: Spec, n: int, wanted: int, seed: int, bits: int) -> tuple[Floats, Floats, Floats]:
@@ -71,7 +73,7 @@ def _generated(spec: Spec, n: int, wanted: int, seed: int, bits: int) -> tuple[F
 
 
 def _stored(path: Path, n: int, wanted: int, seed: int, bits: int) -> tuple[Floats, Floats, Floats]:
-    """Subscriptions of a folder or a table; events of the folder, or anywhere on the axes."""
+    """Subscriptions of a folder or a table; events of the folder, and when these end anywhere on the axes."""
     if path.is_dir():
         folder = open_workload(path)
         parts = list(folder.subscriptions())
@@ -88,11 +90,9 @@ def _stored(path: Path, n: int, wanted: int, seed: int, bits: int) -> tuple[Floa
     low, high = np.nanmin(ends[0], axis=0), np.nanmax(ends[1], axis=0)
     chosen = _sample(len(lows), n, seed)
     lows, highs = (on_grid(np.clip(side[chosen], low, high), low, high, bits) for side in (lows, highs))
-    if len(points):
-        candidates = on_grid(points, low, high, bits)
-    else:
-        shares = [uniforms(seed, f"event/{axis}", 0, TRIED * wanted) for axis in range(lows.shape[1])]
-        candidates = np.floor(np.stack(shares, axis=1) * 2**bits)
+    shares = [uniforms(seed, f"event/{axis}", 0, TRIED * wanted) for axis in range(lows.shape[1])]
+    anywhere = np.floor(np.stack(shares, axis=1) * 2**bits)
+    candidates = np.concatenate([on_grid(points, low, high, bits), anywhere])
     return lows, highs, wanted_points(lows, highs, candidates, wanted)
 
 

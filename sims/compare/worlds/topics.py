@@ -47,7 +47,13 @@ def read_tree(path: Path) -> tuple[str, ...]:
 
 
 def topic_world(
-    n: int, events: int, probes: int, seed: int, paths: tuple[str, ...] = TREE, name: str = "topics"
+    n: int,
+    events: int,
+    probes: int,
+    seed: int,
+    paths: tuple[str, ...] = TREE,
+    name: str = "topics",
+    choosing: int = 0,
 ) -> World:
     """A world of n subscribers of topics.
 
@@ -64,7 +70,7 @@ def topic_world(
     sizes = np.bincount(of, minlength=tree.capacity)
     audience = np.array([sizes[[t, *tree.supertopics(t)]].sum() for t in range(tree.capacity)])
     worthy = (sizes > 0) & (audience > 1)
-    wanted = events + probes
+    wanted = events + probes + choosing
     drawn = spec.events(max(1000, 20 * wanted), seed)
     of_event = drawn[worthy[drawn]][:wanted]
     if of_event.size < wanted:
@@ -74,4 +80,5 @@ def topic_world(
         )
     bounds = ranges.bounds().astype(np.float64)
     low, high = bounds[of, :1], bounds[of, 1:] - 1.0
-    return World(name, seed, low, high, bounds[of_event, :1], probes, 0, Topics(ranges, of, of_event))
+    topics = Topics(ranges, of, of_event)
+    return World(name, seed, low, high, bounds[of_event, :1], probes, 0, topics, choosing)

@@ -41,13 +41,14 @@ class World:
     lows, highs : (n, d) float64
         Closed ranges of whole numbers.
     points : (m, d) float64
-        Events, in the order in which they are published; the last `probes` of them measure how far an
-        overlay has come and are not among those of the cells.
+        Events: first those that costs are measured with, then `probes` that measure how far an overlay has
+        come, last `choosing` ones by which each system's working point is chosen.
     probes : int
     bits : int
         Attributes have values from 0 to 2^bits - 1 where interests are ranges, so that dyadic topics can be
         exact; 0 where they are topics.
     topics : Topics, optional
+    choosing : int
 
     Examples
     --------
@@ -65,6 +66,7 @@ class World:
     probes: int
     bits: int
     topics: Topics | None = None
+    choosing: int = 0
 
     @property
     def n(self) -> int:
@@ -79,12 +81,17 @@ class World:
     @property
     def events(self) -> Integers:
         """Numbers of the events of the cells."""
-        return np.arange(len(self.points) - self.probes)
+        return np.arange(len(self.points) - self.probes - self.choosing)
 
     @property
     def probe_events(self) -> Integers:
         """Numbers of the probes."""
-        return np.arange(len(self.points) - self.probes, len(self.points))
+        return len(self.events) + np.arange(self.probes)
+
+    @property
+    def choosing_events(self) -> Integers:
+        """Numbers of the events by which working points are chosen."""
+        return len(self.events) + self.probes + np.arange(self.choosing)
 
     @cached_property
     def wanted(self) -> Subscriptions:

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from sims.cli.app import main
 
-TINY = ["--subscribers", "80", "--events", "6", "--seeds", "2", "--processes", "1"]
+TINY = ["--subscribers", "80", "--events", "6", "--seeds", "2", "--processes", "1", "--choosing", "6"]
 
 
 def compare(out: Path, *options: str) -> Result:
@@ -29,6 +29,10 @@ def test_a_comparison_is_a_run_folder_with_its_table_in_three_forms(tmp_path: Pa
     ]  # fmt: skip
     assert (tmp_path / "c" / "compare.csv").read_text().count("\n") == table.num_rows + 1
     assert "## topics" in (tmp_path / "c" / "compare.md").read_text()
+    again = compare(tmp_path / "c", "--world", "topics", "--json")  # all units are there
+    facts = json.loads(again.output)
+    assert facts["findings"] == (tmp_path / "c" / "finding.txt").read_text().splitlines()
+    assert {"sub2sub", "sub2sub as published", "hpmcast"} <= {row["system"] for row in facts["systems"]}
 
 
 @pytest.mark.parametrize(

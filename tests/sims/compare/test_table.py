@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sims.compare import run
+from sims.compare import plan, run
 from sims.compare.findings import findings
 from sims.compare.plan import Plan, Unit
 from sims.compare.run import run_units
-from sims.compare.summary import summary, working_point
+from sims.compare.summary import facts, summary, working_point
 from sims.compare.table import cells, gather
 from sims.compare.unit import Row, _settled
 
@@ -61,6 +61,7 @@ def knobs(world: str, system: str, points: dict[str, tuple[float, float]]) -> li
         for loss in (0.0, 0.05)
         for metric, v in (
             ("hit_ratio", hit),
+            ("choosing_hit_ratio", hit),
             ("messages_per_event", cost),
             ("messages_per_delivery", cost / 10),
         )
@@ -72,9 +73,47 @@ def test_the_working_point_is_the_cheapest_that_delivers_enough_else_the_best() 
     rows = knobs("topics", "a", {"x": (0.5, 10), "y": (0.995, 40), "z": (1.0, 30), "w": (1.0, 90)})
     rows += knobs("topics", "b", {"x": (0.5, 10), "y": (0.9, 90), "z": (0.8, 20)})
     table = cells(pd.DataFrame(rows))
-    assert working_point(table, "topics", "a") == "z"
-    assert working_point(table, "topics", "b") == "y"
+    a, b = working_point(table, "topics", "a"), working_point(table, "topics", "b")
+    assert a is not None
+    assert (a.knob, a.reached) == ("z", True)
+    assert b is not None
+    assert (b.knob, b.reached, str(b)) == ("y", False, "no, 0.900 at best")
     assert working_point(table, "topics", "nobody") is None
+
+
+def test_a_knob_delivers_enough_if_the_lower_end_of_its_interval_does() -> None:
+    rows = knobs("topics", "a", {"cheap": (0.995, 10), "dear": (0.999, 90)})
+    for row in rows:  # on average enough, but not surely
+        if row["metric"] == "choosing_hit_ratio" and row["knob"] == "cheap":
+            row["value"] = 0.995 + 0.004 * (int(str(row["seed"])) - 1)
+    point = working_point(cells(pd.DataFrame(rows)), "topics", "a")
+    assert point is not None
+    assert point.knob == "dear"
+
+
+def test_the_working_point_is_not_chosen_by_the_events_that_costs_are_measured_with() -> None:
+    rows = knobs("topics", "a", {"x": (1.0, 10), "y": (1.0, 20)})
+    for row in rows:
+        if row["metric"] == "hit_ratio" and row["knob"] == "x":
+            row["value"] = 0.5
+    point = working_point(cells(pd.DataFrame(rows)), "topics", "a")
+    assert point is not None
+    assert point.knob == "x"
+
+
+def test_a_system_that_does_not_deliver_enough_is_named_and_compared_with_nobody() -> None:
+    rows = knobs("topics", "sub2sub", {"k": (1.0, 20)}) + knobs("topics", "camcast", {"c": (0.97, 5)})
+    table = cells(pd.DataFrame(rows))
+    (sentence,) = findings(table)
+    assert "sub2sub (k) needs the fewest" in sentence
+    assert "camcast (0.970 at best) does not deliver 99 %" in sentence
+    assert "times as many" not in sentence
+    lines = {row["system"]: row for row in summary(table, "topics")}
+    assert lines["camcast"]["99 % with 5 % lost"] == "no, 0.970 at best"
+    assert lines["sub2sub"]["99 % with 5 % lost"] == "yes"
+    found = {row["system"]: row for row in facts(table)}
+    assert (found["camcast"]["reached"], found["sub2sub"]["reached"]) == (False, True)
+    assert found["sub2sub"]["messages_per_event"]["mean"] == pytest.approx(20, abs=1e-3)
 
 
 def test_the_finding_follows_the_numbers() -> None:
@@ -137,7 +176,7 @@ def test_an_overlay_has_settled_when_a_mean_of_three_is_near_the_level(
     assert _settled(np.array(hits), level) == pytest.approx(cycle, nan_ok=True)
 
 
-UNITS = Plan(("topics",), subscribers=60, events=4, probes=2, seeds=2).units()[::9]
+UNITS = Plan(("topics",), subscribers=60, events=4, probes=2, seeds=2, choosing=5).units()[::9]
 
 
 def quiet(done: int, total: int) -> None:
@@ -170,6 +209,19 @@ def test_all_systems_of_a_seed_saw_the_same_world_or_there_is_no_table(
     assert len(gather([unit for unit in units if unit.seed == 1], tmp_path)) == 2
     with pytest.raises(AssertionError, match="topics, seed 2: sub2sub and camcast saw different worlds"):
         gather(units, tmp_path)
+
+
+def test_units_made_by_other_code_are_other_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = UNITS[0]
+    before = unit.key
+    monkeypatch.setattr(plan, "code_digest", lambda: "of another checkout")
+    assert unit.key != before
+
+
+def test_seeds_count_from_the_first_and_a_thousand_events_are_shared_among_them() -> None:
+    units = Plan(("topics",), seeds=3, seed=7).units()
+    assert {unit.seed for unit in units} == {7, 8, 9}
+    assert {unit.choosing for unit in units} == {334}
 
 
 def test_units_of_other_sizes_are_other_units() -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from hierarchy.camcast import Communities, StaticTables, TopicSettings, disseminate, parameters
 from hierarchy.hpmcast import Gossip
 from sims.compare.worlds import Fault
+from sims.systems import system as system_named
 from sims.systems.gossip import STREAM, Choices, Truth, keys_of, spread_tables
 from sims.systems.knowledge import shared_rows
+from sims.systems.sampled import VIEW, Sampled
 from sub2sub.events.accounting import account, open_books, outcome_of
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.randomness import cycle_key, peer_key
@@ -136,3 +140,45 @@ def test_equal_tables_held_once_publish_as_if_everybody_held_its_own() -> None:
     each = system.publish(events, publishers, Gossip(3, 3.0), salt=1)
     for name in ("messages", "delivered", "hops", "received", "forwarded"):
         assert np.array_equal(getattr(once, name), getattr(each, name))
+
+
+def test_members_of_groups_smaller_than_a_view_know_all_of_them_and_forget_the_dead() -> None:
+    group = np.repeat([0, 1, 2], [4, 15, 60])
+    n = len(group)
+    views = Sampled(np.zeros((n, 1)), np.ones((n, 1)), np.arange(n), group, seed=1)
+    views.bootstrap()
+    for cycle in range(1, 31):
+        views.step(cycle)
+    sizes = views.sizes()
+    assert (sizes[:19] == np.repeat([3, 14], [4, 15])).all()
+    assert (sizes[19:] == VIEW).mean() > 0.9
+    table = views.table()
+    for member in range(n):
+        known = table[member, : sizes[member]]
+        assert len(set(known.tolist())) == len(known)
+        assert (group[known] == group[member]).all()
+        assert member not in known
+    views.network.alive[4:9] = 0
+    for cycle in range(31, 70):
+        views.step(cycle)
+    assert not np.isin(views.table()[9:19], np.arange(4, 9)).any()
+
+
+@pytest.mark.parametrize("name", ["hpmcast", "broadcast", "camcast"])
+def test_retransmission_is_a_knob_that_delivers_more_under_loss(name: str) -> None:
+    world = small("topics")
+    system = system_named(name)(world.wanted, seed=1)
+    system.overlay.bootstrap()
+    for cycle in range(1, 26):
+        system.step(cycle)
+    system.fail(world.alive(Fault()), 0.3)
+    events = world.events
+    publishers = system.peer_of[world.publishers(Fault())[events]]
+    plain = system.at(system.knobs[0])
+    once, again = (
+        system.publish(events, publishers, replace(plain, retries=retries), 1) for retries in (0, 3)
+    )
+    assert again.deliveries.sum() > once.deliveries.sum()
+    assert again.unbalanced() == 0
+    assert again.acks.sum() == (again.messages - again.failed).sum()
+    assert once.acks.sum() == 0
