@@ -41,7 +41,7 @@ def heartbeat(table, slot, own, cycle, alive, dirty):
 
 @kernel
 def give_up(table, slot, cycle, timeout, ping, first, key, alive, group, loss, dirty, costs):
-    """Turn lines that nobody has renewed for more than `timeout` cycles into gravestones.
+    """Turn lines that nobody has renewed for more than `timeout` cycles into tombstones.
 
     With `ping`, the delegate of a line is asked first; draws first + 2 s and the next for slot s.
     """

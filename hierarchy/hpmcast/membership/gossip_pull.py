@@ -8,7 +8,7 @@ Read differently from the paper: a gossip also carries one line, the sender's ow
 in which the two differ). To be contacted is then to know that the sender is alive, and a subsystem that has
 lost all its delegates at once can present new ones; with pull alone nobody outside would ever ask them.
 
-A line given up stays as a gravestone: no members, the time of the decision, the delegates last known. Its
+A line given up stays as a tombstone: no members, the time of the decision, the delegates last known. Its
 time is later than anything the dead can have said, so it spreads like any other line and is not brought
 back by those who have not heard; a living participant overrules it with its next heartbeat.
 """
@@ -87,7 +87,7 @@ def _pick(table, x, place, taken, count):
 
 @kernel
 def _old_acquaintance(table, x, sponsor, bits):
-    """The first delegate of a random gravestone in the table of x, or who once introduced x; -1 for none."""
+    """The first delegate of a random tombstone in the table of x, or who once introduced x; -1 for none."""
     size = 0
     for s in range(table.members.shape[1]):
         size += table.members[x, s] == 0 and table.delegates[x, s, 0] >= 0

@@ -3,7 +3,7 @@
 A participant that joins knows one other. That one names the delegates of the smallest subsystem it knows
 that the newcomer belongs to, these name closer ones, and so on until a neighbour of level 1 is found, or
 there is none because the newcomer is the first of its subsystem. The last one contacted hands over its
-tables. A participant that leaves tells some neighbours, who put up its gravestone.
+tables. A participant that leaves tells some neighbours, who put up its tombstone.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ once a cycle: heartbeats, newcomers, failure detection, condensation, gossip-pul
 of its own; what one cycle does at different levels touches different arrays, so levels are walked one
 after the other.
 
-Beyond the paper: gravestones, without which those who have not heard bring the dead back; a participant
+Beyond the paper: tombstones, without which those who have not heard bring the dead back; a participant
 that others hold to be a delegate of one's own branch is contacted if one does not (two newcomers may each
 think themselves the first of a subsystem); and lines given up, and the one who introduced a
 participant, are tried again now and then (`Upkeep.revisit`).
