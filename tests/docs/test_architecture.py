@@ -1,0 +1,27 @@
+"""The architecture page names rooms and files that there are, and leaves out none of the rooms."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "architecture.md").read_text()
+PACKAGES = ("sub2sub", "hierarchy", "workloads", "sims")
+NAMED = sorted(set(re.findall(rf"`((?:{'|'.join(PACKAGES)}|tests)/[\w/.]+?)`", TEXT)))
+
+
+@pytest.mark.parametrize("path", NAMED)
+def test_what_a_walk_passes_is_there(path: str) -> None:
+    assert (ROOT / path).exists()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_picture_shows_every_room(package: str) -> None:
+    rooms = {path.parent.name for path in (ROOT / package).glob("*/__init__.py")}
+    picture = TEXT.split("```")[3]
+    part = picture.split(f"{package}/ ", 1)[1].split("\ntests/", 1)[0]
+    shown = set(re.findall(r"(\w+)/", re.split(r"\n(?=\w)", part)[0]))
+    assert rooms <= shown
