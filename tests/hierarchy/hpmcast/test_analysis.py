@@ -69,7 +69,7 @@ def test_the_chain_follows_simulated_gossip_from_below():
     ones = np.ones(60, np.uint8)
     traces = [disseminate(views, ones, 0, Gossip(fanout=2), seed=7, event=e) for e in range(300)]
     for rounds in (1, 2, 3, 4, 6):
-        simulated = np.mean([((t.round >= 0) & (t.round <= rounds)).sum() for t in traces])
+        simulated = np.mean([((t.trace.first >= 0) & (t.trace.first <= rounds)).sum() for t in traces])
         expected = expected_infected(60, reach_probability(60, 2), rounds)
         # Distinct choices spare the first rounds the bad luck that independent ones would have.
         assert 0.98 * expected < simulated < 1.12 * expected
@@ -123,7 +123,7 @@ def test_simulated_delivery_lies_above_the_pessimistic_equation_and_near_that_wi
     views = exact_knowledge(population, Condensation(redundancy=3)).views()
     flags = np.random.default_rng(1).random(population.n) < p
     hit = spread_interest(population, flags)
-    simulated = np.mean([disseminate(views, hit, 0, seed=s).delivery(flags) for s in range(5)])
+    simulated = np.mean([disseminate(views, hit, 0, seed=s).trace.delivery(flags) for s in range(5)])
     assert expected_delivery(system) < simulated
     assert simulated == pytest.approx(expected_delivery(system, initial=3), abs=0.01)
 
