@@ -70,7 +70,9 @@ class Tab:
         return str(self.page.locator("section.overlay").get_attribute(f"data-{name}"))
 
     def counts(self) -> dict[str, int]:
-        """The numbers shown below the pictures."""
+        """What became of the event, in the numbers below the pictures."""
         cells = self.page.locator("section.overlay [data-count]")
         shown = {cell.get_attribute("data-count"): cell.inner_text() for cell in cells.all()}
-        return {name: int(text.replace(",", "")) for name, text in shown.items() if name != "links"}
+        return {
+            name: int(text.replace(",", "")) for name, text in shown.items() if name not in ("links", "peers")
+        }
