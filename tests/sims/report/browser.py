@@ -11,6 +11,7 @@ from typing import Any
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 REASON = "needs Chromium (Debian: apt-get install chromium) and the Python package playwright"
+PATIENCE = 180_000  # milliseconds: a busy machine is no failure
 # As root Chromium has no sandbox; the others keep it from asking the network for anything of its own.
 FLAGS = [
     "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -44,6 +45,7 @@ class Tab:
 
     def __init__(self, browser: Any, file: Path, **options: Any) -> None:
         self.context = browser.new_context(viewport={"width": 1200, "height": 900}, **options)
+        self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
         self.complaints: list[str] = []
         self.requests: list[str] = []
