@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.config.experiment import Experiment, experiment_from, load_experiment
-from sims.config.schema import Reader
 from sims.config.shipped import find_file
 from sims.engine import Schedule
 from sims.engine.faults import Churn, Crash, Loss, Recover
@@ -25,6 +24,7 @@ from sims.lab.saving import save_experiment
 from sims.runs.runner import simulation_of
 from sub2sub.errors import InputError
 from workloads.generate.topic_ranges import TopicRanges
+from workloads.settings.toml import override, parse_override
 from workloads.spec.files import resolve
 
 __all__ = ["Laboratory", "experiment_for"]
@@ -52,8 +52,6 @@ def experiment_for(
                 f"{source}: expected an experiment of the system sub2sub, got {experiment.system}"
             )
         return experiment
-    from sims.config.toml import override, parse_override
-
     size = peers or 10_000
     spec = str(TOPIC_WORLD) if topics else "power-law-2"
     data: dict[str, Any] = {
@@ -63,11 +61,7 @@ def experiment_for(
     for change in changes:
         key, value = parse_override(change)
         override(data, key, value)
-    reader = Reader()
-    experiment_or_none = experiment_from(data, reader)
-    if experiment_or_none is None or reader.problems:
-        raise InputError("\n".join(problem.text for problem in reader.problems))
-    return experiment_or_none
+    return experiment_from(data)
 
 
 class Laboratory:

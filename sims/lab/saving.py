@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from pyarrow import csv
 
 from sims.config.experiment import Experiment
-from sims.config.schema import plain
-from sims.config.toml import dumps
-from workloads.folder.tables import whole
+from workloads.files.atomic import atomic_write, write_text
+from workloads.settings.parameters import plain
+from workloads.settings.toml import dumps
 
 __all__ = ["save_experiment"]
 
@@ -50,7 +50,7 @@ def save_experiment(
     if published:
         data["workload"] |= {"event_table": f"{path.stem}-events.csv", "events": 0}
         points = {name: [float(at[k]) for _, at in published] for k, name in enumerate(attributes)}
-        with whole(folder / f"{path.stem}-events.csv") as draft:
+        with atomic_write(folder / f"{path.stem}-events.csv") as draft:
             csv.write_csv(pa.table(points), draft)
         observers += [{"kind": "delivery", "at": cycle} for cycle in sorted({c for c, _ in published})]
     else:
@@ -60,6 +60,4 @@ def save_experiment(
     if spec.suffix == ".toml" and not data["workload"].get("table"):
         shutil.copyfile(spec, folder / f"{path.stem}-workload.toml")
         data["workload"]["spec"] = f"{path.stem}-workload.toml"
-    with whole(path) as draft:
-        draft.write_text(HEAD.format(name=path.name) + dumps(data), encoding="utf-8")
-    return path
+    return write_text(path, HEAD.format(name=path.name) + dumps(data))
