@@ -69,7 +69,7 @@ class BrowserView:
                 self._rows = overlay.population.row.copy()
                 arrays |= {"moved": moved.astype(np.uint32), "low": lows[moved], "high": highs[moved]}
             if self.point is not None:
-                event, views = lab.event(self.point)
+                event, views = lab.event(self.point, ("ring",))  # to see it close
                 if views["members"].size <= MOST_FOLLOWED:
                     head["event"] = event
                     arrays |= views

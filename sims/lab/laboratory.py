@@ -172,11 +172,13 @@ class Laboratory:
             raise InputError(f"k: expected 0 to 63, got {shortcuts}")
         self.shortcuts = shortcuts
 
-    def event(self, point: Sequence[float]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Whom an event is meant for, and what they know of one another."""
+    def event(
+        self, point: Sequence[float], views: Sequence[str] = ("near", "random", "ring")
+    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Whom an event is meant for, and what they know of one another by some of their views."""
         with self.lock:
             members = members_of(self.simulation, self._point(point))
-            arrays = {"members": members.astype(np.uint32), **views_of(self.simulation, members)}
+            arrays = {"members": members.astype(np.uint32), **views_of(self.simulation, members, views)}
             return {"point": list(point), "cycle": self.simulation.cycle}, arrays
 
     def publish(

@@ -7,6 +7,7 @@ CAMCAST's rule on the same links is computed here.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -30,15 +31,17 @@ def members_of(simulation: Simulation, point: NDArray[np.float64]) -> Ints:
     return np.flatnonzero(alive & np.all((lows <= point) & (point <= highs), axis=1))
 
 
-def views_of(simulation: Simulation, members: Ints) -> dict[str, NDArray[Any]]:
+def views_of(
+    simulation: Simulation, members: Ints, names: Iterable[str] = ("near", "random", "ring")
+) -> dict[str, NDArray[Any]]:
     """The views of some peers in their order: sizes, and targets one view after the other."""
     n = len(simulation.overlay.population)
     place = np.full(n, -1, np.int64)
     place[members] = np.arange(members.size)
     layers = {layer.name: layer for layer in simulation.overlay.layers}
     found: dict[str, NDArray[Any]] = {}
-    for name, layer in VIEWS.items():
-        holders, peers, _ = layers[layer].links()
+    for name in names:
+        holders, peers, _ = layers[VIEWS[name]].links()
         held = place[holders] >= 0
         source, target = place[holders[held]], peers[held].astype(np.int64)
         way = (target - members[source]) % n if name == "ring" else np.zeros(target.size, np.int64)

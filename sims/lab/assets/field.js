@@ -52,7 +52,7 @@
     }
 
     drawEvent(context, { world, axes, point, ring, reached, fresh, hovered }, colours) {
-      const faint = Math.max(0.12, Math.min(0.8, 40 / Math.max(ring.length, 1)));
+      const faint = Math.max(0.04, Math.min(0.8, 30 / Math.max(ring.length, 1)));
       const now = new Set(fresh);
       for (const peer of ring) {
         const lit = reached(peer);

@@ -34,6 +34,10 @@
       this.members = Array.from(arrays.members);
       for (const name of VIEWS) {
         const start = new Uint32Array(this.n + 1), size = arrays[`${name}-size`];
+        if (!size) {
+          this[name] = { start, target: new Uint32Array(0) }; // comes when an event is published
+          continue;
+        }
         let at = 0, next = 0;
         this.members.forEach((peer, k) => {
           while (next <= peer) start[next++] = at;

@@ -88,7 +88,7 @@ class LabTab:
         return str(self.page.locator("section.lab").get_attribute(f"data-{name}"))
 
     def wait(self, condition: str) -> None:
-        self.page.wait_for_function(f"(lab => {condition})(document.querySelector('section.lab').dataset)")
+        browser.wait_until(self.page, f"(lab => {condition})(document.querySelector('section.lab').dataset)")
 
     def click_field(self, x: float, y: float) -> None:
         box = self.role("field").bounding_box()
@@ -124,7 +124,7 @@ def test_a_click_publishes_and_the_event_ends_as_in_the_library(tab: LabTab, ser
     for _ in range(4):
         served.lab.step()
     tab.role("k").fill("2")
-    tab.page.wait_for_function("document.querySelector('[data-role=k-shown]').textContent === '2'")
+    browser.wait_until(tab.page, "document.querySelector('[data-role=k-shown]').textContent === '2'")
     tab.click_field(0.5, 0.5)
     tab.wait("lab.published === '1' && 'reached' in lab")
     cycle, point = served.lab.published[0]

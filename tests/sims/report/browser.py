@@ -40,6 +40,15 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
+def wait_until(page: Any, condition: str) -> None:
+    """Wait until an expression is true; the pages forbid the browser to evaluate it by itself."""
+    for _ in range(PATIENCE // 50):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"never came true: {condition}")
+
+
 class Tab:
     """A page that is open, and what it complained of and asked for."""
 

@@ -296,7 +296,7 @@ def test_linked_overlays_show_the_same_event(chromium: Any, page_file: Path, tmp
     sections = tab.page.locator("section.overlay")
     for section in sections.all():
         section.scroll_into_view_if_needed()
-    tab.page.wait_for_function("document.querySelectorAll('section.overlay[data-ready=true]').length === 2")
+    browser.wait_until(tab.page, "document.querySelectorAll('section.overlay[data-ready=true]').length === 2")
     sections.nth(1).locator("[data-role=random]").click()
     points = [section.get_attribute("data-point") for section in sections.all()]
     assert points[0] == points[1]
