@@ -27,7 +27,7 @@ $(READY): pyproject.toml constraints.txt
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
 	"$(PYTHON)" -m venv "$(VENV)"
 	"$(BIN)/python" -m pip install -q --disable-pip-version-check -c constraints.txt setuptools
-	"$(BIN)/python" -m pip install -q --disable-pip-version-check -c constraints.txt --no-build-isolation -e ".[sims,spark,live,dev]"
+	"$(BIN)/python" -m pip install -q --disable-pip-version-check -c constraints.txt --no-build-isolation -e ".[sims,spark,live,lab,dev]"
 	@touch "$(READY)"
 
 test: lint types unit
@@ -73,7 +73,7 @@ format: $(READY)
 constraints:
 	rm -rf build/constraints
 	"$(PYTHON)" -m venv build/constraints
-	build/constraints/bin/python -m pip install -q --disable-pip-version-check ".[sims,spark,live,dev]" "setuptools>=77"
+	build/constraints/bin/python -m pip install -q --disable-pip-version-check ".[sims,spark,live,lab,dev]" "setuptools>=77"
 	@head -2 constraints.txt > build/constraints.txt
 	build/constraints/bin/python -m pip freeze --exclude sub2sub --all | grep -v '^pip==' >> build/constraints.txt
 	mv build/constraints.txt constraints.txt

@@ -1,7 +1,8 @@
-"""Charts that answer to the mouse, drawn in the page by uPlot from the numbers in it.
+"""Charts that the page draws itself, as SVG, from the numbers in it.
 
-uPlot (assets/vendor, MIT licence, see `UPLOT`) draws curves, bars and points with a cursor that tells their
-values; `assets/charts.js` gives it the page's colours and, on request, a table of the same numbers.
+Drawn by the page they take its colours, light or dark, print at any width, tell their values when pointed at,
+and can be saved as a picture or as a table. `assets/charts/` has one file for each of scales, drawing,
+pointing and the rest.
 """
 
 from __future__ import annotations
@@ -12,27 +13,42 @@ from typing import Any, Literal
 
 import numpy as np
 from markupsafe import Markup
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sims.report.html import Page, asset
 from sims.report.packing import as_json
 
-__all__ = ["UPLOT", "Chart", "Series", "add_charts"]
-
-UPLOT = ("uplot@1.6.32", "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f")
-"""The package on npm that `vendor/uPlot.iife.min.js` was taken from, and the SHA-256 of that file."""
+__all__ = ["Chart", "Series", "add_charts", "figure_html"]
 
 DIGITS = 6
+_SCRIPTS = ("scales", "svg", "draw", "pointer", "figures")
 
 
 @dataclass(frozen=True)
 class Series:
-    """One curve: y over x, both of one length, x ascending; a y that is not finite is a gap."""
+    """One curve: y over x, both of one length; a y that is not finite is a gap.
+
+    Attributes
+    ----------
+    label : str
+    x, y : array_like
+    shape : {"line", "points", "bars"}
+    low, high : array_like, optional
+        Ends of each y's interval.
+    names : sequence of str, optional
+        What each point is called.
+    look : int, optional
+        Number of its colour, dashes and marker; its place among the chart's series by default.
+    """
 
     label: str
     x: ArrayLike
     y: ArrayLike
     shape: Literal["line", "points", "bars"] = "line"
+    low: ArrayLike | None = None
+    high: ArrayLike | None = None
+    names: Sequence[str] | None = None
+    look: int | None = None
 
 
 @dataclass(frozen=True)
@@ -49,10 +65,16 @@ class Chart:
         What to see in it.
     log_x, log_y : bool
         Whether an axis is logarithmic.
+    nines : bool
+        Whether y is a share shown in nines: 90 %, 99 % and 99.9 % are equally far apart.
     top : float, optional
         Where the y axis ends, which begins at 0; as far as the values go by default.
     marks : sequence of (x, text)
         Moments to point out.
+    pick : {"x", "point"}
+        What pointing tells: all curves at an x, or the nearest point.
+    height : int
+        Of the part with the curves, in pixels, where there is room.
     """
 
     title: str
@@ -62,8 +84,11 @@ class Chart:
     caption: str = ""
     log_x: bool = False
     log_y: bool = False
+    nines: bool = False
     top: float | None = None
     marks: Sequence[tuple[float, str]] = field(default_factory=tuple)
+    pick: Literal["x", "point"] = "x"
+    height: int = 240
 
 
 def add_charts(page: Page, *charts: Chart) -> None:
@@ -76,21 +101,19 @@ def add_charts(page: Page, *charts: Chart) -> None:
     >>> '"label":"complete"' in page.html()
     True
     """
-    page.style(asset("vendor/uPlot.min.css")).style(asset("charts.css"))
-    page.script(asset("vendor/uPlot.license.js") + asset("vendor/uPlot.iife.min.js")).script(
-        asset("charts.js")
-    )
-    figures = Markup("\n").join(_figure(chart) for chart in charts)
+    figures = Markup("\n").join(figure_html(page, chart) for chart in charts)
     page.raw(Markup('<div class="charts">{}</div>').format(figures))
 
 
-def _figure(chart: Chart) -> Markup:
-    x = np.unique(np.concatenate([np.asarray(series.x, float) for series in chart.series]))
+def figure_html(page: Page, chart: Chart) -> Markup:
+    """One chart as HTML; the page gets what draws it."""
+    page.style(asset("charts.css"))
+    page.script(Markup("\n").join(asset(f"charts/{name}.js") for name in _SCRIPTS))
     described = {
-        "title": chart.title, "x": chart.x, "y": chart.y, "logX": chart.log_x, "logY": chart.log_y,
-        "top": chart.top, "marks": [[float(at), text] for at, text in chart.marks],
-        "series": [{"label": series.label, "shape": series.shape} for series in chart.series],
-        "data": [_numbers(x), *(_numbers(_aligned(series, x)) for series in chart.series)],
+        "title": chart.title, "x": chart.x, "y": chart.y, "xScale": "log" if chart.log_x else "linear",
+        "yScale": "nines" if chart.nines else "log" if chart.log_y else "linear", "top": chart.top,
+        "marks": [[float(at), text] for at, text in chart.marks], "pick": chart.pick, "height": chart.height,
+        "series": [_described(series, k) for k, series in enumerate(chart.series)],
     }  # fmt: skip
     return Markup(
         '<figure class="chart"><h4>{}</h4><div class="plot"></div>'
@@ -98,13 +121,17 @@ def _figure(chart: Chart) -> Markup:
     ).format(chart.title, as_json(described), chart.caption)
 
 
-def _aligned(series: Series, x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values of a series at each of the chart's x, NaN where it has none."""
-    y = np.full(x.size, np.nan)
-    y[np.searchsorted(x, np.asarray(series.x, float))] = np.asarray(series.y, float)
-    return y
+def _described(series: Series, number: int) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "label": series.label, "shape": series.shape, "look": number if series.look is None else series.look,
+        "x": _numbers(series.x), "y": _numbers(series.y),
+    }  # fmt: skip
+    if series.low is not None and series.high is not None:
+        found |= {"low": _numbers(series.low), "high": _numbers(series.high)}
+    return found | ({"names": list(series.names)} if series.names is not None else {})
 
 
-def _numbers(values: NDArray[np.float64]) -> list[Any]:
+def _numbers(values: ArrayLike) -> list[Any]:
     """Finite numbers in as many digits as a screen can tell apart; null for the others."""
-    return [float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None for value in values.tolist()]
+    found = np.asarray(values, float).tolist()
+    return [float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None for value in found]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.report.charts import Chart, Series
+from sims.report.fault_words import fault_marks
 from sims.report.sources import Source
 
 __all__ = ["CURVES", "faults_of"]
@@ -44,16 +45,16 @@ def _charts(
 
 
 def faults_of(runs: Runs) -> list[tuple[float, str]]:
-    """When something happens to the population once, and what."""
-    marks: dict[tuple[float, str], None] = {}
+    """When something happens to the population, and what; what happens to all runs alike is said once."""
+    marks: dict[tuple[float, str], list[str]] = {}
     for name, run in runs.items():
-        whose = f"{name}: " if len(runs) > 1 else ""
         for fault in run.settings().get("faults", []):
-            for key in ("at", "from", "until"):
-                if isinstance(fault, Mapping) and isinstance(fault.get(key), int | float):
-                    ends = " ends" if key == "until" else ""
-                    marks[float(fault[key]), f"{whose}{fault.get('kind', 'fault')}{ends}"] = None
-    return list(marks)
+            for mark in fault_marks(fault) if isinstance(fault, Mapping) else ():
+                marks.setdefault(mark, []).append(name)
+    return [
+        (at, text if len(names) == len(runs) else f"{', '.join(names)}: {text}")
+        for (at, text), names in marks.items()
+    ]
 
 
 def rings(runs: Runs) -> list[Chart]:

@@ -12,13 +12,15 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markdown_it import MarkdownIt
 from markupsafe import Markup
@@ -29,9 +31,10 @@ from workloads.files.atomic import atomic_write
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Page", "asset", "plain_number", "template"]
+__all__ = ["Cell", "Page", "asset", "plain_number", "share_text", "table_html", "template"]
 
 _TYPES = {".png": "image/png", ".svg": "image/svg+xml", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
+_SCRIPTS = ("download", "page", "tables", "choices", "print")
 _FIGURE_DPI, _SCREEN_DPI = 150, 100  # figures are drawn finer than most screens show them
 
 
@@ -88,6 +91,63 @@ def plain_number(value: Any) -> str:
     return str(value)
 
 
+def share_text(share: float) -> str:
+    """A share as a percentage that says 100 only of all, and 0 only of none.
+
+    Examples
+    --------
+    >>> share_text(1.0), share_text(0.99997), share_text(0.25), share_text(1e-5)
+    ('100 %', '99.997 %', '25 %', '0.001 %')
+    """
+    for digits in range(3, 12):
+        shown = f"{100 * share:.{digits}g}"
+        if (float(shown) < 100 or share >= 1) and (float(shown) > 0 or share <= 0):
+            break
+    return f"{shown} %"
+
+
+class Cell(NamedTuple):
+    """A cell of a table that shows one thing, and sorts and downloads as another."""
+
+    shown: str
+    value: float | None
+
+
+def table_html(
+    content: Mapping[str, Sequence[Any]] | Iterable[Mapping[str, Any]],
+    caption: str = "",
+    *,
+    fit: bool = False,
+    name: str = "table",
+) -> Markup:
+    """A table as HTML, see `Page.table`."""
+    if isinstance(content, Mapping):
+        names = list(content)
+        rows = list(zip(*(content[name] for name in names), strict=True))
+    else:
+        listed = list(content)
+        names = list(dict.fromkeys(name for row in listed for name in row))
+        rows = [tuple(row.get(name) for name in names) for row in listed]
+    numeric = [_all_numbers(row[k] for row in rows) for k in range(len(names))]
+    cells = [[_cell(cell) for cell in row] for row in rows]
+    return Markup(
+        template("table.html").render(
+            names=names, rows=cells, numeric=numeric, caption=caption, fit=fit, name=name
+        )
+    )
+
+
+def _cell(cell: Any) -> tuple[str, float | None]:
+    """What is shown, and the number it stands for where that says more."""
+    if isinstance(cell, Cell):
+        return cell
+    if isinstance(cell, Markup):
+        return cell, None
+    shown = plain_number(cell)
+    exact = isinstance(cell, Real) and not isinstance(cell, bool) and shown != str(cell)
+    return shown, float(cell) if exact and np.isfinite(float(cell)) else None
+
+
 class Page:
     """A page that is filled from top to bottom; all methods return the page.
 
@@ -117,18 +177,23 @@ class Page:
         """Begin a section (level 2) or a part of one (level 3); both appear in the table of contents."""
         if level not in (2, 3):
             raise InputError(f"heading level: expected 2 or 3, got {level}")
+        anchor = self._anchor(text)
+        self._contents.append((level, anchor, text))
+        return self.raw(Markup('<h{0} id="{1}">{2}</h{0}>').format(level, anchor, text))
+
+    def _anchor(self, text: str) -> str:
         taken = {anchor for _, anchor, _ in self._contents}
         anchor = base = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "section"
         for k in range(2, len(taken) + 3):
             if anchor not in taken:
                 break
             anchor = f"{base}-{k}"
-        self._contents.append((level, anchor, text))
-        return self.raw(Markup('<h{0} id="{1}">{2}</h{0}>').format(level, anchor, text))
+        return anchor
 
     def text(self, markdown: str) -> Self:
         """Add paragraphs, lists and tables written in Markdown."""
-        return self.raw(_markdown().render(markdown))
+        framed = _markdown().render(markdown).replace("<table>", '<div class="table"><table>')
+        return self.raw(framed.replace("</table>", "</table></div>"))
 
     def note(self, text: str) -> Self:
         """Add a remark that must not be missed, such as a table that could not be read."""
@@ -142,28 +207,56 @@ class Page:
         self,
         content: Mapping[str, Sequence[Any]] | Iterable[Mapping[str, Any]],
         caption: str = "",
+        *,
+        fit: bool = False,
+        name: str = "table",
     ) -> Self:
-        """Add a table.
+        """Add a table, which can be sorted, filtered and downloaded.
 
         Parameters
         ----------
         content : columns by name, or rows that map names to cells
-            Cells are formatted by `plain_number`, or taken as HTML if they are `Markup`. The columns of rows
-            are all names in the order in which they first appear.
+            Cells are formatted by `plain_number`, or taken as HTML if they are `Markup`; a `Cell` is sorted
+            by its value. The columns of rows are all names in the order in which they first appear.
         caption : str
+        fit : bool
+            Whether names may take several lines, so that many columns fit the window.
+        name : str
+            Of the file to download.
         """
-        if isinstance(content, Mapping):
-            names = list(content)
-            rows = list(zip(*(content[name] for name in names), strict=True))
-        else:
-            listed = list(content)
-            names = list(dict.fromkeys(name for row in listed for name in row))
-            rows = [tuple(row.get(name) for name in names) for row in listed]
-        numeric = [_all_numbers(row[k] for row in rows) for k in range(len(names))]
-        cells = [[c if isinstance(c, Markup) else plain_number(c) for c in row] for row in rows]
-        return self.raw(
-            template("table.html").render(names=names, rows=cells, numeric=numeric, caption=caption)
-        )
+        return self.raw(table_html(content, caption, fit=fit, name=name))
+
+    def choices(
+        self,
+        selects: Mapping[str, Sequence[str]],
+        cases: Mapping[tuple[int, ...], Markup],
+        first: tuple[int, ...] | None = None,
+    ) -> Self:
+        """Add parts of which one is shown at a time.
+
+        Parameters
+        ----------
+        selects : mapping
+            What there is to choose, and its options; what goes by the same name is chosen all over the page.
+        cases : mapping
+            The part for each combination, by the numbers of its options.
+        first : tuple of int
+            The combination shown at first; the first one by default.
+        """
+        chosen = first or (0,) * len(selects)
+        named = [(name, options, k) for (name, options), k in zip(selects.items(), chosen, strict=True)]
+        parts = [(" ".join(map(str, case)), html, case == chosen) for case, html in cases.items()]
+        return self.raw(template("choices.html").render(selects=named, cases=parts))
+
+    @contextmanager
+    def fold(self, text: str) -> Iterator[Self]:
+        """A section that opens when asked for; what is added within the block is in it."""
+        anchor = self._anchor(text)
+        self._contents.append((2, anchor, text))
+        head = Markup('<details class="section"><summary><h2 id="{}">{}</h2></summary>')
+        self.raw(head.format(anchor, text))
+        yield self
+        self.raw("</details>")
 
     def figure(self, picture: Path | str | Figure, caption: str = "") -> Self:
         """Add a PNG, JPEG or SVG file, or a matplotlib figure (which stays open).
@@ -211,7 +304,7 @@ class Page:
             contents=self._contents,
             body=Markup("\n").join(self._parts),
             styles=[asset("page.css"), *self._styles],
-            scripts=[asset("page.js"), *self._scripts],
+            scripts=[Markup("\n").join(asset(f"{name}.js") for name in _SCRIPTS), *self._scripts],
         )  # fmt: skip
 
     def write(self, path: Path | str) -> Path:
@@ -224,7 +317,8 @@ class Page:
 
 def _all_numbers(cells: Iterable[Any]) -> bool:
     """Whether a column reads best aligned to the right."""
-    given = [cell for cell in cells if cell is not None]
+    given = [cell.value if isinstance(cell, Cell) else cell for cell in cells if cell is not None]
+    given = [cell for cell in given if cell is not None]
     return bool(given) and all(isinstance(cell, Real) and not isinstance(cell, bool) for cell in given)
 
 

@@ -31,7 +31,19 @@ __all__ = ["MEGABYTES", "OverlayView", "add_overlay", "encode", "scripts"]
 
 MEGABYTES = 8.0
 _VIEWS = {"near": "vicinity", "random": "cyclon", "ring": "ring"}
-_SCRIPTS = ("draws", "spread", "data", "plane", "ring", "words", "player", "controls", "view")
+_SCRIPTS = (
+    "draws",
+    "spread",
+    "data",
+    "plane",
+    "ring",
+    "words",
+    "player",
+    "find",
+    "links",
+    "controls",
+    "view",
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -125,15 +137,15 @@ def encode(
     return OverlayView({**head, "snapshots": kept}, packer, left_out)
 
 
-def add_overlay(page: Page, view: OverlayView, name: str) -> None:
-    """Put an overlay into a page."""
+def add_overlay(page: Page, view: OverlayView, name: str, linked: bool = False, first: bool = True) -> None:
+    """Put an overlay into a page; `linked` lets it follow the events of others, the first explains itself."""
     head = as_json(view.head)
     key = f"overlay-{hashlib.sha256(head.encode()).hexdigest()[:8]}"
     page.style(asset("view/view.css"))
     page.script(scripts())
     page.raw(Markup('<script type="application/json" id="{}">{}</script>').format(key, head))
     page.raw(view.packer.html(view.arrays))
-    page.raw(template("view/view.html").render(key=key, name=name))
+    page.raw(template("view/view.html").render(key=key, name=name, linked=linked, first=first))
 
 
 def scripts() -> Markup:

@@ -1,8 +1,9 @@
-"""A page of one or several results: claims, overlays to play with, curves, settings."""
+"""A page of one or several results: first the finding and the picture, then the rest, details folded."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from sims.report.charts import add_charts
 from sims.report.curves import CURVES
 from sims.report.html import Page
 from sims.report.overlay import MEGABYTES
+from sims.report.overlay_section import add_overlays
 from sims.report.sections import Sources
 from sims.report.sources import Source, find_sources
 
@@ -46,13 +48,20 @@ def report(paths: Iterable[Path], title: str | None = None, megabytes: float = M
     """
     sources = _named(find_sources(paths))
     page = Page(title or _title(sources), _subtitle(sources))
+    hero = next(iter(CURVES)) if all(source.has_table("rings") for source in sources.values()) else None
     parts: list[Callable[[Page, Sources], None]] = [
-        sections.add_overview,
+        sections.add_finding,
+        sections.add_comparisons,
+        sections.add_sweeps,
         sections.add_claims,
-        partial(sections.add_overlays, megabytes=megabytes),
-        *(partial(_add_curves, heading=heading) for heading in CURVES),
-        sections.add_faults,
+        sections.add_differences,
+        *([partial(_add_curves, heading=hero, folded=False)] if hero else []),
+        partial(add_overlays, megabytes=megabytes),
+        sections.add_results,
+        *(partial(_add_curves, heading=heading) for heading in CURVES if heading != hero),
         sections.add_other_files,
+        sections.add_numbers,
+        sections.add_faults,
         sections.add_settings,
         sections.add_manifests,
     ]
@@ -67,7 +76,7 @@ def report(paths: Iterable[Path], title: str | None = None, megabytes: float = M
     return page
 
 
-def _add_curves(page: Page, sources: Sources, heading: str) -> None:
+def _add_curves(page: Page, sources: Sources, heading: str, folded: bool = True) -> None:
     """One section of curves; runs that lack its table are named."""
     tables, draw = CURVES[heading]
     # Elsewhere tables of these names are the experiment's own.
@@ -81,11 +90,11 @@ def _add_curves(page: Page, sources: Sources, heading: str) -> None:
     lacking = [name for name, source in sources.items() if name not in having and source.kind == "run"]
     if not (charts or lacking):
         return
-    page.heading(heading)
-    if charts:
-        add_charts(page, *charts)
-    if lacking:
-        page.aside(f"No table {' or '.join(tables)} was recorded by {', '.join(lacking)}.")
+    with page.fold(heading) if folded else nullcontext(page.heading(heading)):
+        if charts:
+            add_charts(page, *charts)
+        if lacking:
+            page.aside(f"No table {' or '.join(tables)} was recorded by {', '.join(lacking)}.")
 
 
 def _named(sources: list[Source]) -> dict[str, Source]:
@@ -106,7 +115,14 @@ def _title(sources: Sources) -> str:
     if len(sources) > 1:
         return f"{len(sources)} results"
     ((name, source),) = sources.items()
-    return str(source.settings().get("title") or name)
+    return str(source.settings().get("title") or _heading(source) or name)
+
+
+def _heading(source: Source) -> str:
+    """What a comparison calls itself."""
+    text = source.path / "compare.md"
+    first = text.read_text(encoding="utf-8", errors="replace").partition("\n")[0] if text.exists() else ""
+    return first.removeprefix("# ") if first.startswith("# ") else ""
 
 
 def _subtitle(sources: Sources) -> str:

@@ -1,4 +1,4 @@
-// What every page does: the theme button, and the contents entry of the section that is being read.
+// What every page does: the theme button, links to folded parts, and the contents entry of the section being read.
 (() => {
   "use strict";
   const themes = ["system", "light", "dark"];
@@ -17,6 +17,22 @@
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
     document.dispatchEvent(new Event("themechange")),
   );
+
+  // A link to something folded opens what it is in.
+  const unfold = () => {
+    let target = null;
+    try {
+      target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    } catch {
+      return; // not an anchor of ours
+    }
+    const folded = target?.closest("details:not([open])");
+    if (!folded) return;
+    folded.open = true;
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
 
   const contents = document.querySelector(".contents details");
   if (contents && !matchMedia("(min-width: 64rem)").matches) contents.open = false;

@@ -11,6 +11,7 @@ from typing import Any
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 REASON = "needs Chromium (Debian: apt-get install chromium) and the Python package playwright"
+PATIENCE = 180_000  # milliseconds: a busy machine is no failure
 # As root Chromium has no sandbox; the others keep it from asking the network for anything of its own.
 FLAGS = [
     "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -39,11 +40,21 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
+def wait_until(page: Any, condition: str) -> None:
+    """Wait until an expression is true; the pages forbid the browser to evaluate it by itself."""
+    for _ in range(PATIENCE // 50):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"never came true: {condition}")
+
+
 class Tab:
     """A page that is open, and what it complained of and asked for."""
 
     def __init__(self, browser: Any, file: Path, **options: Any) -> None:
         self.context = browser.new_context(viewport={"width": 1200, "height": 900}, **options)
+        self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
         self.complaints: list[str] = []
         self.requests: list[str] = []
@@ -70,7 +81,9 @@ class Tab:
         return str(self.page.locator("section.overlay").get_attribute(f"data-{name}"))
 
     def counts(self) -> dict[str, int]:
-        """The numbers shown below the pictures."""
+        """What became of the event, in the numbers below the pictures."""
         cells = self.page.locator("section.overlay [data-count]")
         shown = {cell.get_attribute("data-count"): cell.inner_text() for cell in cells.all()}
-        return {name: int(text.replace(",", "")) for name, text in shown.items() if name != "links"}
+        return {
+            name: int(text.replace(",", "")) for name, text in shown.items() if name not in ("links", "peers")
+        }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -199,12 +201,128 @@ def test_pointing_at_a_subscriber_tells_about_it(tab: browser.Tab) -> None:
 def test_charts_are_drawn_and_tell_their_values(tab: browser.Tab) -> None:
     chart = tab.page.locator("figure.chart").first
     chart.scroll_into_view_if_needed()
-    tab.page.wait_for_selector("figure.chart[data-drawn=true]")
-    chart.locator(".u-over").hover()
-    assert chart.locator(".u-legend .u-value").nth(1).inner_text().endswith(tuple("0123456789"))
+    box = chart.locator(".plot > svg").bounding_box()
+    chart.locator(".plot").hover(position={"x": box["width"] - 14, "y": 80})
+    assert "cycle: 15\ncomplete rings: 100" in chart.locator(".tip").inner_text()
     chart.locator("summary").click()
     chart.locator("details tbody tr").first.wait_for()
     assert chart.locator("details tbody tr").count() == 15
+
+
+def test_a_curve_hides_by_its_name_and_a_part_is_enlarged(tab: browser.Tab) -> None:
+    chart = tab.page.locator("figure.chart").first
+    chart.locator("[data-entry='0']").click()
+    assert chart.locator("[data-series]").count() == 1
+    chart.locator("[data-entry='0']").click()
+    texts = (
+        "[...document.querySelector('figure.chart').querySelectorAll('.axes text')].map(t => t.textContent)"
+    )
+    whole = tab.page.evaluate(texts)
+    box = chart.locator(".plot > svg").bounding_box()
+    tab.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 60)
+    tab.page.mouse.down()
+    tab.page.mouse.move(box["x"] + box["width"] * 0.7, box["y"] + 60)
+    tab.page.mouse.up()
+    assert tab.page.evaluate(texts) != whole
+    chart.locator(".plot").dblclick(position={"x": box["width"] / 2, "y": 60})
+    assert tab.page.evaluate(texts) == whole
+
+
+def test_a_chart_is_saved_as_a_picture_of_its_own(tab: browser.Tab) -> None:
+    with tab.page.expect_download() as saved:
+        tab.page.locator("figure.chart [data-tool=svg]").first.click()
+    text = Path(saved.value.path()).read_text()
+    root = ElementTree.fromstring(text)
+    assert root.tag.endswith("svg")
+    assert saved.value.suggested_filename == "rings-per-cycle.svg"
+    assert "rgb(0, 114, 178)" in text  # colours are in it, not in a style sheet
+    assert "var(" not in text
+
+
+def test_tables_sort_filter_and_download(tab: browser.Tab) -> None:
+    tab.page.locator("#manifest").click()
+    tab.page.locator("summary", has_text="manifest.json").click()
+    frame = tab.page.locator("div.table[data-name=manifest]")
+    first = frame.locator("tbody td").first
+    frame.locator("th button").first.click()
+    rows = frame.locator("tbody tr td:first-child").all_inner_texts()
+    assert rows == sorted(rows, key=str.lower)
+    frame.locator("th button").first.click()
+    assert first.inner_text() == rows[-1]
+    tools = frame.locator("xpath=following-sibling::div[1]")
+    tools.locator("input").fill("small")
+    assert frame.locator("tbody tr:visible").count() == 1
+    with tab.page.expect_download() as saved:
+        tools.locator("[data-tool=csv]").click()
+    assert Path(saved.value.path()).read_text().splitlines()[1:] == ["name,small <run>"]
+
+
+def test_an_address_leads_to_an_event(tab: browser.Tab, chromium: Any, page_file: Path) -> None:
+    _place_event(tab)
+    tab.role("cycle").fill("1")
+    tab.page.wait_for_selector(f"section.overlay[data-cycle='{CYCLES[1]}']")
+    tab.role("shortcuts").fill("2")
+    tab.role("again").click()
+    tab.role("permalink").click()
+    address = tab.page.evaluate("location.href")
+    other = browser.Tab(chromium, page_file, reduced_motion="reduce")
+    other.page.goto(address)
+    other.page.reload()
+    other.wait_for_overlay()
+    for name in ("point", "entry", "cycle"):
+        assert other.data(name) == tab.data(name)
+    assert other.counts() == tab.counts()
+    assert other.complaints == []
+    other.context.close()
+
+
+def test_a_peer_is_found_by_its_number_and_its_id(tab: browser.Tab) -> None:
+    population = _run(CYCLES[-1]).overlay.population
+    for name, peer in (("17", 17), (f"{int(population.ids[23]):016x}"[:8], 23)):
+        tab.role("find-what").fill(name)
+        tab.role("find-what").press("Enter")
+        assert tab.data("entry") == str(peer)
+        assert tab.counts() == _expected(tab, CYCLES[-1])
+    tab.role("find-what").fill("400")
+    tab.role("find-what").press("Enter")
+    assert "expected a number below 400" in tab.role("summary").inner_text()
+
+
+def test_linked_overlays_show_the_same_event(chromium: Any, page_file: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    shutil.copytree(page_file.parent, again)
+    two = report([page_file.parent, again]).write(tmp_path / "two.html")
+    tab = browser.Tab(chromium, two, reduced_motion="reduce")
+    sections = tab.page.locator("section.overlay")
+    for section in sections.all():
+        section.scroll_into_view_if_needed()
+    browser.wait_until(tab.page, "document.querySelectorAll('section.overlay[data-ready=true]').length === 2")
+    sections.nth(1).locator("[data-role=random]").click()
+    points = [section.get_attribute("data-point") for section in sections.all()]
+    assert points[0] == points[1]
+    sections.nth(0).locator("[data-role=linked]").uncheck()
+    sections.nth(0).locator("[data-role=random]").click()
+    assert sections.nth(1).get_attribute("data-point") == points[1]
+    assert sections.nth(0).get_attribute("data-point") != points[0]
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_a_printed_page_shows_every_chart_and_what_was_folded(chromium: Any, page_file: Path) -> None:
+    tab = browser.Tab(chromium, page_file, color_scheme="dark")
+    tab.page.evaluate(
+        """addEventListener("afterprint", () => {}); addEventListener("beforeprint", () => {
+          const open = [...document.querySelectorAll("details.section")].every((part) => part.open);
+          const charts = [...document.querySelectorAll("figure.chart")];
+          const drawn = charts.every((chart) => chart.querySelector(".curve, .point, .bar"));
+          window.printed = { open, drawn, paper: getComputedStyle(document.body).backgroundColor };
+        })"""
+    )
+    tab.page.pdf()
+    assert tab.page.evaluate("window.printed") == {"open": True, "drawn": True, "paper": "rgb(255, 255, 255)"}
+    assert tab.page.evaluate("document.querySelectorAll('details.section[open]').length") == 0
+    assert tab.page.evaluate("document.documentElement.dataset.theme") is None
+    tab.context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from contextlib import suppress
@@ -16,8 +15,6 @@ from pyarrow import parquet
 
 from sims.cli.app import main
 from sims.observers.snapshots import Snapshots
-from sims.report.charts import UPLOT
-from sims.report.html import asset
 from sims.report.overlay import encode
 from sims.report.report import report
 from sims.report.sources import find_sources
@@ -31,9 +28,12 @@ SETTINGS = """
 [dissemination]
 shortcuts = {shortcuts}
 [[faults]]
-kind = "crash <b>"
-share = 0.2
+kind = "own <b>"
 at = 1
+[[faults]]
+kind = "crash"
+share = 0.2
+at = 2
 """
 
 
@@ -68,12 +68,12 @@ def _run(path: Path, name: str = "one", seed: int = 1, shortcuts: int = 1) -> Pa
     return path
 
 
-def _charts(html: str) -> dict[str, dict[str, list[float | None]]]:
-    """The numbers of each chart of a page, by title and series."""
+def _charts(html: str) -> dict[str, dict[str, list[tuple[float, float | None]]]]:
+    """The points of each chart of a page, by title and series."""
     texts = re.findall(r'<figure class="chart">.*?<script type="application/json">(.*?)</script>', html, re.S)
     found = [json.loads(text) for text in texts]
     return {
-        chart["title"]: dict(zip(["x", *(s["label"] for s in chart["series"])], chart["data"], strict=True))
+        chart["title"]: {s["label"]: list(zip(s["x"], s["y"], strict=True)) for s in chart["series"]}
         for chart in found
     }
 
@@ -81,17 +81,13 @@ def _charts(html: str) -> dict[str, dict[str, list[float | None]]]:
 def test_curves_are_those_of_the_tables(tmp_path: Path) -> None:
     charts = _charts(report([_run(tmp_path / "a")]).html())
     assert charts["Rings, per cycle"] == {
-        "x": [0, 1, 2], "complete rings": [0, 50, 100], "ring links in place": [10, 70, 100],
+        "complete rings": [(0, 0), (1, 50), (2, 100)], "ring links in place": [(0, 10), (1, 70), (2, 100)],
     }  # fmt: skip
-    assert charts["Hops against ring length"] == {"x": [2, 4], "mean hops": [1, 2]}  # of the last cycle
-    assert charts["Subscribers per event"] == {"x": [2, 4], "events": [1, 1]}
-    assert charts["Upkeep: messages per peer and cycle"] == {"x": [1], "ring": [40], "cyclon": [20]}
-    load = charts["Load per event"]
-    at = {
-        label: [x for x, share in zip(load["x"], load[label], strict=True) if share]
-        for label in list(load)[1:]
-    }
-    assert [round(x, 1) for x in at["copies received"] if x is not None] == [1.5, 2.0]
+    assert charts["Hops against ring length"] == {"mean hops": [(2, 1), (4, 2)]}  # of the last cycle
+    assert charts["Subscribers per event"] == {"events": [(2, 1), (4, 1)]}
+    assert charts["Upkeep: messages per peer and cycle"] == {"ring": [(1, 40)], "cyclon": [(1, 20)]}
+    at = {label: [x for x, share in points if share] for label, points in charts["Load per event"].items()}
+    assert [round(x, 1) for x in at["copies received"]] == [1.5, 2.0]
     assert at["messages sent"] == pytest.approx([2.0, 4.0], abs=0.06)
 
 
@@ -99,16 +95,17 @@ def test_several_runs_share_their_charts_and_tell_how_they_differ(tmp_path: Path
     _run(tmp_path / "a", seed=1)
     _run(tmp_path / "b", seed=2, shortcuts=3)
     html = report([tmp_path]).html()
-    assert list(_charts(html)["Complete rings"]) == ["x", "one, seed 1", "one, seed 2"]
-    assert "Settings in which the runs differ" in html
+    assert list(_charts(html)["Complete rings"]) == ["one, seed 1", "one, seed 2"]
+    assert html.index("Settings in which the runs differ") < html.index("Ring construction</h2>")
     assert re.search(r"dissemination\.shortcuts</td><td[^>]*>1</td><td[^>]*>3<", html)
 
 
 def test_faults_are_listed_marked_and_escaped(tmp_path: Path) -> None:
     html = report([_run(tmp_path / "a")]).html()
-    assert "crash &lt;b&gt;" in html
-    assert "crash <b>" not in html
-    assert '"marks":[[1.0,"crash \\u003cb>"]]' in html
+    assert "own &lt;b&gt;" in html
+    assert "own <b>" not in html
+    assert '"marks":[[1.0,"own \\u003cb>"],[2.0,"20 % of the peers crash"]]' in html
+    assert "<td>20 % of the peers crash</td><td>at cycle 2</td>" in html
 
 
 def test_claims_are_counted_by_their_verdicts(tmp_path: Path) -> None:
@@ -130,7 +127,7 @@ def test_statistics_are_shown_with_their_ring_lengths(tmp_path: Path) -> None:
     )
     save_table(tmp_path, "ring-lengths", {"length": [2, 3], "events": [10, 5]})
     html = report([tmp_path]).html()
-    assert _charts(html)["Subscribers per event"] == {"x": [2, 3], "events": [10, 5]}
+    assert _charts(html)["Subscribers per event"] == {"events": [(2, 10), (3, 5)]}
     assert "<td>links</td>" in html
 
 
@@ -234,10 +231,3 @@ def test_tables_that_make_no_overlay_are_refused(
         columns[table][column] = values
     with pytest.raises(InputError, match=said):
         encode(pa.table(columns["peers"]), pa.table(columns["links"]))
-
-
-def test_the_chart_library_is_the_pinned_one() -> None:
-    package, digest = UPLOT
-    assert hashlib.sha256(asset("vendor/uPlot.iife.min.js").encode()).hexdigest() == digest
-    assert f"(v{package.partition('@')[2]})" in asset("vendor/uPlot.iife.min.js")
-    assert "Permission is hereby granted" in asset("vendor/uPlot.license.js")

@@ -1,6 +1,7 @@
 // What people do with an overlay: sliders, buttons, mouse and keyboard, each turned into a call of the view.
 (() => {
   "use strict";
+  const { find } = globalThis.sub2sub;
 
   const fill = (view) => {
     const { attributes, domain, snapshots, how } = view.head;
@@ -35,6 +36,11 @@
     on("y", "change", (event) => view.turn(1, Number(event.target.value)));
     on("random", "click", () => view.publishRandomly());
     on("again", "click", () => view.change(() => view.tries++));
+    on("find", "submit", (event) => {
+      event.preventDefault();
+      const problem = find(view, view.part("find-what").value);
+      if (problem) view.part("summary").textContent = problem;
+    });
     on("sliders", "input", (event) => {
       const point = [...view.point];
       point[Number(event.target.dataset.attribute)] = Number(event.target.value);
@@ -105,6 +111,7 @@
   const press = (view, event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const role = event.target.dataset.role;
+    if (role === "find-what") return; // letters are meant for it
     const way = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
     const letters = {
       p: () => view.player.toggle(),

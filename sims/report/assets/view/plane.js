@@ -7,6 +7,9 @@
 
   const round = (value) => Number(value.toPrecision(4)).toString();
 
+  // Of a shade, from 0 to 255, for a share of the most subscribers.
+  const opacity = (share) => 165 * Math.sqrt(share);
+
   // A canvas as sharp as the screen; returns its context and its size in CSS pixels.
   const prepare = (canvas) => {
     const { width, height } = canvas.getBoundingClientRect();
@@ -75,11 +78,20 @@
       for (let row = 0; row < CELLS; row++) {
         for (let column = 0; column < CELLS; column++) {
           const at = 4 * ((CELLS - 1 - row) * CELLS + column);
-          image.data.set([r, g, b, 165 * Math.sqrt(count(row, column) / Math.max(most, 1))], at);
+          image.data.set([r, g, b, opacity(count(row, column) / Math.max(most, 1))], at);
         }
       }
       context.putImageData(image, 0, 0);
       this.most = most;
+    }
+
+    // What the shades mean: from nobody to the most subscribers.
+    drawBar(canvas, [r, g, b]) {
+      const [context, width, height] = prepare(canvas);
+      const bar = context.createLinearGradient(0, 0, width, 0);
+      for (let k = 0; k <= 16; k++) bar.addColorStop(k / 16, `rgba(${r}, ${g}, ${b}, ${opacity(k / 16) / 255})`);
+      context.fillStyle = bar;
+      context.fillRect(0, 0, width, height);
     }
 
     // The frame of the last drawing, from attribute values to pixels and back.

@@ -1,13 +1,14 @@
 // The overlay that one plays with: controls, the two pictures, and what they show of the same event.
 (() => {
   "use strict";
-  const { attach, audience, below, cycleKey, describe, draw, inPlace, number, peerKey, Plane, Player, Ring } = globalThis.sub2sub;
+  const { askedFor, attach, audience, below, connect, cycleKey, describe, draw, inPlace, number, peerKey, Plane, Player, Ring } = globalThis.sub2sub;
   const { round, spread, summary, world } = globalThis.sub2sub;
   const TYPICAL = 60; // subscribers of the first event: enough to see something, few enough to tell apart
 
   class OverlayView {
-    constructor(section, head) {
+    constructor(section, head, number) {
       this.section = section;
+      this.number = number; // among the overlays of the page
       this.section.inert = true; // until there is an event to do something with
       this.head = head;
       this.d = head.attributes.length;
@@ -36,8 +37,8 @@
       this.readColours();
       await this.goTo(this.head.snapshots.length - 1);
       this.publish(this.randomPoint(TYPICAL), false);
-      this.playWhenSeen();
       this.section.inert = false;
+      if (!(await connect(this, this.number, views))) this.playWhenSeen();
       this.section.dataset.ready = "true";
     }
 
@@ -83,6 +84,7 @@
       const found = await this.worlds.get(index);
       if (this.wanted !== index) return; // the slider has moved on
       this.world = found;
+      this.up = found.alive.reduce((sum, up) => sum + up, 0);
       this.part("cycle").value = index;
       this.part("cycle-shown").textContent = `${shot.cycle}`;
       this.repaint();
@@ -158,6 +160,7 @@
       this.part("hop").max = last;
       this.player.reset(Math.max(last, this.trace.counts.hops, 0));
       if (play) this.run();
+      this.published?.();
     }
 
     run() {
@@ -212,6 +215,8 @@
       }
       const { found, needed } = this.place;
       const over = time >= this.player.end;
+      this.count("peers", number(this.up));
+      this.part("population").textContent = number(this.world.n);
       this.count("matches", number(this.members.length));
       this.count("reached", number(now.reached), over && now.reached < this.members.length);
       this.count("hop", Math.max(Math.min(hop, this.trace.counts.hops), 0));
@@ -260,6 +265,7 @@
     shade() {
       this.plane.shade(this.world, this.axes, this.head.domain, this.point, this.heat);
       this.part("most").textContent = number(this.plane.most);
+      this.plane.drawBar(this.part("colourbar"), this.heat);
     }
 
     // After the cycle, the axes or the theme changed.
@@ -292,14 +298,25 @@
     }
   }
 
-  for (const section of document.querySelectorAll("section.overlay")) {
+  const views = [...document.querySelectorAll("section.overlay")].map((section, number) => {
     const head = JSON.parse(document.getElementById(section.dataset.head).textContent);
-    const view = new OverlayView(section, head);
-    // Unpacking waits until the view is about to be seen, so that a page of many runs opens at once.
+    return new OverlayView(section, head, number);
+  });
+  for (const view of views) {
+    // Unpacking waits until the view is about to be seen or asked for, so that a page of many runs opens at once.
+    let started = false;
+    const start = () => {
+      if (started) return;
+      started = true;
+      view.start();
+    };
+    if (askedFor() === view.number) start();
+    addEventListener("hashchange", () => askedFor() === view.number && start());
+    addEventListener("beforeprint", start);
     new IntersectionObserver((seen, observer) => {
       if (!seen.some((entry) => entry.isIntersecting)) return;
       observer.disconnect();
-      view.start();
-    }, { rootMargin: "600px" }).observe(section);
+      start();
+    }, { rootMargin: "600px" }).observe(view.section);
   }
 })();

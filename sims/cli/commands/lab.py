@@ -1,0 +1,75 @@
+"""Watch and change an overlay live, in a browser on this machine."""
+
+from __future__ import annotations
+
+import socket
+import webbrowser
+from pathlib import Path
+
+import click
+
+from sub2sub.errors import InputError
+
+__all__ = ["command"]
+
+LOOPBACK = "127.0.0.1"
+
+
+@click.command("lab")
+@click.argument("source", metavar="[FILE|NAME]", required=False)
+@click.option("--peers", type=click.IntRange(2), help="Subscribers.  [default: 10,000, or the experiment's]")
+@click.option("--topics", is_flag=True, help="Interests are topics; events can be routed as CAMCAST does.")
+@click.option("--seed", type=click.IntRange(0), help="Random seed.")
+@click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a setting, as `run` does.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("lab"),
+    show_default=True,
+    help="Folder for saved experiments.",
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; any free one by default.")
+@click.option("--open/--no-open", "show", default=True, help="Open the page in a browser.")
+def command(
+    source: str | None,
+    peers: int | None,
+    topics: bool,
+    seed: int | None,
+    changes: tuple[str, ...],
+    out: Path,
+    port: int,
+    show: bool,
+) -> None:
+    """Step an overlay while watching it: rings close, events travel, regions crash and heal.
+
+    The page is served to this machine only. What is done there can be saved as an experiment file, which
+    `sub2sub run` does again.
+
+    \b
+    Examples:
+      sub2sub lab                                 10,000 subscribers, two attributes
+      sub2sub lab --topics --peers 2000           topics; CAMCAST's routing beside rings
+      sub2sub lab demo --set layers.ring.cap=20   an experiment, with a setting changed
+    """
+    try:
+        import uvicorn
+
+        from sims.lab.server import LabServer
+    except ImportError as error:
+        raise InputError(f"lab: needs the package {error.name}: pip install 'sub2sub[lab]'") from None
+    from sims.lab.laboratory import Laboratory, experiment_for
+
+    experiment = experiment_for(source, peers, topics, changes)
+    click.echo("preparing (a first start compiles kernels) ...", err=True)
+    lab = Laboratory(experiment, seed, out)
+    with socket.socket() as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((LOOPBACK, port))
+        address = f"http://{LOOPBACK}:{listening.getsockname()[1]}/"
+        click.echo(f"{address} (Ctrl-C ends it)")
+        if show:
+            webbrowser.open(address)
+        config = uvicorn.Config(
+            LabServer(lab).app, log_level="warning", ws="websockets-sansio", access_log=False
+        )
+        uvicorn.Server(config).run(sockets=[listening])

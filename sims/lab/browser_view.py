@@ -1,0 +1,101 @@
+"""What one browser sees of a laboratory: everything at first, then what changed, and its event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sims.lab.frames import Changes, frame
+from sims.lab.laboratory import Laboratory
+from sub2sub.events.audience import STREAM as ENTRY
+from sub2sub.events.dissemination import STREAM as DISSEMINATION
+
+__all__ = ["BrowserView"]
+
+MOST_FOLLOWED = 1500  # subscribers of an event whose views are sent every cycle
+
+
+class BrowserView:
+    """One browser's view.
+
+    Examples
+    --------
+    >>> from sims.lab.laboratory import experiment_for
+    >>> view = BrowserView(Laboratory(experiment_for(None, peers=50)))
+    >>> view.start()[4:19]
+    b'{"kind":"start"'
+    """
+
+    def __init__(self, lab: Laboratory) -> None:
+        self.lab = lab
+        self.point: list[float] | None = None
+        self._rows = lab.simulation.overlay.population.row.copy()
+        self._closed, self._alive = Changes("closed"), Changes("alive")
+
+    def start(self) -> bytes:
+        """Who is there, and what there is to do."""
+        lab = self.lab
+        with lab.lock:
+            people = lab.simulation.overlay.population
+            lows, highs = people.ranges()
+            self._rows = people.row.copy()
+            how = lab.experiment.dissemination
+            head = {
+                "kind": "start", "seed": str(lab.seed), "n": len(people), "d": people.d,
+                "attributes": lab.attributes, "topics": list(lab.topics), "domain": _domain(lows, highs),
+                "streams": {"entry": str(ENTRY), "dissemination": str(DISSEMINATION)},
+                "how": {"ringShortcuts": how.ring_shortcuts, "retries": how.retries},
+            }  # fmt: skip
+            return frame(head, {"low": lows, "high": highs, "id": people.ids})
+
+    def cycle(self, state: Mapping[str, Any]) -> bytes:
+        """The present cycle: numbers, peers that changed, and the event that is looked at."""
+        lab = self.lab
+        with lab.lock:
+            overlay = lab.simulation.overlay
+            alive = ((overlay.network.alive == 1) & overlay.population.present).astype(np.uint8)
+            head = {
+                "kind": "cycle", "cycle": lab.simulation.cycle, "rings": lab.rings, "links": lab.links,
+                "alive": int(alive.sum()), "present": int(overlay.population.present.sum()),
+                "loss": overlay.network.loss, "churn": lab.churn, "k": lab.shortcuts,
+                "published": len(lab.published), "messages": self._upkeep(int(alive.sum())), **state,
+            }  # fmt: skip
+            arrays = self._closed.to(lab.closed) | self._alive.to(alive)
+            moved = np.flatnonzero(self._rows != overlay.population.row)
+            if moved.size:
+                lows, highs = overlay.population.ranges()
+                self._rows = overlay.population.row.copy()
+                arrays |= {"moved": moved.astype(np.uint32), "low": lows[moved], "high": highs[moved]}
+            if self.point is not None:
+                event, views = lab.event(self.point, ("ring",))  # to see it close
+                if views["members"].size <= MOST_FOLLOWED:
+                    head["event"] = event
+                    arrays |= views
+            return frame(head, arrays)
+
+    def publish(self, point: Sequence[float], routing: str) -> bytes:
+        """Publish an event, and look at it from now on."""
+        head, arrays = self.lab.publish(point, routing)
+        self.point = [float(value) for value in point]
+        return frame({"kind": "published", **head}, arrays)
+
+    def _upkeep(self, peers: int) -> float:
+        """Messages per peer of the last cycle."""
+        traffic, cycle = self.lab.simulation.tables.get("traffic", []), self.lab.simulation.cycle
+        last = [row["messages"] for row in traffic[-4:] if row["cycle"] == cycle]
+        return float(sum(last)) / max(peers, 1)
+
+
+def _domain(lows: Any, highs: Any) -> list[list[float]]:
+    """What each axis shows: all finite ends."""
+    shown = []
+    for low, high in zip(lows.T, highs.T, strict=True):
+        ends = np.concatenate([low, high])
+        ends = ends[np.isfinite(ends)]
+        first, last = (float(ends.min()), float(ends.max())) if ends.size else (0.0, 1.0)
+        if first >= 0 and last <= 1:
+            first, last = 0.0, 1.0
+        shown.append([first, last if last > first else first + 1.0])
+    return shown

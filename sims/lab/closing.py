@@ -1,0 +1,88 @@
+"""How far each peer's rings are closed: of the ring neighbours it needs for test events, those it knows.
+
+As `sims.observers.rings` counts for events, but for peers, so that one sees where rings close.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.engine.simulation import Simulation
+from sub2sub.geometry.matching import match
+from sub2sub.kernels.compilation import kernel
+
+__all__ = ["UNKNOWN", "Closing"]
+
+UNKNOWN = 255  # of a peer that no test event matches, or that has no ring neighbours
+MOST = 254  # all it needs
+ENOUGH = 100_000  # subscribers of all test events together
+
+
+@kernel
+def links_of_peers(offsets, members, alive, start, size, peer, n, found, needed, complete):
+    """Per peer: ring links in place and needed, over the rings of all events; which rings are complete."""
+    ring = np.empty(members.shape[0], np.int64)
+    for event in range(offsets.shape[0] - 1):
+        count = 0
+        for k in range(offsets[event], offsets[event + 1]):
+            if alive[members[k]]:
+                ring[count] = members[k]
+                count += 1
+        complete[event] = -1
+        if count < 2:
+            continue
+        missing = 0
+        for k in range(count):
+            holder = ring[k]
+            for wanted in (ring[(k + 1) % count], ring[(k - 1) % count]):
+                way = (wanted - holder) % n
+                low, high = start[holder], start[holder] + size[holder]
+                last = high
+                while low < high:
+                    middle = (low + high) >> 1
+                    if (peer[middle] - holder) % n < way:
+                        low = middle + 1
+                    else:
+                        high = middle
+                known = low < last and peer[low] == wanted
+                found[holder] += known
+                needed[holder] += 1
+                missing += not known
+        complete[event] = missing == 0
+
+
+class Closing:
+    """Looks at the rings of test events.
+
+    Parameters
+    ----------
+    events : (m, d) float64
+    """
+
+    def __init__(self, events: NDArray[np.float64]) -> None:
+        self.events = events
+        self._rows: NDArray[np.int64] | None = None
+        self._offsets = self._members = np.zeros(1, np.int64)
+
+    def look(self, simulation: Simulation) -> tuple[NDArray[np.uint8], float, float]:
+        """Each peer's share (0 to `MOST`, or `UNKNOWN`); the shares of links in place and complete rings."""
+        overlay = simulation.overlay
+        people, pool = overlay.population, overlay.ring.pool
+        if self._rows is None or not np.array_equal(self._rows, people.row):
+            lows, highs = people.ranges()
+            matched = match(lows, highs, self.events)
+            # As many rings as can be looked at while somebody waits.
+            m = max(1, int(np.searchsorted(matched.offsets, ENOUGH, side="right")) - 1)
+            self._rows, self._offsets = people.row.copy(), matched.offsets[: m + 1]
+            self._members = matched.members
+        n, m = len(people), len(self._offsets) - 1
+        found, needed, complete = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(m, np.int8)
+        alive = (overlay.network.alive == 1) & people.present
+        links_of_peers(
+            self._offsets, self._members, alive, pool.start, pool.size, pool.peer, n, found, needed, complete
+        )
+        share = np.where(needed > 0, found * MOST // np.maximum(needed, 1), UNKNOWN).astype(np.uint8)
+        meant = complete >= 0
+        rings = float(complete[meant].mean()) if meant.any() else 1.0
+        return share, float(found.sum() / max(int(needed.sum()), 1)), rings

@@ -1,0 +1,247 @@
+"""A simulation that people step, look at and interfere with, and a record of what they did.
+
+Whatever is done takes effect at once, as a control that is due in the present cycle; churn is a control with
+a schedule of its own. `sims.lab.saving` writes the same as an experiment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.config.experiment import Experiment, experiment_from, load_experiment
+from sims.config.shipped import find_file
+from sims.engine import Schedule
+from sims.engine.faults import Churn, Crash, Loss, Recover
+from sims.lab.closing import Closing
+from sims.lab.routing import camcast_rounds, members_of, views_of
+from sims.lab.saving import save_experiment
+from sims.runs.runner import simulation_of
+from sub2sub.errors import InputError
+from workloads.generate.topic_ranges import TopicRanges
+from workloads.settings.toml import override, parse_override
+from workloads.spec.files import resolve
+
+__all__ = ["Laboratory", "experiment_for"]
+
+TOPIC_WORLD = Path(__file__).with_name("topic_world.toml")
+EVENTS = 500  # test events whose rings are looked at
+SPARE = 4  # one place for newcomers for so many subscribers
+
+
+def experiment_for(
+    source: str | None, peers: int | None = None, topics: bool = False, changes: Sequence[str] = ()
+) -> Experiment:
+    """The experiment to begin with: a file or a name, or so many peers with ranges or topics.
+
+    Examples
+    --------
+    >>> experiment_for(None, peers=100).workload.spec
+    'power-law-2'
+    """
+    if source is not None:
+        sized = [f"population.size={peers}"] if peers else []
+        experiment = load_experiment(find_file(source), [*changes, *sized])
+        if experiment.system != "sub2sub":
+            raise InputError(
+                f"{source}: expected an experiment of the system sub2sub, got {experiment.system}"
+            )
+        return experiment
+    size = peers or 10_000
+    spec = str(TOPIC_WORLD) if topics else "power-law-2"
+    data: dict[str, Any] = {
+        "population": {"size": size, "spare": size // SPARE},
+        "workload": {"spec": spec, "events": EVENTS},
+    }
+    for change in changes:
+        key, value = parse_override(change)
+        override(data, key, value)
+    return experiment_from(data)
+
+
+class Laboratory:
+    """An overlay that people interfere with.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Its faults happen as they are scheduled there.
+    seed : int, optional
+        The experiment's first if not given.
+    out : Path
+        Where experiments are saved.
+
+    Examples
+    --------
+    >>> lab = Laboratory(experiment_for(None, peers=60))
+    >>> lab.step()
+    >>> lab.crash_region(0, 1, [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)])
+    60
+    """
+
+    def __init__(self, experiment: Experiment, seed: int | None = None, out: Path = Path("lab")) -> None:
+        self.experiment, self.out = experiment, out
+        self.seed = experiment.seeds[0] if seed is None else seed
+        self.lock = RLock()
+        self.simulation = simulation_of(experiment, self.seed, out)
+        faults = len(experiment.faults)
+        self.simulation.controls = self.simulation.controls[:faults]  # nobody reads what observers record
+        interests = experiment.workload.load(experiment.population.size, self.seed)
+        self.closing = Closing(interests.events[:EVENTS])
+        self.simulation.overlay.bootstrap()
+        self.shortcuts = int(experiment.dissemination.shortcuts)
+        self.churn = 0.0
+        self.done: list[dict[str, Any]] = []
+        self.churned: list[dict[str, Any]] = []
+        self.published: list[tuple[int, NDArray[Any]]] = []
+        self.look()
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Names of the topics in the order of their numbers; none where interests are no topics."""
+        workload = self.experiment.workload
+        spec = None if workload.table else resolve(workload.spec)
+        return spec.topics.topics if isinstance(spec, TopicRanges) else ()
+
+    @property
+    def attributes(self) -> list[str]:
+        """Names of the attributes."""
+        workload, d = self.experiment.workload, self.simulation.overlay.population.d
+        names = [] if workload.table else list(resolve(workload.spec).names)
+        return names if len(names) == d else [f"attribute {k}" for k in range(d)]
+
+    def look(self) -> None:
+        """See how far rings are closed."""
+        with self.lock:
+            self.closed, self.links, self.rings = self.closing.look(self.simulation)
+
+    def step(self) -> None:
+        """One cycle. Churn that finds no room for newcomers ends, and says so."""
+        with self.lock:
+            try:
+                self.simulation.step()
+            except InputError:
+                self.set_churn(0.0)
+                raise
+            self.look()
+
+    def crash_region(self, x: int, y: int, outline: Sequence[Sequence[float]]) -> int:
+        """Crash the live peers the middle of whose box is within an outline of two attributes; how many.
+
+        With y = -1 the second coordinate is the number of the peer.
+        """
+        with self.lock:
+            hit = np.flatnonzero(self._alive() & _within(self._middles(x, y), outline))
+            if hit.size:
+                self._do({"kind": "crash", "peers": hit.tolist()}, Crash(peers=tuple(hit.tolist())))
+            return int(hit.size)
+
+    def recover(self) -> None:
+        """Bring up all that are down."""
+        self._do({"kind": "recover", "share": 1.0}, Recover(1.0))
+
+    def set_loss(self, probability: float) -> None:
+        """From now on lose messages with this probability."""
+        self._do({"kind": "loss", "probability": probability}, Loss(probability))
+
+    def set_churn(self, share: float) -> None:
+        """From now on replace a share of the live peers every cycle."""
+        with self.lock:
+            control = Churn(share)
+            cycle, controls = self.simulation.cycle, self.simulation.controls
+            if self.churn:
+                current = self.churned[-1]
+                controls.pop()
+                if current["from"] == cycle:
+                    self.churned.pop()
+                else:
+                    current["until"] = cycle
+            self.churn = share
+            if share:
+                self.churned.append({"kind": "churn", "from": cycle, "share": share})
+                controls.append((Schedule(start=cycle), control))
+
+    def set_shortcuts(self, shortcuts: int) -> None:
+        """From now on forward events to so many random matching links."""
+        if not 0 <= shortcuts <= 63:
+            raise InputError(f"k: expected 0 to 63, got {shortcuts}")
+        self.shortcuts = shortcuts
+
+    def event(
+        self, point: Sequence[float], views: Sequence[str] = ("near", "random", "ring")
+    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Whom an event is meant for, and what they know of one another by some of their views."""
+        with self.lock:
+            members = members_of(self.simulation, self._point(point))
+            arrays = {"members": members.astype(np.uint32), **views_of(self.simulation, members, views)}
+            return {"point": list(point), "cycle": self.simulation.cycle}, arrays
+
+    def publish(
+        self, point: Sequence[float], routing: str = "rings"
+    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Publish an event: what `event` says, its number, and with CAMCAST's routing what became of it."""
+        with self.lock:
+            head, arrays = self.event(point)
+            self.published.append((self.simulation.cycle, self._point(point)))
+            head |= {"number": len(self.published) - 1, "routing": routing}
+            members = arrays["members"].astype(np.int64)
+            if routing == "camcast" and members.size:
+                if not self.topics:
+                    raise InputError("routing: expected a world of topics for CAMCAST")
+                publisher, rounds, counts = camcast_rounds(self.simulation, members, head["number"])
+                head |= {"entry": publisher, "counts": counts}
+                arrays = {**arrays, "rounds": rounds}
+            return head, arrays
+
+    def save(self) -> Path:
+        """Write what was done as an experiment file."""
+        with self.lock:
+            scheduled = [entry.to_table() for entry in self.experiment.faults]
+            return save_experiment(
+                self.out, self.experiment, seed=self.seed, cycles=self.simulation.cycle,
+                shortcuts=self.shortcuts, faults=[*scheduled, *self.done, *self.churned],
+                published=self.published, attributes=self.attributes,
+            )  # fmt: skip
+
+    def _do(self, table: Mapping[str, Any], control: Any) -> None:
+        with self.lock:
+            control.execute(self.simulation)
+            self.done.append({**table, "at": self.simulation.cycle})
+            self.look()
+
+    def _alive(self) -> NDArray[np.bool_]:
+        overlay = self.simulation.overlay
+        alive: NDArray[np.bool_] = (overlay.network.alive == 1) & overlay.population.present
+        return alive
+
+    def _middles(self, x: int, y: int) -> NDArray[np.float64]:
+        lows, highs = self.simulation.overlay.population.ranges()
+        d = lows.shape[1]
+        if not (0 <= x < d and -1 <= y < d):
+            raise InputError(f"axes: expected attributes below {d}, got {x} and {y}")
+        middle = (lows + highs) / 2
+        return np.column_stack([middle[:, x], np.arange(len(lows)) + 0.5 if y < 0 else middle[:, y]])
+
+    def _point(self, point: Sequence[float]) -> NDArray[np.float64]:
+        at = np.asarray(point, float)
+        d = self.simulation.overlay.population.d
+        if at.shape != (d,) or not np.isfinite(at).all():
+            raise InputError(f"event: expected {d} finite numbers, got {list(point)}")
+        return at
+
+
+def _within(points: NDArray[np.float64], outline: Sequence[Sequence[float]]) -> NDArray[np.bool_]:
+    """Which points a polygon contains: those from which a ray crosses its outline an odd number of times."""
+    corners = np.asarray(outline, float)
+    if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3 or not np.isfinite(corners).all():
+        raise InputError("outline: expected three or more points of two numbers")
+    x, y = points[:, :1], points[:, 1:]
+    (x0, y0), (x1, y1) = corners.T, np.roll(corners, -1, axis=0).T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crosses = ((y0 > y) != (y1 > y)) & (x < (x1 - x0) * (y - y0) / (y1 - y0) + x0)
+    return np.asarray(crosses.sum(axis=1) % 2 == 1)

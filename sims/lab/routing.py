@@ -1,0 +1,82 @@
+"""What the browser needs to let an event travel: the views of those it is meant for, or CAMCAST's rounds.
+
+A peer forwards an event only to peers whose box it knows to match, so the views of the matching peers are all
+that an event's way depends on; `assets/view/spread.js` of the report then takes the library's own decisions.
+CAMCAST's rule on the same links is computed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.camcast import disseminate, parameters, tables_from_overlay
+from sims.engine.simulation import Simulation
+
+__all__ = ["camcast_rounds", "members_of", "views_of"]
+
+VIEWS = {"near": "vicinity", "random": "cyclon", "ring": "ring"}
+
+Ints = NDArray[np.int64]
+
+
+def members_of(simulation: Simulation, point: NDArray[np.float64]) -> Ints:
+    """Live peers that match an event, in the order of their sequence IDs."""
+    people = simulation.overlay.population
+    lows, highs = people.ranges()
+    alive = (simulation.overlay.network.alive == 1) & people.present
+    return np.flatnonzero(alive & np.all((lows <= point) & (point <= highs), axis=1))
+
+
+def views_of(
+    simulation: Simulation, members: Ints, names: Iterable[str] = ("near", "random", "ring")
+) -> dict[str, NDArray[Any]]:
+    """The views of some peers in their order: sizes, and targets one view after the other."""
+    n = len(simulation.overlay.population)
+    place = np.full(n, -1, np.int64)
+    place[members] = np.arange(members.size)
+    layers = {layer.name: layer for layer in simulation.overlay.layers}
+    found: dict[str, NDArray[Any]] = {}
+    for name in names:
+        holders, peers, _ = layers[VIEWS[name]].links()
+        held = place[holders] >= 0
+        source, target = place[holders[held]], peers[held].astype(np.int64)
+        way = (target - members[source]) % n if name == "ring" else np.zeros(target.size, np.int64)
+        order = np.lexsort((way, source))
+        found[f"{name}-size"] = np.bincount(source, minlength=members.size).astype(np.uint32)
+        found[f"{name}-target"] = target[order].astype(np.uint32)
+    return found
+
+
+def camcast_rounds(
+    simulation: Simulation, members: Ints, event: int, entry: int = -1
+) -> tuple[int, NDArray[np.int32], dict[str, int]]:
+    """The publisher, the round in which each member gets an event (-1: never), and what it costs.
+
+    CAMCAST's publisher belongs to the event's own community: the tightest range around it.
+    """
+    overlay, cycle = simulation.overlay, simulation.cycle
+    lows, highs = overlay.population.ranges()
+    width = (highs - lows)[members, 0]
+    own = members[width == width.min()]
+    publisher = entry if entry in own else int(own[event % own.size])
+    drawn = tables_from_overlay(overlay, cycle=cycle)
+    spread = disseminate(
+        drawn.tables,
+        parameters(drawn.sizes),
+        publisher,
+        seed=overlay.seed,
+        event=event,
+        network=overlay.network,
+    )
+    rounds = spread.round_of[members]
+    messages, arrived = int(spread.sent.sum() + spread.upward.sum()), int(spread.arrived.sum())
+    reached, spam = int((rounds >= 0).sum()), int((spread.round_of >= 0).sum() - (rounds >= 0).sum())
+    counts = {
+        "reached": reached, "hops": int(rounds.max(initial=-1)), "messages": messages, "local": 0,
+        "duplicates": max(arrived - spam - (reached - 1), 0), "spam": spam, "failed": messages - arrived,
+    }  # fmt: skip
+    return publisher, rounds.astype(np.int32), counts

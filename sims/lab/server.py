@@ -1,0 +1,162 @@
+"""The laboratory as a web page: one HTML page, and a websocket that carries commands in and frames out.
+
+Bound to this machine alone: the server listens on the loopback address, answers only to the names of this
+machine (so that no other site's name can be pointed at it), and takes websockets only from its own page.
+Stepping runs in a thread (kernels release the interpreter), so commands are answered while a cycle is
+computed; a browser that is slow skips cycles, it never delays them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from sims.lab.browser_view import BrowserView
+from sims.lab.frames import frame
+from sims.lab.lab_page import lab_page
+from sims.lab.laboratory import Laboratory
+from sub2sub.errors import InputError
+
+__all__ = ["LabServer"]
+
+NAMES = ("127.0.0.1", "localhost")
+RATE = 10.0  # cycles a second to begin with
+MOST = 1 << 20  # bytes of a command
+
+
+class LabServer:
+    """Steps a laboratory and serves it.
+
+    Attributes
+    ----------
+    app : Starlette
+        To be run on the loopback address.
+    """
+
+    def __init__(self, lab: Laboratory) -> None:
+        self.lab = lab
+        self.running, self.rate, self.left = False, RATE, 0
+        self.problem = ""
+        self.took = 0.0  # seconds of the last cycle
+        self._changed = asyncio.Event()
+        self._wake = asyncio.Event()
+        self.app = Starlette(
+            routes=[Route("/", self._page), WebSocketRoute("/live", self._live)],
+            middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(NAMES), www_redirect=False)],
+            lifespan=self._lifespan,
+        )
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        stepping = asyncio.create_task(self._step_on())
+        yield
+        stepping.cancel()
+        with suppress(asyncio.CancelledError):
+            await stepping
+
+    async def _page(self, request: Request) -> Response:
+        policy = (
+            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+            f"connect-src ws://{request.url.netloc}; frame-ancestors 'none'"
+        )
+        return HTMLResponse(lab_page(self.lab), headers={"Content-Security-Policy": policy})
+
+    async def _step_on(self) -> None:
+        """Step while running, or as often as asked, no faster than the rate."""
+        while True:
+            if not (self.running or self.left):
+                self._wake.clear()
+                await self._wake.wait()
+                continue
+            began = time.monotonic()
+            self.left = max(self.left - 1, 0)
+            try:
+                await asyncio.to_thread(self.lab.step)
+            except InputError as error:
+                self.problem, self.running = str(error), False
+            self.took = time.monotonic() - began
+            self._notify()
+            await asyncio.sleep(max(0.0, 1 / self.rate - self.took) if self.rate else 0.0)
+
+    def _notify(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def _state(self) -> dict[str, Any]:
+        return {"running": self.running, "rate": self.rate, "took": self.took, "problem": self.problem}
+
+    async def _live(self, socket: WebSocket) -> None:
+        if socket.headers.get("origin") not in {f"http://{name}:{socket.url.port}" for name in NAMES}:
+            await socket.close(1008)
+            return
+        await socket.accept()
+        view = BrowserView(self.lab)
+        await socket.send_bytes(await asyncio.to_thread(view.start))
+        sending = asyncio.create_task(self._send_on(socket, view))
+        try:
+            while True:
+                text = await socket.receive_text()
+                answer = await self._obey(text, view) if len(text) <= MOST else frame({"kind": "problem"}, {})
+                if answer is not None:
+                    await socket.send_bytes(answer)
+        except WebSocketDisconnect:
+            pass
+        finally:
+            sending.cancel()
+            with suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
+                await sending
+
+    async def _send_on(self, socket: WebSocket, view: BrowserView) -> None:
+        """What changed, as often as something does and the browser takes it."""
+        while True:
+            changed = self._changed
+            await socket.send_bytes(await asyncio.to_thread(view.cycle, self._state()))
+            await changed.wait()
+
+    async def _obey(self, text: str, view: BrowserView) -> bytes | None:
+        """Do what a browser asks for; what is wrong with it is answered in a line."""
+        try:
+            order = json.loads(text)
+            if not isinstance(order, Mapping) or order.get("do") not in self._orders():
+                raise InputError(f"do: expected one of {', '.join(self._orders())}")
+            return await asyncio.to_thread(self._orders()[str(order["do"])], order, view)
+        except (InputError, ValueError, TypeError, KeyError, OverflowError) as error:
+            return frame({"kind": "problem", "text": str(error).partition("\n")[0]}, {})
+        finally:
+            self._wake.set()
+            self._notify()
+
+    def _orders(self) -> dict[str, Callable[[Mapping[str, Any], BrowserView], bytes | None]]:
+        lab = self.lab
+        return {
+            "run": lambda order, _: self._set(running=bool(order["on"]), problem=""),
+            "step": lambda order, _: self._set(running=False, left=int(order.get("cycles", 1)), problem=""),
+            "rate": lambda order, _: self._set(rate=min(max(float(order["rate"]), 0.0), 1000.0)),
+            "loss": lambda order, _: lab.set_loss(float(order["probability"])),
+            "churn": lambda order, _: lab.set_churn(float(order["share"])),
+            "k": lambda order, _: lab.set_shortcuts(int(order["k"])),
+            "recover": lambda order, _: lab.recover(),
+            "crash": lambda order, _: self._crash(order),
+            "publish": lambda order, view: view.publish(order["point"], str(order.get("routing", "rings"))),
+            "save": lambda order, _: frame({"kind": "saved", "path": str(lab.save())}, {}),
+        }
+
+    def _crash(self, order: Mapping[str, Any]) -> bytes:
+        hit = self.lab.crash_region(int(order["x"]), int(order["y"]), order["outline"])
+        return frame({"kind": "crashed", "peers": hit}, {})
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            setattr(self, name, value)

@@ -1,0 +1,277 @@
+"""A comparison at a glance: who is cheapest, cost against reliability, and a table that fits the window.
+
+Drawn from `compare.parquet`: a row for each world, system, setting (`knob`), fault and metric, with the mean
+over seeds and its interval. Costs are shown at each system's working point (`sims.compare.summary`).
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from sims.compare.summary import GOOD, WORKING, value, working_point
+from sims.report.charts import Chart, Series, figure_html
+from sims.report.fault_words import stress_label
+from sims.report.html import Cell, Page, share_text, table_html
+from sims.report.sources import Source
+from sims.report.sweeps import mean_cell
+
+__all__ = ["add_comparison", "add_comparison_details"]
+
+COST = "messages_per_delivery"
+CRASHED = 0.3  # the share of crashed peers of the summary table
+NEEDED = ("world", "system", "knob", "loss", "crashed", "metric", "mean", "low", "high")
+PUBLISHED = {
+    "messages per delivery": COST,
+    "spam per delivery": "spam_per_delivery",
+    "hops to the last": "hops_to_last_match",
+}
+BUILT = {"links per peer": "links.mean", "upkeep messages per peer and cycle": "upkeep_messages.mean"}
+RATES = np.logspace(-2, 3, 26)
+
+
+def add_comparison(page: Page, source: Source) -> None:
+    """The finding, the picture and the summary of a folder of `sub2sub compare`."""
+    table = _table(source)
+    if table is None:
+        return
+    worlds, looks = _worlds(table), _looks(table)
+    page.heading("Finding").raw('<div class="finding">')
+    page.text("\n".join(f"- {_headline(table, world)}" for world in worlds if not _is_step(world)))
+    page.raw("</div>")
+    stresses = _stresses(table)
+    selects = {
+        "World": [world_label(world) for world in worlds],
+        "Fault": [stress_label(*stress) for stress in stresses],
+    }
+    cases: dict[tuple[int, ...], Markup] = {
+        (w, s): figure_html(page, _frontier(table, world, stress, looks))
+        for (w, world), (s, stress) in product(enumerate(worlds), enumerate(stresses))
+    }
+    usual = (WORKING.loss, WORKING.crashed)
+    first = stresses.index(usual) if usual in stresses else 0
+    page.choices(selects, cases, (0, first))
+    page.heading("Summary")
+    page.choices(
+        {"World": selects["World"]},
+        {(w,): _summary(table, world) for w, world in enumerate(worlds)},
+    )
+
+
+def add_comparison_details(page: Page, source: Source) -> None:
+    """Reliability under growing faults, all messages against the rate of events, and the family between."""
+    table = _table(source)
+    if table is None:
+        return
+    worlds, looks = _worlds(table), _looks(table)
+    names = [world_label(world) for world in worlds]
+    with page.fold("Reliability under faults"):
+        page.choices(
+            {"World": names}, {(w,): _faults(page, table, world, looks) for w, world in enumerate(worlds)}
+        )
+    plain = [world for world in worlds if not _is_step(world)]
+    if plain:
+        budgets: dict[tuple[int, ...], Markup] = {
+            (k,): figure_html(page, _budget(table, world, looks)) for k, world in enumerate(plain)
+        }
+        with page.fold("All messages against the rate of events"):
+            page.choices({"World": [world_label(world) for world in plain]}, budgets)
+    steps = sorted((float(world.split(" ")[1]), world) for world in worlds if _is_step(world))
+    if len(steps) > 1:
+        metrics = PUBLISHED | BUILT
+        with page.fold("From topics to ranges"):
+            page.choices(
+                {"Cost": list(metrics)},
+                {
+                    (k,): figure_html(page, _family(table, steps, name, looks))
+                    for k, name in enumerate(metrics)
+                },
+            )
+
+
+def world_label(world: str) -> str:
+    """A world as people call it.
+
+    Examples
+    --------
+    >>> world_label("topics"), world_label("ranges power-law-3"), world_label("between 0.3")
+    ('Topics', 'Ranges (power-law-3)', 'Between topics and ranges, t = 0.3')
+    """
+    kind, _, rest = world.partition(" ")
+    if kind == "between":
+        return f"Between topics and ranges, t = {rest}"
+    return kind.capitalize() + (f" ({rest})" if rest else "")
+
+
+def _table(source: Source) -> pd.DataFrame | None:
+    if source.columns("compare", *NEEDED) is None:
+        return None
+    found = source.table("compare")
+    return None if found is None else found.to_pandas()
+
+
+def _worlds(table: pd.DataFrame) -> list[str]:
+    return [str(world) for world in dict.fromkeys(table.world)]
+
+
+def _is_step(world: str) -> bool:
+    return world.startswith("between")
+
+
+def _looks(table: pd.DataFrame) -> dict[str, int]:
+    """Each system's colour and marker, the same in all charts."""
+    return {str(system): k for k, system in enumerate(dict.fromkeys(table.system))}
+
+
+def _systems(table: pd.DataFrame, world: str) -> list[str]:
+    return [str(system) for system in dict.fromkeys(table[table.world == world].system)]
+
+
+def _stresses(table: pd.DataFrame) -> list[tuple[float, float]]:
+    found = table[table.metric == "hit_ratio"][["loss", "crashed"]].drop_duplicates()
+    return sorted(map(tuple, found.to_numpy().tolist()), key=lambda pair: (pair[1], pair[0]))
+
+
+def _cell(
+    table: pd.DataFrame, world: str, system: str, metric: str, knob: str = "", loss: float = 0.0,
+    crashed: float = 0.0,
+) -> tuple[float, float, float]:  # fmt: skip
+    found = value(table, world, system, metric, knob, loss, crashed)
+    return (np.nan,) * 3 if found is None else (found["mean"], found["low"], found["high"])
+
+
+def _headline(table: pd.DataFrame, world: str) -> str:
+    """The cheapest systems that deliver enough where some messages are lost."""
+    costs = {}
+    systems = _systems(table, world)
+    for system in systems:
+        knob = working_point(table, world, system)
+        if knob is not None and _cell(table, world, system, "hit_ratio", knob, WORKING.loss)[0] >= GOOD:
+            costs[system] = (_cell(table, world, system, COST, knob)[0], knob)
+    start = f"**{world_label(world)}**: "
+    if not costs:
+        return f"{start}none of {len(systems)} systems delivers {share_text(GOOD)} with {_working()}."
+    first, *others = sorted(costs, key=lambda system: costs[system][0])
+    text = (
+        f"{start}**{first}** ({costs[first][1]}) needs the fewest messages per delivery, "
+        f"**{costs[first][0]:.3g}**, of the {len(costs)} of {len(systems)} systems that deliver "
+        f"{share_text(GOOD)} with {_working()}"
+    )
+    return text + (f"; next is {others[0]} with {costs[others[0]][0]:.3g}." if others else ".")
+
+
+def _working() -> str:
+    return stress_label(WORKING.loss, WORKING.crashed)
+
+
+def _frontier(table: pd.DataFrame, world: str, stress: tuple[float, float], looks: dict[str, int]) -> Chart:
+    loss, crashed = stress
+    now = table[(table.world == world) & (table.loss == loss) & (table.crashed == crashed)]
+    series = []
+    for system in _systems(table, world):
+        own = now[now.system == system]
+        hit = own[own.metric == "hit_ratio"].set_index("knob")
+        cost = own[own.metric == COST].set_index("knob")["mean"].reindex(hit.index)
+        order = cost.dropna().sort_values().index
+        if not len(order):
+            continue
+        ends = [hit.loc[order, side].fillna(hit.loc[order, "mean"]).clip(0, 1) for side in ("low", "high")]
+        series.append(
+            Series(
+                system, cost[order], hit.loc[order, "mean"], low=ends[0], high=ends[1],
+                names=[str(knob) for knob in order], look=looks[system],
+            )
+        )  # fmt: skip
+    return Chart(
+        f"Cost against reliability: {world_label(world)}, {stress_label(loss, crashed)}",
+        "messages per delivery", "subscribers reached", series, log_x=True, nines=True, pick="point",
+        height=400,
+        caption="Each line is a system, each point one of its settings (fan-out, shortcuts); pointing at it "
+        "shows its 95 % interval over seeds. Better is higher and further to the left.",
+    )  # fmt: skip
+
+
+def _summary(table: pd.DataFrame, world: str) -> Markup:
+    """A line for each system, and below the table why a number is missing."""
+    rows, notes = [], []
+    losses = (0.0, WORKING.loss)
+    for system in _systems(table, world):
+        knob = working_point(table, world, system)
+        row: dict[str, Any] = {"system": system, "setting": knob}
+        stresses = {"reached": (0.0, 0.0), f"reached, {share_text(losses[1])} lost": (losses[1], 0.0),
+                    f"reached, {share_text(CRASHED)} crashed": (0.0, CRASHED)}  # fmt: skip
+        for name, (loss, crashed) in stresses.items():
+            mean = _cell(table, world, system, "hit_ratio", knob or "", loss, crashed)[0]
+            row[name] = Cell(share_text(float(mean)), float(mean)) if np.isfinite(mean) else None
+        for name, metric in PUBLISHED.items():
+            row[name] = mean_cell(*_cell(table, world, system, metric, knob or ""))
+        for name, metric in BUILT.items():
+            row[name] = mean_cell(*_cell(table, world, system, metric))
+        rows.append(row)
+        unable = value(table, world, system, "unable")
+        if unable is not None and unable.note:
+            notes.append(f"{system}: {unable.note}.")
+    caption = (
+        f"{world_label(world)}: each system at its working point, the cheapest setting that reaches "
+        f"{share_text(GOOD)} with {_working()} (else the one that then reaches most). Costs without faults."
+    )
+    html = table_html(rows, caption, fit=True, name=f"summary {world}")
+    return html + Markup("").join(Markup('<p class="aside">{}</p>').format(note) for note in notes)
+
+
+def _faults(page: Page, table: pd.DataFrame, world: str, looks: dict[str, int]) -> Markup:
+    charts = []
+    for axis, title in enumerate(("messages lost", "peers crashed")):
+        stresses = [stress for stress in _stresses(table) if stress[1 - axis] == 0]
+        series = []
+        for system in _systems(table, world):
+            knob = working_point(table, world, system)
+            if knob is None:
+                continue
+            cells = np.array([_cell(table, world, system, "hit_ratio", knob, *s) for s in stresses])
+            x = [100 * stress[axis] for stress in stresses]
+            series.append(Series(system, x, 100 * cells[:, 0], low=100 * cells[:, 1],
+                                 high=100 * np.minimum(cells[:, 2], 1), look=looks[system]))  # fmt: skip
+        heading = f"{title.capitalize()}: {world_label(world)}"
+        charts.append(Chart(heading, f"% of the {title}", "% of subscribers reached", series, top=102))
+    return Markup('<div class="charts">{}</div>').format(
+        Markup("").join(figure_html(page, chart) for chart in charts)
+    )
+
+
+def _budget(table: pd.DataFrame, world: str, looks: dict[str, int]) -> Chart:
+    series = []
+    for system in _systems(table, world):
+        links = [_cell(table, world, system, f"links.{what}")[0] for what in ("total", "mean")]
+        upkeep = _cell(table, world, system, "upkeep_messages.mean")[0]
+        event = _cell(table, world, system, "messages_per_event", working_point(table, world, system) or "")[
+            0
+        ]
+        if np.isfinite([*links, upkeep, event]).all() and links[1] > 0:
+            size = links[0] / links[1]
+            series.append(Series(system, RATES, upkeep + RATES * event / size, look=looks[system]))
+    return Chart(
+        f"All messages: {world_label(world)}", "events per cycle, in the whole system",
+        "messages per peer and cycle", series, log_x=True, log_y=True, height=340,
+        caption="Upkeep and events together, without faults, at the working points.",
+    )  # fmt: skip
+
+
+def _family(table: pd.DataFrame, steps: list[tuple[float, str]], name: str, looks: dict[str, int]) -> Chart:
+    series = []
+    for system in _systems(table, steps[0][1]):
+        cells = np.array([
+            _cell(table, world, system, (PUBLISHED | BUILT)[name],
+                  "" if name in BUILT else working_point(table, world, system) or "")
+            for _, world in steps
+        ])  # fmt: skip
+        x = [t for t, _ in steps]
+        series.append(Series(system, x, cells[:, 0], low=cells[:, 1], high=cells[:, 2], look=looks[system]))
+    return Chart(
+        f"{name.capitalize()}, from topics to ranges", "share of free ranges, t", name, series, height=320,
+        caption="At the working points, without faults; bands are 95 % intervals over seeds.",
+    )  # fmt: skip

@@ -1,0 +1,86 @@
+"""The section of overlays to play with: of the runs that recorded their links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+
+from sims.report.html import Page
+from sims.report.overlay import add_overlay, encode
+from sims.report.sources import Source
+from sub2sub.errors import InputError
+from sub2sub.events.dissemination import DisseminationSettings
+from workloads.spec.files import resolve
+
+__all__ = ["add_overlays"]
+
+MOST_LINKS = 50_000_000  # that are read for an overlay to play with
+
+
+def add_overlays(page: Page, sources: Mapping[str, Source], megabytes: float) -> None:
+    """All of them; two or more can be linked, so that an event in one is the same in the others."""
+    recorded = {name: run for name, run in sources.items() if run.rows("links")}
+    if not recorded:
+        return
+    page.heading("Place an event and watch it travel")
+    for name, run in recorded.items():
+        if len(recorded) > 1:
+            page.heading(name, 3)
+        if run.rows("links") > MOST_LINKS:
+            page.note(f"{name} recorded {run.rows('links'):,} links: too many for a page.")
+            continue
+        peers, links = run.table("peers"), run.table("links")
+        if peers is None or links is None:
+            page.note(f"{name} has links, but no table peers.")
+            continue
+        try:
+            view = encode(
+                peers, links, seed=int(run.manifest.get("seed") or 0), settings=_dissemination(run),
+                attributes=_attributes(run), megabytes=megabytes / len(recorded),
+            )  # fmt: skip
+        except InputError as error:
+            page.note(f"{name}: {error}")
+            continue
+        if view.left_out:
+            cycles = ", ".join(map(str, view.left_out))
+            page.text(f"Recorded, but left out to keep the page small: cycles {cycles}.")
+        add_overlay(page, view, name, linked=len(recorded) > 1, first=name == next(iter(recorded)))
+
+
+def _dissemination(run: Source) -> DisseminationSettings:
+    given = run.settings().get("dissemination", {})
+    known = {field.name for field in fields(DisseminationSettings)}
+    try:
+        return DisseminationSettings(**{key: value for key, value in given.items() if key in known})
+    except (TypeError, InputError):
+        return DisseminationSettings()
+
+
+def _attributes(run: Source) -> list[str] | None:
+    """Names of the attributes, from the table or the spec that the subscriptions come from."""
+    workload = run.settings().get("workload", {})
+    names = workload.get("attributes")
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        return names
+    if workload.get("table"):
+        return _columns(run, str(workload["table"]))
+    try:
+        return list(resolve(str(workload.get("spec"))).names)
+    except (InputError, OSError):
+        return None
+
+
+def _columns(run: Source, table: str) -> list[str] | None:
+    """Attributes of a table of subscriptions, where it is still there."""
+    from pathlib import Path
+
+    from workloads.folder.foreign import read_subscriptions
+    from workloads.folder.layout import open_workload
+
+    path = Path(table)
+    try:
+        if (path / "manifest.json").exists():
+            return list(open_workload(path).names)
+        return list(read_subscriptions(path)[0])
+    except (InputError, OSError):
+        return None

@@ -1,0 +1,145 @@
+"""Many runs of one thing: settings against results, each a mean over seeds with its 95 % interval.
+
+For the folder of a sweep, and for run folders that differ in settings or in nothing but their seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from sims.report.charts import Chart, Series, figure_html
+from sims.report.html import Cell, Page, plain_number
+from sims.report.sources import Source
+
+__all__ = ["Trial", "add_trials", "mean_cell", "swept"]
+
+CONFIDENCE = 0.95
+MOST_RESULTS = 12  # columns of a table; all can be chosen in the chart
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run: the settings that vary, and what it came to."""
+
+    settings: Mapping[str, Any]
+    results: Mapping[str, float]
+
+
+def swept(source: Source) -> list[Trial]:
+    """The runs of a sweep that did not fail; none where the folder does not say what varied."""
+    grid = source.manifest.get("grid")
+    table = source.table("results")
+    if table is None or not isinstance(grid, Mapping):
+        return []
+    fixed = {"run", "seed", "seconds", "error", *grid, *source.manifest.get("settings", {})}
+    return [
+        Trial(
+            {key: row.get(key) for key in grid},
+            {key: value for key, value in row.items() if key not in fixed and _is_number(value)},
+        )
+        for row in table.to_pylist()
+        if row.get("error") is None
+    ]
+
+
+def add_trials(page: Page, trials: Sequence[Trial], name: str) -> None:
+    """A chart of any result over the setting with most values, and the table of all."""
+    groups = _grouped(trials)
+    keys = list(trials[0].settings)
+    known = dict.fromkeys(result for trial in trials for result in trial.results)
+    # What the settings change comes first.
+    results = sorted(known, key=lambda result: len({trial.results.get(result) for trial in trials}) < 2)
+    charts = _charts(page, groups, keys, results, name)
+    if charts:
+        titles = [result.replace("_", " ") for result in results]
+        page.choices({"Result": titles}, {(k,): chart for k, chart in enumerate(charts)})
+    rows = []
+    for settings, members in groups.items():
+        row: dict[str, Any] = dict(zip(keys, settings, strict=True)) | {"runs": len(members)}
+        for result in results[:MOST_RESULTS]:
+            values = [trial.results[result] for trial in members if result in trial.results]
+            row[result.replace("_", " ")] = mean_cell(*_mean(values))
+        rows.append(row)
+    many = max(len(members) for members in groups.values())
+    over = f"Means over {many} runs ± half of the 95 % interval." if many > 1 else "One run each."
+    page.table(rows, f"Settings and results. {over}", fit=True, name=f"{name}-results")
+
+
+def mean_cell(mean: float, low: float, high: float) -> Cell | None:
+    """A mean with half of its interval, as a cell."""
+    if not np.isfinite(mean):
+        return None
+    half = (high - low) / 2
+    beside = Markup(' <span class="pm">± {}</span>').format(f"{half:.2g}") if half > 0 else ""
+    return Cell(Markup("{}{}").format(plain_number(mean), beside), float(mean))
+
+
+def _grouped(trials: Sequence[Trial]) -> dict[tuple[Any, ...], list[Trial]]:
+    """Runs by their settings, in the order of these."""
+    groups: dict[tuple[Any, ...], list[Trial]] = {}
+    for trial in trials:
+        key = tuple(tuple(v) if isinstance(v, list) else v for v in trial.settings.values())
+        groups.setdefault(key, []).append(trial)
+    return dict(sorted(groups.items(), key=lambda group: [_order(value) for value in group[0]]))
+
+
+def _order(value: Any) -> tuple[bool, float, str]:
+    """Numbers by size, then everything else by its text."""
+    return (not _is_number(value), float(value) if _is_number(value) else 0.0, str(value))
+
+
+def _mean(values: Sequence[float]) -> tuple[float, float, float]:
+    """Mean and the ends of Student's interval; no interval for a single value."""
+    from scipy import special
+
+    n = len(values)
+    if not n:
+        return (np.nan,) * 3
+    mean = float(np.mean(values))
+    if n == 1:
+        return mean, mean, mean
+    reach = float(special.stdtrit(n - 1, 0.5 + CONFIDENCE / 2) * np.std(values, ddof=1) / np.sqrt(n))
+    return mean, mean - reach, mean + reach
+
+
+def _charts(
+    page: Page, groups: Mapping[tuple[Any, ...], list[Trial]], keys: list[str], results: list[str], name: str
+) -> list[Markup]:
+    """One chart for each result; none where no setting is a number with several values."""
+    axes = [
+        (len({settings[k] for settings in groups}), -k)
+        for k in range(len(keys))
+        if all(_is_number(settings[k]) for settings in groups)
+    ]
+    if not axes or max(axes)[0] < 2:
+        return []
+    axis = -max(axes)[1]
+    lines: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+    for settings in sorted(groups, key=lambda settings: settings[axis]):
+        lines.setdefault(settings[:axis] + settings[axis + 1 :], []).append(settings)
+    others = keys[:axis] + keys[axis + 1 :]
+    found = []
+    for result in results:
+        series = []
+        for line, members in lines.items():
+            cells = np.array([_mean([trial.results[result] for trial in groups[settings]
+                                     if result in trial.results]) for settings in members])  # fmt: skip
+            named = [
+                f"{key.rpartition('.')[2]} = {plain_number(v)}" for key, v in zip(others, line, strict=True)
+            ]
+            x = [settings[axis] for settings in members]
+            series.append(Series(", ".join(named) or name, x, cells[:, 0], low=cells[:, 1], high=cells[:, 2]))
+        title = result.replace("_", " ").capitalize()
+        found.append(
+            figure_html(page, Chart(title, keys[axis], result.replace("_", " "), series, height=320))
+        )
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,85 @@
+"""A comparison's page: who is cheapest, a chart for each world and fault, a summary that fits the window."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from sims.report.report import report
+from sims.reproduce.claims import save_table
+from tests.sims.report import browser
+
+HITS = {"dear": {"k 1": 0.98, "k 2": 1.0}, "cheap": {"k 1": 0.995, "k 2": 1.0}, "poor": {"k 1": 0.5}}
+COSTS = {"dear": 9.0, "cheap": 3.0, "poor": 1.0}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three systems in two worlds, with and without loss."""
+    rows = []
+    for world in ("topics", "ranges uniform-2"):
+        for system, knobs in HITS.items():
+            cells = [("", "links.mean", 20.0), ("", "links.total", 2000.0), ("", "upkeep_messages.mean", 6.0)]
+            for n, (knob, hit) in enumerate(knobs.items()):
+                cells += [(knob, "hit_ratio", hit), (knob, "messages_per_delivery", COSTS[system] * (n + 1)),
+                          (knob, "messages_per_event", 10 * COSTS[system] * (n + 1))]  # fmt: skip
+            for loss in (0.0, 0.05):
+                rows += [(world, system, knob, loss, 0.0, metric, mean, mean - 0.001, mean + 0.001, 3, "")
+                         for knob, metric, mean in cells]  # fmt: skip
+    names = ["world", "system", "knob", "loss", "crashed", "metric", "mean", "low", "high", "seeds", "note"]
+    path = tmp_path_factory.mktemp("compare")
+    save_table(path, "compare", dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+    (path / "compare.md").write_text("# Costs\n\nLong sentences.\n")
+    (path / "manifest.json").write_text('{"format": 1, "kind": "compare", "name": "c", "state": "done"}')
+    return path
+
+
+def test_the_page_opens_with_the_cheapest_that_is_reliable(folder: Path) -> None:
+    page = report([folder])
+    html = page.html()
+    assert page.title == "Costs"
+    found = html[html.index('<div class="finding">') :]
+    assert "<strong>cheap</strong> (k 1) needs the fewest messages per delivery, <strong>3</strong>" in found
+    assert "of the 2 of 3 systems" in found  # the poor one is cheapest, and does not deliver
+    assert "next is dear with 18" in found
+    assert html.index("finding") < html.index("figure class") < html.index("<table")
+
+
+def test_there_is_a_chart_for_each_world_and_fault(folder: Path) -> None:
+    html = report([folder]).html()
+    texts = re.findall(r'<script type="application/json">(\{"title":"Cost against.*?)</script>', html)
+    charts = [json.loads(text) for text in texts]
+    assert len(charts) == 4
+    assert charts[1]["title"] == "Cost against reliability: Topics, 5 % of the messages lost"
+    (dear, *_) = charts[0]["series"]
+    assert (dear["label"], dear["x"], dear["y"], dear["names"]) == (
+        "dear",
+        [9, 18],
+        [0.98, 1],
+        ["k 1", "k 2"],
+    )
+    assert charts[0]["yScale"] == "nines"
+
+
+@pytest.mark.skipif(browser.missing(), reason=browser.REASON)
+@pytest.mark.xdist_group("browser")
+def test_one_choice_of_the_world_changes_chart_and_table(folder: Path, tmp_path: Path) -> None:
+    file = report([folder]).write(tmp_path / "c.html")
+    with browser.chromium() as started:
+        tab = browser.Tab(started, file)
+        chart, table = (tab.page.locator(f".choices {part}:visible").first for part in ("h4", "caption"))
+        assert "Topics, 5 %" in chart.inner_text()
+        assert tab.page.locator(".choices > div:not([hidden]) svg .series").count() >= 3
+        tab.page.locator("select[name=World]").first.select_option(label="Ranges (uniform-2)")
+        assert "Ranges (uniform-2), 5 %" in chart.inner_text()
+        assert "Ranges (uniform-2)" in table.inner_text()
+        for width in (1200, 390):
+            tab.page.set_viewport_size({"width": width, "height": 800})
+            assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
+        tab.page.set_viewport_size({"width": 1200, "height": 800})
+        frame = tab.page.locator(".table.fit:visible").first
+        assert frame.evaluate("e => e.scrollWidth <= e.clientWidth")
+        assert tab.complaints == []
