@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sub2sub.errors import InputError
 from workloads.folder.foreign import read_events, read_subscriptions
 from workloads.folder.layout import open_workload
+from workloads.generate.rows import uniforms
 from workloads.settings.models import FileOrName
 from workloads.spec.files import resolve
 from workloads.spec.spec import Attribute, Spec
@@ -29,7 +30,8 @@ class PopulationSettings:
     Attributes
     ----------
     size : int
-        Subscribers at the start; 0 for all rows of a table, or 10,000 of a generated workload.
+        Subscribers at the start, of a table as many rows drawn by the seed; 0 for all rows of a table, or
+        10,000 of a generated workload.
     spare : int
         Places for those who join later. A place is free again when nobody remembers who had it.
     """
@@ -91,7 +93,10 @@ class WorkloadSettings:
     def load(self, size: int, seed: int) -> Interests:
         """Subscriptions of that many subscribers (0: the usual number), and the test events."""
         seed = seed if self.seed is None else self.seed
-        source: Source = _Generated(resolve(self.spec), seed) if self.table is None else _Table(self.table)
+        source: Source
+        source = (
+            _Generated(resolve(self.spec), seed) if self.table is None else _Table(self.table, size, seed)
+        )
         lows, highs = source.rows(0, size or source.usual_size)
         if self.event_table is not None:
             events, _ = read_events(self.event_table, source.spec.names)
@@ -126,11 +131,14 @@ class _Generated:
 
 
 class _Table:
-    """The rows of a table, again and again."""
+    """The rows of a table, again and again; where fewer are wanted, in an order drawn by the seed.
+
+    Tables come sorted more often than not, and the first rows of such a one are no sample of it.
+    """
 
     events: Floats | None
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, size: int, seed: int) -> None:
         if (path / "manifest.json").exists():
             workload = open_workload(path)
             names = workload.names
@@ -143,6 +151,9 @@ class _Table:
         self.usual_size = len(self.lows)
         if self.usual_size < 2:
             raise InputError(f"{path}: expected at least 2 subscriptions, got {self.usual_size}")
+        if 0 < size < self.usual_size:
+            drawn = np.argsort(uniforms(seed, "population/sample", 0, self.usual_size), kind="stable")
+            self.lows, self.highs = self.lows[drawn], self.highs[drawn]
         ends = np.where(np.isfinite([self.lows, self.highs]), [self.lows, self.highs], np.nan)
         first, last = np.nanmin(ends, axis=(0, 1)), np.nanmax(ends, axis=(0, 1))
         self.spec = Spec(

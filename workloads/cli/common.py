@@ -8,22 +8,40 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from sub2sub.errors import InputError
+from workloads.files.places import place
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from workloads.spark.tasks import StageProgress
 
-__all__ = ["Where", "progress_bars", "quiet_option", "where_options"]
+__all__ = ["Place", "Where", "progress_bars", "quiet_option", "where_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 quiet_option = click.option("--quiet", is_flag=True, help="No progress on standard error.")
+
+
+class Place(click.ParamType[Path]):
+    """An address of a folder, see `workloads.files.places`."""
+
+    name = "place"
+
+    def __init__(self, exists: bool = False) -> None:
+        self.exists = exists
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Path:
+        """The folder at the address."""
+        found = place(value)
+        if self.exists and not found.exists():
+            self.fail(f"{str(found)!r} does not exist.", parameter, context)
+        return found
 
 
 @dataclass(frozen=True)

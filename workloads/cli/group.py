@@ -10,7 +10,7 @@ from typing import Literal
 import click
 
 from sub2sub.errors import InputError
-from workloads.cli.common import Where, progress_bars, quiet_option, where_options
+from workloads.cli.common import Place, Where, progress_bars, quiet_option, where_options
 from workloads.cli.stats import stats
 from workloads.cli.sweeps import sweep
 from workloads.cli.traces import churn, topics
@@ -62,7 +62,7 @@ def show(spec: str) -> None:
 @click.option("--cycles", type=click.IntRange(0), default=0, metavar="C", help="Length of a trace of churn.")
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True)
 @click.option("--partitions", type=click.IntRange(1), help="Spark tasks to share the files among.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR")
+@click.option("--out", type=Place(), required=True, metavar="DIR")
 @where_options()
 @quiet_option
 def generate(
@@ -99,7 +99,7 @@ def generate(
 
 
 @cli.command()
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("folder", type=Place(exists=True))
 @click.option("--rings", is_flag=True, help="List every ring too, not only its length.")
 @where_options()
 @quiet_option
@@ -136,11 +136,22 @@ def match(folder: Path, rings: bool, where: Where, quiet: bool) -> None:
     "--topics", type=click.Path(path_type=Path, exists=True), help="Table of topics: a topic workload."
 )
 @click.option("--topic-column", metavar="COL", help="Of the table of topics; path or topic if not given.")
+@click.option(
+    "--topic-separator",
+    metavar="TEXT",
+    help="Between names of a path, such as '::'; leading or not.",
+)
+@click.option("--implied-topics", is_flag=True, help="Add supertopics that the table does not list.")
+@click.option("--key", metavar="COL", help="Column that names the subscribers, to be kept.")
+@click.option("--delimiter", metavar="CHAR", help="Of CSV files; by default a comma, a tab for .tsv.")
+@click.option("--decimal", metavar="CHAR", default=".", show_default=True, help="In numbers of CSV files.")
+@click.option("--thousands", metavar="CHAR", default="", help="In numbers of CSV files: '.' in 1.000,5.")
+@click.option("--encoding", default="utf-8", show_default=True, help="Of CSV files.")
 @click.option("--set-aside", is_flag=True, help="Write rows that cannot be used to DIR/rejected and go on.")
 @click.option(
     "--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the ring IDs."
 )
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR")
+@click.option("--out", type=Place(), required=True, metavar="DIR")
 def import_(
     subscriptions: Path,
     events: Path | None,
@@ -148,6 +159,13 @@ def import_(
     event_columns: tuple[str, ...],
     topics: Path | None,
     topic_column: str | None,
+    topic_separator: str | None,
+    implied_topics: bool,
+    key: str | None,
+    delimiter: str | None,
+    decimal: str,
+    thousands: str,
+    encoding: str,
     set_aside: bool,
     seed: int,
     out: Path,
@@ -157,8 +175,12 @@ def import_(
     \b
     sub2sub workload import orders.csv --column price=min_price,max_price --events trades.csv --out w
     sub2sub workload import readers.csv --topics tree.csv --column topic=section --out news
+    sub2sub workload import abos.tsv --column preis=von,bis --decimal , --thousands . --key kunde --out w
     """
     from workloads.folder.importing import import_topics, import_workload
+    from workloads.folder.tables import TextForm
+
+    form = TextForm(delimiter, decimal, thousands, encoding)
 
     on_bad: Literal["refuse", "set aside"] = "set aside" if set_aside else "refuse"
     if topics is not None:
@@ -169,6 +191,7 @@ def import_(
         workload = import_topics(
             topics, subscriptions, events, out,
             tree_column=topic_column, column=column, event_column=event_column, on_bad=on_bad, seed=seed,
+            form=form, key=key, separator=topic_separator, implied=implied_topics,
         )  # fmt: skip
     else:
         workload = import_workload(
@@ -179,6 +202,8 @@ def import_(
             event_columns=dict(_pairs(event_columns)),
             on_bad=on_bad,
             seed=seed,
+            form=form,
+            key=key,
         )
     click.echo(f"{out}: {workload.subscribers} subscriptions, {workload.events} events")
     for kind, count in workload.manifest["rejected"].items():

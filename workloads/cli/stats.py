@@ -9,16 +9,16 @@ from pathlib import Path
 import click
 
 from sub2sub.errors import InputError
-from workloads.cli.common import Where, progress_bars, quiet_option, where_options
+from workloads.cli.common import Place, Where, progress_bars, quiet_option, where_options
 
 __all__ = ["stats"]
 
 
 @click.command()
-@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.argument("sources", nargs=-1, required=True, type=Place(exists=True))
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=Place(),
     metavar="DIR",
     help="Default: statistics/ in the folder described; ./statistics for several.",
 )

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
-from workloads.cli.common import Where, progress_bars, quiet_option, where_options
+from workloads.cli.common import Place, Where, progress_bars, quiet_option, where_options
 
 __all__ = ["sweep"]
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR")
+@click.option("--out", type=Place(), required=True, metavar="DIR")
 @where_options(on_spark=True)
 @quiet_option
 def sweep(file: Path, out: Path, where: Where, quiet: bool) -> None:

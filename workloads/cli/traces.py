@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sub2sub.errors import InputError
+from workloads.cli.common import Place
 from workloads.files.atomic import atomic_write
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def _write(path: Path, table: pa.Table) -> None:
 @click.option("--subscribers", type=click.IntRange(0), required=True, metavar="N")
 @click.option("--events", type=click.IntRange(0), default=0, show_default=True, metavar="M")
 @seed_option
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR")
+@click.option("--out", type=Place(), required=True, metavar="DIR")
 def topics(
     fanout: str | None,
     count: int | None,

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import secrets
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from workloads.files.places import Remote
 
 __all__ = ["atomic_write", "write_text"]
 
@@ -30,6 +33,12 @@ def atomic_write(path: Path) -> Iterator[Path]:
     ...     (Path(folder) / "a.txt").read_text()
     'all of it'
     """
+    if isinstance(path, Remote):
+        with tempfile.TemporaryDirectory(prefix="sub2sub-upload-") as folder:
+            draft = Path(folder) / path.name
+            yield draft
+            path.put(draft)
+        return
     made = [folder for folder in path.parents if not folder.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
     # Its own for each attempt: one that Spark repeats, here or elsewhere, must not write into it.

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
-from workloads.folder.tables import read_table
+from workloads.folder.tables import TextForm, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Source: TypeAlias = Path | str | pa.Table | pd.DataFrame
 
-__all__ = ["Rejected", "read_events", "read_subscriptions", "read_topics", "read_tree"]
+__all__ = ["Rejected", "read_events", "read_keys", "read_subscriptions", "read_topics", "read_tree"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -62,13 +62,17 @@ class Rejected:
 class _Rows:
     """A table, and the reason against each of its rows that cannot be used; the first one counts."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, form: TextForm | None = None) -> None:
         ragged: dict[int, str] = {}
-        self.table = _table(source, ragged)
+        self.table = _table(source, ragged, form)
         self.reasons: dict[int, str] = {}  # by place in the table
         self._ragged = ragged
         every = np.arange(self.table.num_rows + len(ragged))
         self._numbers = np.delete(every, list(ragged))  # of the rows that made it into the table
+
+    def places(self, numbers: Integers) -> set[int]:
+        """Places in the table of rows by their numbers."""
+        return set(np.flatnonzero(np.isin(self._numbers, numbers)).tolist())
 
     def reject(self, bad: NDArray[np.bool_], reason: Callable[[int], str]) -> None:
         """Reject the rows where `bad` holds."""
@@ -93,18 +97,21 @@ def read_subscriptions(
     *,
     on_bad: OnBad = "refuse",
     axes: Mapping[str, tuple[float, float]] | None = None,
+    form: TextForm | None = None,
 ) -> tuple[list[str], Floats, Floats, Rejected]:
     """Closed ranges from a table: attribute names, lows, highs, and the rows that could not be used.
 
     Parameters
     ----------
-    source : path, pyarrow Table or pandas DataFrame
+    source : path, pyarrow Table, or DataFrame of pandas or Polars
     columns : mapping, optional
         Attribute to (low column, high column), or to one column for exact values.
     on_bad : {"refuse", "set aside"}
         Raise at the first row that cannot be used, or return them all in the last value.
     axes : mapping, optional
         Attribute to (low, high), the ends that open ranges reach to; infinite if not given.
+    form : TextForm, optional
+        How numbers and lines of a CSV file are written.
 
     Examples
     --------
@@ -115,7 +122,7 @@ def read_subscriptions(
     >>> lows.tolist(), highs.tolist(), rejected.rows.tolist(), rejected.reasons
     ([[1.0], [-inf]], [[2.0], [4.0]], [1], ['price: low 5.0 > high 3.0'])
     """
-    rows = _Rows(source)
+    rows = _Rows(source, form)
     table = rows.table
     columns = columns or _guess_ranges(table)
     lows, highs = np.empty((table.num_rows, len(columns))), np.empty((table.num_rows, len(columns)))
@@ -141,6 +148,7 @@ def read_events(
     columns: Mapping[str, str] | list[str],
     *,
     on_bad: OnBad = "refuse",
+    form: TextForm | None = None,
 ) -> tuple[Floats, Rejected]:
     """Points from a table, one column per attribute, and the rows that could not be used.
 
@@ -156,12 +164,30 @@ def read_events(
     >>> points.tolist(), rejected.reasons
     ([[1.5]], ["price: expected a finite number, got 'cheap'"])
     """
-    rows = _Rows(source)
+    rows = _Rows(source, form)
     named = columns if isinstance(columns, Mapping) else {name: name for name in columns}
     columns_of = [_numbers(rows.table, where, name, rows, None) for name, where in named.items()]
     points = np.stack(columns_of, axis=1)
     good, rejected = rows.split(on_bad, "events")
     return points[good], rejected
+
+
+def read_keys(source: Source, column: str, rejected: Rejected, *, form: TextForm | None = None) -> pa.Array:
+    """The names of subscribers, as text, of the rows that were not rejected.
+
+    Raises
+    ------
+    InputError
+        Where one is missing.
+    """
+    import pyarrow as pa
+
+    rows = _Rows(source, form)
+    bad = rows.places(rejected.rows)
+    names = [value for row, value in enumerate(_column(rows.table, column).to_pylist()) if row not in bad]
+    if None in names:
+        raise InputError(f"{column}, usable row {names.index(None)}: expected a key, got none")
+    return pa.array([str(name) for name in names], pa.string())
 
 
 def read_topics(
@@ -170,6 +196,8 @@ def read_topics(
     *,
     known: list[str] | None = None,
     on_bad: OnBad = "refuse",
+    form: TextForm | None = None,
+    separator: str | None = None,
 ) -> tuple[list[str], Rejected]:
     """Topic paths such as `.sport.soccer`, one per row, and the rows that could not be used.
 
@@ -177,6 +205,9 @@ def read_topics(
     ----------
     known : list of str, optional
         The topics there are; any well-formed path if not given.
+    separator : str, optional
+        Between the names of a path written otherwise: with "::", `Sport :: Soccer 2.0` is read as
+        `.Sport.Soccer 2%2E0`. Without it, paths are such as `.sport.soccer`.
 
     Examples
     --------
@@ -186,8 +217,8 @@ def read_topics(
     >>> topics, rejected.rows.tolist()
     (['.sport'], [1, 2])
     """
-    rows = _Rows(source)
-    values = _paths(rows, column)
+    rows = _Rows(source, form)
+    values = _paths(rows, column, separator)
     if known is not None:
         there = set(known)
         rows.reject(
@@ -198,7 +229,13 @@ def read_topics(
 
 
 def read_tree(
-    source: Source, column: str | None = None, *, on_bad: OnBad = "refuse"
+    source: Source,
+    column: str | None = None,
+    *,
+    on_bad: OnBad = "refuse",
+    form: TextForm | None = None,
+    separator: str | None = None,
+    implied: bool = False,
 ) -> tuple[list[str], Rejected]:
     """The topics of a tree, a path per row, each once and under one of the others; the root may be left out.
 
@@ -206,6 +243,10 @@ def read_tree(
     ----------
     column : str, optional
         `path` or `topic`, whichever there is, if not given.
+    separator : str, optional
+        As in `read_topics`.
+    implied : bool
+        Add supertopics that are not listed, instead of rejecting the topics below them.
 
     Examples
     --------
@@ -215,13 +256,16 @@ def read_tree(
     >>> topics, rejected.reasons
     (['.', '.sport', '.sport.soccer'], ["supertopic of '.art.jazz' is unknown", "topic '.sport' again"])
     """
-    rows = _Rows(source)
+    rows = _Rows(source, form)
     column = column or ("path" if "path" in rows.table.column_names else "topic")
-    values = _paths(rows, column)
+    values = _paths(rows, column, separator)
     first_place = {value: row for row, value in reversed(list(enumerate(values)))}
     again = np.array([first_place[value] != row for row, value in enumerate(values)], bool)
     rows.reject(again, lambda row: f"topic {values[row]!r} again")
     known = {"."}
+    if implied:
+        for row in set(range(len(values))) - rows.reasons.keys():
+            known.update(_supertopics(values[row]))
     for row in sorted(set(range(len(values))) - rows.reasons.keys(), key=lambda row: values[row].count(".")):
         if values[row] == "." or (values[row].rpartition(".")[0] or ".") in known:
             known.add(values[row])
@@ -229,12 +273,36 @@ def read_tree(
     rows.reject(orphan, lambda row: f"supertopic of {values[row]!r} is unknown")
     good, rejected = rows.split(on_bad, "topics")
     kept = [value for value, usable in zip(values, good, strict=True) if usable]
-    return kept if "." in kept else [".", *kept], rejected
+    more = {above for value in kept for above in _supertopics(value)} if implied else {"."}
+    return sorted(more - set(kept)) + kept, rejected
 
 
-def _paths(rows: _Rows, column: str) -> list[Any]:
+def _supertopics(path: str) -> list[str]:
+    """All topics above one.
+
+    Examples
+    --------
+    >>> _supertopics(".a.b.c"), _supertopics(".")
+    (['.', '.a', '.a.b'], [])
+    """
+    names = path[1:].split(".") if path != "." else []
+    return ["." + ".".join(names[:depth]) for depth in range(len(names))]
+
+
+def _path(value: Any, separator: str) -> Any:
+    """A path written with another separator as ours; names may have dots, and spaces around them."""
+    if not isinstance(value, str):
+        return value
+    names = [name.strip().replace(".", "%2E" if separator != "." else ".") for name in value.split(separator)]
+    names = names[1:] if names and not names[0] else names
+    return "." + ".".join(names)
+
+
+def _paths(rows: _Rows, column: str, separator: str | None) -> list[Any]:
     """A column of topics, with those that are no paths rejected."""
     values: list[Any] = _column(rows.table, column).to_pylist()
+    if separator:
+        values = [_path(value, separator) for value in values]
     formed = [
         isinstance(v, str) and v.startswith(".") and (v == "." or all(v[1:].split("."))) for v in values
     ]
@@ -243,12 +311,15 @@ def _paths(rows: _Rows, column: str) -> list[Any]:
     return values
 
 
-def _table(source: Source, ragged: dict[int, str]) -> pa.Table:
+def _table(source: Source, ragged: dict[int, str], form: TextForm | None) -> pa.Table:
     import pyarrow as pa
 
     if isinstance(source, str | Path):
-        return read_table(Path(source), ragged)
-    return source if isinstance(source, pa.Table) else _of_pandas(source)
+        return read_table(Path(source), ragged, form)
+    if isinstance(source, pa.Table):
+        return source
+    # Polars' own conversion keeps NaN apart from what is missing.
+    return source.to_arrow() if hasattr(source, "to_arrow") else _of_pandas(source)
 
 
 def _of_pandas(frame: pd.DataFrame) -> pa.Table:

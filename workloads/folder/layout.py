@@ -33,6 +33,7 @@ from workloads.files.atomic import atomic_write
 from workloads.files.environment import versions
 from workloads.files.manifest import FORMAT, MANIFEST, read_manifest
 from workloads.files.manifest import write_manifest as _write_manifest
+from workloads.files.places import contents
 from workloads.generate.rows import BLOCK
 from workloads.generate.topic_ranges import last_below
 from workloads.generate.topics import depth
@@ -151,7 +152,7 @@ def read_subscriptions(path: Path, names: list[str]) -> tuple[Integers, Integers
     """Subscriber, ring ID, lows and highs of one file."""
     from pyarrow import parquet
 
-    table = parquet.read_table(path)
+    table = parquet.read_table(contents(path))
     lows, highs = (
         np.stack([table[f"{name}_{end}"].to_numpy() for name in names], axis=1) for end in ("low", "high")
     )
@@ -163,7 +164,7 @@ def read_range(path: Path, names: list[str], start: int, stop: int) -> list[NDAr
     from pyarrow import parquet
 
     groups = list(range(start // BLOCK, -(-stop // BLOCK)))
-    with parquet.ParquetFile(path) as file:
+    with parquet.ParquetFile(contents(path)) as file:
         table = file.read_row_groups(groups, columns=names)
     offset = start - start // BLOCK * BLOCK
     return [table[name].to_numpy()[offset : offset + stop - start] for name in names]

@@ -8,12 +8,12 @@ that it is done. The mark, `_complete.json`, holds the row counts; readers of Pa
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from sub2sub.errors import InputError
 from workloads.files.atomic import write_text
+from workloads.files.places import contents, remove
 
 __all__ = ["clear", "complete", "completed", "require", "verify"]
 
@@ -26,7 +26,7 @@ def verify(files: Sequence[Path], rows: Sequence[int]) -> None:
 
     for file, expected in zip(files, rows, strict=True):
         try:
-            found = parquet.read_metadata(file).num_rows
+            found = parquet.read_metadata(contents(file)).num_rows
         except FileNotFoundError:
             raise InputError(
                 f"{file}: a worker wrote it and it is not there: expected a folder that all workers share"
@@ -68,4 +68,4 @@ def require(folder: Path, what: str, command: str) -> dict[str, int]:
 def clear(*folders: Path) -> None:
     """Remove what earlier steps have left."""
     for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove(folder)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
+from workloads.files.places import load_array
 from workloads.folder.churn_table import churn_table
 from workloads.folder.layout import (
     ROWS_PER_FILE,
@@ -218,7 +219,7 @@ def _write_events(job: _Job, number: int, accepted: Integers) -> int:
             int(np.searchsorted(ends, start, "right")), int(np.searchsorted(ends, stop, "left")) + 1
         )
         before = int(ends[blocks[0]] - accepted[blocks[0]])
-        points = np.concatenate([np.load(_draft(job, block)) for block in blocks])[
+        points = np.concatenate([load_array(_draft(job, block)) for block in blocks])[
             start - before : stop - before
         ]
     else:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
+from workloads.files.places import contents, load_array
 from workloads.folder.layout import (
     ROWS_PER_FILE,
     Workload,
@@ -118,7 +119,9 @@ def _cuts(files: list[Path], arcs: int) -> Integers:
     """Sequence IDs that cut the subscribers into arcs of about the same number."""
     from pyarrow import parquet
 
-    columns = [parquet.read_table(file, columns=["ring_id"])["ring_id"].to_numpy() for file in files]
+    columns = [
+        parquet.read_table(contents(file), columns=["ring_id"])["ring_id"].to_numpy() for file in files
+    ]
     sampled = [column[:: max(1, len(column) // _SAMPLED)] for column in columns]
     known: Integers = np.sort(np.concatenate(sampled)) if sampled else np.zeros(0, np.int64)
     return np.unique(known[np.arange(1, arcs) * len(known) // max(1, arcs)]) if len(known) else known
@@ -194,7 +197,7 @@ def _list_arc(job: _Job, begins: Integers, number: int) -> int:
 
     subscriber, ring_id, index = _arc(job, begins, number)
     events, arc = job.of(number)
-    counts = np.load(job.counts(number))
+    counts = load_array(job.counts(number))
     totals = np.zeros(len(events), np.int64)
     totals[index.order] = counts.sum(axis=0)
     ends = np.cumsum(totals)
@@ -224,6 +227,6 @@ def _next_first(job: _Job, number: int, arc: int, there: NDArray[np.bool_]) -> I
         missing = there & (found < 0)
         if not missing.any():
             break
-        first = np.load(job.first(number - arc + (arc + step) % job.arcs))
+        first = load_array(job.first(number - arc + (arc + step) % job.arcs))
         found[missing] = first[missing]
     return found[there]

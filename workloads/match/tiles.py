@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workloads.files.atomic import atomic_write
+from workloads.files.places import load_array
 from workloads.folder.layout import (
     ROWS_PER_FILE,
     Workload,
@@ -133,7 +134,7 @@ def _add_tiles(folder: Path, tiles: Tiles, number: int) -> int:
         events, _ = tiles.of(tile)
         first, last = max(start, events.start), min(stop, events.stop)
         if first < last:
-            counts[first - start : last - start] += np.load(_tile(folder, tile), mmap_mode="r")[
+            counts[first - start : last - start] += load_array(_tile(folder, tile))[
                 first - events.start : last - events.start
             ]
     write_part(

@@ -1,4 +1,4 @@
-"""Figures of statistics: how long rings are, and what many runs came to, with the intervals of their means.
+"""Figures of what many runs came to, with the intervals of their means, and what all figures share.
 
 Colours are those of Okabe and Ito, which stay apart for colour-blind eyes; dashes repeat what they say.
 """
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
 
-__all__ = ["draw_ring_lengths", "draw_runs"]
+__all__ = ["COLOURS", "DASHES", "draw_lengths", "draw_runs", "figure"]
 
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_DASHES = ("-", "--", ":", "-.", "-", "--", ":")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES = ("-", "--", ":", "-.", "-", "--", ":")
 _STYLE: dict[str, Any] = {
     "font.size": 11, "axes.titlesize": 12, "axes.grid": True, "grid.color": "#dddddd", "axes.axisbelow": True,
     "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False, "lines.linewidth": 1.7,
@@ -29,7 +29,7 @@ _STYLE: dict[str, Any] = {
 
 
 @contextmanager
-def _figure(path: Path, panels: int = 1) -> Iterator[Sequence[Axes]]:
+def figure(path: Path, panels: int = 1) -> Iterator[Sequence[Axes]]:
     """Panels side by side to draw on, written to `path` at the end of the block."""
     import matplotlib
 
@@ -47,18 +47,11 @@ def _figure(path: Path, panels: int = 1) -> Iterator[Sequence[Axes]]:
             plt.close(figure)
 
 
-def draw_ring_lengths(lengths: pa.Table, path: Path) -> None:
+def draw_lengths(axes: Axes, length: Any, events: Any, number: int, label: str = "") -> None:
     """Draw the share of events whose ring is at least so long, on logarithmic axes."""
-    length, events = lengths["length"].to_numpy(), lengths["events"].to_numpy()
-    with _figure(path) as (axes,):
-        _lengths(axes, length, events, 0)
-        axes.set_title(f"{events.sum():,} events: rings of {length.min():,} to {length.max():,} subscribers")
-
-
-def _lengths(axes: Axes, length: Any, events: Any, number: int, label: str = "") -> None:
     at_least = 1.0 - (np.cumsum(events) - events) / events.sum()
     shown = length > 0
-    look: dict[str, Any] = {"color": _COLOURS[number], "linestyle": _DASHES[number], "label": label}
+    look: dict[str, Any] = {"color": COLOURS[number], "linestyle": DASHES[number], "label": label}
     axes.step(length[shown], 100 * at_least[shown], where="pre", **look)
     axes.set(yscale="log", ylabel="events with such a ring\nor a longer one (%)")
     axes.yaxis.set_major_formatter("{x:g}")
@@ -77,7 +70,7 @@ def draw_runs(tables: Mapping[str, pa.Table], out: Path) -> list[Path]:
     for name, (draw, panels) in _FIGURES.items():
         if name in tables and tables[name].num_rows:
             path = out / f"{name}.png"
-            with _figure(path, panels) as axes:
+            with figure(path, panels) as axes:
                 draw(axes, tables)
             drawn.append(path)
     return drawn
@@ -87,18 +80,18 @@ def _groups(table: pa.Table, axes: Axes) -> list[tuple[int, str, Any]]:
     """Number, name and rows (a pandas frame) of the groups that one figure has colours for."""
     frame = table.to_pandas()
     names = list(dict.fromkeys(frame["group"]))
-    if len(names) > len(_COLOURS):
-        axes.set_title(f"the first {len(_COLOURS)} of {len(names)} groups")
+    if len(names) > len(COLOURS):
+        axes.set_title(f"the first {len(COLOURS)} of {len(names)} groups")
     return [
-        (number, name, frame[frame["group"] == name]) for number, name in enumerate(names[: len(_COLOURS)])
+        (number, name, frame[frame["group"] == name]) for number, name in enumerate(names[: len(COLOURS)])
     ]
 
 
 def _band(axes: Axes, x: str, rows: Any, number: int, label: str, scale: float = 1.0) -> None:
     """The mean over runs, and its interval where there are several; nothing drawn here is below 0."""
-    colour = _COLOURS[number]
+    colour = COLOURS[number]
     runs = f" ({int(rows['runs'].max())} runs)" if len(rows) else ""
-    look: dict[str, Any] = {"color": colour, "linestyle": _DASHES[number], "label": label + runs}
+    look: dict[str, Any] = {"color": colour, "linestyle": DASHES[number], "label": label + runs}
     if len(rows) == 1:
         look["marker"] = "o"
     axes.plot(rows[x], scale * rows["mean"], **look)
@@ -122,7 +115,7 @@ def _per_cycle(name: str, metrics: Mapping[str, str]) -> Callable[[Sequence[Axes
 
 def _draw_lengths(panels: Sequence[Axes], tables: Mapping[str, pa.Table]) -> None:
     for number, group, rows in _groups(tables["lengths"], panels[0]):
-        _lengths(panels[0], rows["length"].to_numpy(), rows["events"].to_numpy(), number, group)
+        draw_lengths(panels[0], rows["length"].to_numpy(), rows["events"].to_numpy(), number, group)
     panels[0].legend(fontsize=9)
 
 

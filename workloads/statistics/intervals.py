@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from workloads.spark.tasks import collect
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["intervals", "quoted", "read_runs"]
+
+_SHARES = ("links", "complete", "hit_ratio", "r2")
 
 
 def quoted(name: str) -> str:
@@ -61,8 +64,8 @@ def intervals(
     Returns
     -------
     pyarrow Table
-        The columns `by`, `metric`, `runs`, `mean`, `low` and `high` (Student's interval for the mean; empty
-        for a single run), `least` and `greatest`.
+        The columns `by`, `metric`, `runs`, `mean`, `low` and `high` (Student's interval for the mean, cut off
+        at 0 where no run is below it and at 1 for shares; empty for a single run), `least` and `greatest`.
     """
     import pyarrow as pa
     from scipy import special
@@ -94,6 +97,14 @@ def intervals(
     deviation = table["deviation"].to_numpy().astype(np.float64)
     reach = special.stdtrit(np.maximum(runs - 1, 1), 0.5 + confidence / 2) * deviation / np.sqrt(runs)
     single = runs < 2
-    table = table.append_column("low", pa.array(mean - reach, mask=single))
-    table = table.append_column("high", pa.array(mean + reach, mask=single))
+    least, share = table["least"].to_numpy(), _are_shares(table["metric"].to_pylist())
+    low = np.where(least >= 0, np.maximum(mean - reach, 0.0), mean - reach)
+    high = np.where(share, np.minimum(mean + reach, 1.0), mean + reach)
+    table = table.append_column("low", pa.array(low, mask=single))
+    table = table.append_column("high", pa.array(high, mask=single))
     return table.select([*by, "metric", "runs", "mean", "low", "high", "least", "greatest"])
+
+
+def _are_shares(metrics: Sequence[str]) -> NDArray[np.bool_]:
+    """Which metrics cannot exceed 1, by their names."""
+    return np.array([name in _SHARES or name.endswith(("_ratio", "_share")) for name in metrics], bool)

@@ -36,6 +36,7 @@ from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
 from workloads.files.digests import digest, file_digest
 from workloads.files.manifest import State, begin_manifest, write_manifest
+from workloads.files.places import contents
 from workloads.spark import packages
 from workloads.spark.tasks import StageProgress, run_numbers
 
@@ -173,7 +174,7 @@ def results(out: Path, keys: Collection[str]) -> pa.Table:
 
     empty = pa.schema([("run", pa.string()), ("error", pa.string())]).empty_table()
     paths = [out / "runs" / f"{key}.parquet" for key in sorted(keys)]
-    tables = [parquet.read_table(path) for path in paths if path.exists()]
+    tables = [parquet.read_table(contents(path)) for path in paths if path.exists()]
     return pa.concat_tables([empty, *tables], promote_options="permissive")
 
 

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from workloads.files.digests import file_digest
 from workloads.spark import packages
 
@@ -45,6 +43,18 @@ def test_packages_are_unpacked_once_and_bring_their_experiments(tmp_path: Path) 
     assert folder.stat().st_mtime == 1  # not written again
 
 
+def test_kernels_that_one_job_compiled_are_there_for_the_next(tmp_path: Path) -> None:
+    archive, cache = packages.archive(tmp_path), tmp_path / "cache"
+    code = """
+import numpy as np
+from workloads.statistics.peers import overlapping
+box = np.zeros((1, 1))
+overlapping(box, box, box[0], box[0])
+print(sum(overlapping.stats.cache_hits.values()))
+"""
+    assert [start(archive, cache, code) for _ in range(2)] == [["0"], ["1"]]
+
+
 def test_several_workers_may_unpack_at_the_same_time(tmp_path: Path) -> None:
     archive, cache = packages.archive(tmp_path), tmp_path / "cache"
     environment = os.environ | {"PYTHONPATH": str(archive), "XDG_CACHE_HOME": str(cache)}
@@ -54,7 +64,7 @@ def test_several_workers_may_unpack_at_the_same_time(tmp_path: Path) -> None:
     assert [path.name for path in (cache / "sub2sub").glob("packages-*")] == [f"packages-{packages.digest()}"]
 
 
-def test_the_digest_is_of_what_the_files_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_digest_is_of_what_the_files_say(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).write_text("one")
     before = file_digest(tmp_path / "a")

@@ -60,10 +60,11 @@ def make_run(tmp_path: Path) -> MakeRun:
     return make
 
 
-def by_scipy(values: Any) -> tuple[float, float, float]:
+def by_scipy(values: Any, most: float = np.inf) -> tuple[float, float, float]:
+    """Mean and Student's interval, of quantities that are at least 0 and at most `most`."""
     sample = np.asarray(values, float)
     low, high = stats.t.interval(0.95, len(sample) - 1, sample.mean(), stats.sem(sample))
-    return float(sample.mean()), float(low), float(high)
+    return float(sample.mean()), max(0.0, float(low)), min(most, float(high))
 
 
 def cell(table: pa.Table, **keys: object) -> tuple[float, float, float]:
@@ -96,13 +97,26 @@ def test_means_over_runs_have_students_interval(tmp_path: Path, spark: Any) -> N
     assert "| 1 | spam | 6 |" in (out / "statistics.md").read_text()
 
 
+def test_intervals_stay_within_what_a_quantity_can_be(spark: Any) -> None:
+    values = [("a", 1.0, 0.0, 1.0, -1.0), ("b", 0.9, 0.1, 3.0, 1.0), ("c", 0.2, 0.0, 2.0, 9.0)]
+    frame = spark.createDataFrame(values, ["run", "hit_ratio", "spam", "hops", "gain"])
+    found = {
+        row["metric"]: row for row in intervals(frame, [], ["hit_ratio", "spam", "hops", "gain"]).to_pylist()
+    }
+    assert (found["hit_ratio"]["high"], found["spam"]["low"], found["hops"]["low"]) == (1.0, 0.0, 0.0)
+    assert found["hops"]["high"] == pytest.approx(by_scipy([1, 3, 2])[2])
+    assert found["gain"]["low"] < -1.0
+
+
 def test_runs_are_described_by_what_their_tables_say(make_run: MakeRun, spark: Any) -> None:
     folders = [make_run(f"seed {seed}", seed) for seed in range(5)]
     found = describe_runs(spark, find_runs([folders[0].parent]))
     read = {name: [parquet.read_table(f / f"{name}.parquet").to_pandas() for f in folders]
             for name in ("rings", "events", "load")}  # fmt: skip
     complete = [table.loc[table["cycle"] == 2, "complete"].item() for table in read["rings"]]
-    assert cell(found["completeness"], cycle=2, metric="complete") == pytest.approx(by_scipy(complete))
+    assert cell(found["completeness"], cycle=2, metric="complete") == pytest.approx(
+        by_scipy(complete, most=1)
+    )
     last = [table[table["cycle"] == 2] for table in read["events"]]
     hops = [table.loc[table["matches"] == 5, "hops"].mean() for table in last]
     assert cell(found["hops"], length=5) == pytest.approx(by_scipy([x for x in hops if not np.isnan(x)]))
@@ -118,7 +132,7 @@ def test_runs_are_described_by_what_their_tables_say(make_run: MakeRun, spark: A
     assert cell(found["load"], quantile=0.9, metric="sent") == pytest.approx(by_scipy(loads))
     assert cell(found["traffic"], layer="ring", metric="bytes_per_peer")[0] == 20.0
     finals = [json.loads((f / "manifest.json").read_text())["final"]["hit_ratio"] for f in folders]
-    assert cell(found["final"], metric="hit_ratio") == pytest.approx(by_scipy(finals))
+    assert cell(found["final"], metric="hit_ratio") == pytest.approx(by_scipy(finals, most=1))
     assert set(found["final"]["metric"].to_pylist()) == {"hit_ratio", "spam"}
     assert "hops_mean" not in found["deliveries"]["metric"].to_pylist()  # NaN in every run
 

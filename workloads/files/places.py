@@ -1,0 +1,182 @@
+"""Folders by address: paths of this machine, `file://`, and object stores that Arrow can reach (`s3://`, `s3a://`).
+
+`place` gives a `Path` for what is on this machine and a `Remote` for what is not: the part of `Path` that
+folders of results are read and written with, over Arrow's file systems. A remote file is written to a
+temporary one first and then put in its place by one request, so it too is there whole or not at all.
+
+Credentials and the region of an S3 store are looked for where Amazon's tools look for them; the address of
+another store than Amazon's is AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL. Workers need them as well
+(`--conf spark.executorEnv.AWS_ENDPOINT_URL=...`).
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import unquote, urlsplit
+
+from sub2sub.errors import InputError
+
+if TYPE_CHECKING:
+    from pyarrow import fs
+
+__all__ = ["Remote", "contents", "load_array", "place", "remove"]
+
+_KNOWN = "a path, file://, s3:// or s3a://"
+
+
+def place(address: str | Path) -> Path:
+    """The folder or file at an address.
+
+    Examples
+    --------
+    >>> place("file:///data/w"), place("w/events").name
+    (PosixPath('/data/w'), 'events')
+    >>> str(place("s3a://bucket/w") / "events")
+    's3://bucket/w/events'
+    """
+    if isinstance(address, Path) or not re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://", address):
+        return Path(address)
+    scheme, host, path, *_ = urlsplit(address)
+    if scheme == "file":
+        if host not in ("", "localhost"):
+            raise InputError(f"{address}: expected file:///PATH on this machine")
+        return Path(unquote(path))
+    if scheme in ("s3", "s3a"):
+        if not host:
+            raise InputError(f"{address}: expected s3://BUCKET/PATH")
+        # All that is done with it below is what both have.
+        return cast(Path, Remote("/".join(part for part in (host, *path.split("/")) if part)))
+    raise InputError(f"{address}: expected {_KNOWN}")
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A folder or file of an S3 store, by bucket and key; what `Path` does, as far as it is needed."""
+
+    key: str
+
+    def __truediv__(self, name: str | Path) -> Remote:
+        return Remote(f"{self.key}/{name}")
+
+    def __str__(self) -> str:
+        return f"s3://{self.key}"
+
+    def __lt__(self, other: Remote) -> bool:
+        return self.key < other.key
+
+    @property
+    def name(self) -> str:
+        """The last part."""
+        return self.key.rpartition("/")[2]
+
+    @property
+    def stem(self) -> str:
+        """The last part, without its suffix."""
+        return Path(self.name).stem
+
+    @property
+    def suffix(self) -> str:
+        """What the last part ends with, from its last dot on."""
+        return Path(self.name).suffix
+
+    @property
+    def parent(self) -> Remote:
+        """The folder it is in."""
+        return Remote(self.key.rpartition("/")[0])
+
+    def resolve(self) -> Remote:
+        """Itself: it is the same from everywhere."""
+        return self
+
+    def exists(self) -> bool:
+        """Whether there is such a file, or any below it."""
+        from pyarrow import fs
+
+        return bool(_store().get_file_info(self.key).type != fs.FileType.NotFound)
+
+    def is_dir(self) -> bool:
+        """Whether there are files below it."""
+        from pyarrow import fs
+
+        return bool(_store().get_file_info(self.key).type == fs.FileType.Directory)
+
+    def is_file(self) -> bool:
+        """Whether there is such a file."""
+        return self.exists() and not self.is_dir()
+
+    def iterdir(self) -> Iterator[Remote]:
+        """What is in the folder; nothing where there is none."""
+        from pyarrow import fs
+
+        for found in _store().get_file_info(fs.FileSelector(self.key, allow_not_found=True)):
+            yield Remote(found.path)
+
+    def glob(self, pattern: str) -> Iterator[Remote]:
+        """What in the folder itself has a name of that pattern."""
+        return (found for found in self.iterdir() if Path(found.name).match(pattern))
+
+    def mkdir(self, parents: bool = False, exist_ok: bool = False) -> None:
+        """Do nothing: folders come with their files."""
+
+    def read_bytes(self) -> bytes:
+        """All of a file."""
+        with _store().open_input_file(self.key) as file:
+            return bytes(file.read())
+
+    def read_text(self, encoding: str = "utf-8") -> str:
+        """All of a file, as text."""
+        return self.read_bytes().decode(encoding)
+
+    def unlink(self, missing_ok: bool = False) -> None:
+        """Delete a file."""
+        if self.exists() or not missing_ok:
+            _store().delete_file(self.key)
+
+    def put(self, file: Path) -> None:
+        """Write the content of a file of this machine here: there whole once all of it has arrived."""
+        with file.open("rb") as source, _store().open_output_stream(self.key) as sink:
+            shutil.copyfileobj(source, sink, 2**23)
+
+    def remove(self) -> None:
+        """Delete the folder."""
+        if self.exists():
+            _store().delete_dir(self.key)
+
+
+@cache
+def _store() -> fs.FileSystem:
+    from pyarrow import fs
+
+    address = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    return fs.S3FileSystem(endpoint_override=address, region=region, request_timeout=120, connect_timeout=30)
+
+
+def contents(path: Path) -> Any:
+    """What Arrow's readers take for a file: its path here, or an open file of a store."""
+    return _store().open_input_file(path.key) if isinstance(path, Remote) else path
+
+
+def load_array(path: Path) -> Any:
+    """The array in a .npy file, of this machine's only as far as it is looked at."""
+    import numpy as np
+
+    return (
+        np.load(io.BytesIO(path.read_bytes())) if isinstance(path, Remote) else np.load(path, mmap_mode="r")
+    )
+
+
+def remove(folder: Path) -> None:
+    """Delete a folder, if there is one."""
+    if isinstance(folder, Remote):
+        folder.remove()
+    else:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,78 @@
+"""On how many rings each subscriber is, and how many successors it has there.
+
+`list_rings` puts a subscriber into the files of one arc only, so an arc is a task of its own: its loads go to
+a file, and only the number of subscribers with each load comes back.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workloads.files.places import contents
+from workloads.folder.layout import Workload, part, parts, write_part
+from workloads.folder.steps import clear, complete, require
+from workloads.spark.tasks import run_tasks
+from workloads.statistics.spread import Spread
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+__all__ = ["ring_loads"]
+
+QUANTITIES = ("rings", "successors")
+
+
+def ring_loads(workload: Workload, out: Path, spark: SparkSession | None = None) -> dict[str, Spread]:
+    """Write the loads of subscribers to a folder; how they are spread, those on no ring included.
+
+    Columns: subscriber, rings, successors (distinct ones), all int64; subscribers on no ring are left out.
+    """
+    import pyarrow as pa
+
+    folder = workload.folder.resolve() / "rings"
+    files = sorted(require(folder, "rings", "sub2sub workload match --rings"))
+    arcs = len(files) // max(1, len(parts(folder, workload.events)))
+    clear(out)
+    schema = pa.schema(
+        [("arc", pa.int64()), ("quantity", pa.string()), ("value", pa.int64()), ("subscribers", pa.int64())]
+    )
+    task = partial(_arc_loads, folder, files, arcs, out.resolve(), schema)
+    found = run_tasks(spark, arcs, task, schema).to_pandas()
+    spreads, written = {}, [0] * arcs
+    for quantity in QUANTITIES:
+        rows = found[found["quantity"] == quantity]
+        written = [int(rows.loc[rows["arc"] == arc, "subscribers"].sum()) for arc in range(arcs)]
+        none = workload.subscribers - sum(written)
+        values = np.append(rows["value"].to_numpy(np.float64), 0.0)
+        weights = np.append(rows["subscribers"].to_numpy(np.float64), float(none))
+        there = Spread(values, weights, float(values @ weights))
+        spreads[quantity] = Spread.together([there]) if none else Spread.together([_without_last(there)])
+    complete(out, [part(out, arc) for arc in range(arcs)], written)
+    return spreads
+
+
+def _without_last(spread: Spread) -> Spread:
+    return Spread(spread.values[:-1], spread.weights[:-1], spread.total)
+
+
+def _arc_loads(folder: Path, files: list[str], arcs: int, out: Path, schema: pa.Schema, arc: int) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    columns = ["subscriber", "successor"]
+    tables = [parquet.read_table(contents(folder / name), columns=columns) for name in files[arc::arcs]]
+    grouped = pa.concat_tables(tables).group_by("subscriber")
+    counted = grouped.aggregate([("successor", "count"), ("successor", "count_distinct")])
+    loads = counted.rename_columns(["subscriber", *QUANTITIES]).sort_by("subscriber")
+    write_part(part(out, arc), loads)
+    pieces = []
+    for quantity in QUANTITIES:
+        value, subscribers = np.unique(loads[quantity].to_numpy(), return_counts=True)
+        own = [pa.repeat(arc, len(value)), pa.repeat(quantity, len(value)), value, subscribers]
+        pieces.append(pa.Table.from_arrays([pa.array(column) for column in own], schema=schema))
+    return pa.concat_tables(pieces)

@@ -1,0 +1,130 @@
+"""Whom a sample of peers overlaps, and the ring links that they need.
+
+A peer's links are what ring selection (Figure 3 of Sub-2-Sub) keeps of everybody it overlaps, so they are the
+links of a converged overlay. Going through those it overlaps by their distance on the ring, nothing is
+kept any more once the peer's box is covered: in a large population that is after a few hundred of many
+thousands. What is chosen of everybody is what is chosen of those chosen file by file, so files are tasks of
+their own and nobody else has to be remembered.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub import select_ring
+from sub2sub.kernels.compilation import kernel
+from workloads.folder.layout import ROWS_PER_FILE, Workload, parts, read_subscriptions
+from workloads.spark.tasks import run_tasks
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+__all__ = ["peer_sample"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Box = tuple[Floats, Floats, int]  # low, high, ring ID
+
+_FIRST_LOOK = 512  # of the nearest, before asking whether they cover the box
+
+
+def peer_sample(workload: Workload, peers: int = 100, spark: SparkSession | None = None) -> pa.Table:
+    """Overlapping subscribers and ring links of evenly spaced peers: subscriber, overlaps, links (int64)."""
+    import pyarrow as pa
+
+    spaced = np.linspace(0, workload.subscribers - 1, min(peers, workload.subscribers))
+    sampled: Integers = np.unique(spaced.astype(np.int64))
+    files = parts(workload.folder.resolve() / "subscriptions", workload.subscribers)
+    own = _rows_of(files, workload.names, sampled)
+    schema = pa.schema(
+        [("peer", pa.int64()), ("overlaps", pa.int64()),
+         ("ring_id", pa.list_(pa.int64())), ("ends", pa.list_(pa.float64()))]
+    )  # fmt: skip
+    task = partial(_candidates, files, workload.names, own, schema)
+    found = run_tasks(spark, len(files) if own else 0, task, schema).to_pandas()
+    rows = []
+    for peer, pieces in found.groupby("peer"):
+        ids, ends = (np.concatenate(pieces[name].tolist()) for name in ("ring_id", "ends"))
+        lows, highs = np.split(ends.reshape(len(ids), 2 * len(workload.names)), 2, axis=1)
+        chosen = _chosen(own[int(peer)], lows, highs, ids)
+        rows.append((peer, pieces["overlaps"].sum(), len(chosen)))
+    columns = np.array(rows, np.int64).reshape(-1, 3).T
+    return pa.table(dict(zip(("subscriber", "overlaps", "links"), columns, strict=True)))
+
+
+def _rows_of(files: list[Path], names: list[str], sampled: Integers) -> dict[int, Box]:
+    """Low, high and ring ID of some subscribers."""
+    own: dict[int, Box] = {}
+    for number in np.unique(sampled // ROWS_PER_FILE).tolist():
+        subscriber, ring_id, lows, highs = read_subscriptions(files[number], names)
+        for peer in sampled[sampled // ROWS_PER_FILE == number].tolist():
+            row = peer - int(subscriber[0])
+            own[peer] = (lows[row], highs[row], int(ring_id[row]))
+    return own
+
+
+def _candidates(
+    files: list[Path], names: list[str], own: dict[int, Box], schema: pa.Schema, number: int
+) -> pa.Table:
+    """How many subscribers in a file each sampled peer overlaps, and those it would choose of them."""
+    import pyarrow as pa
+
+    subscriber, ring_id, lows, highs = read_subscriptions(files[number], names)
+    rows = []
+    for peer, (low, high, own_id) in own.items():
+        near = overlapping(lows, highs, low, high)
+        near = near[subscriber[near] != peer]
+        kept = near[_chosen((low, high, own_id), lows[near], highs[near], ring_id[near])]
+        ends = np.concatenate([lows[kept], highs[kept]], axis=1)
+        rows.append({"peer": peer, "overlaps": len(near), "ring_id": ring_id[kept], "ends": ends.ravel()})
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+@kernel
+def overlapping(lows, highs, low, high):
+    """Rows of the closed boxes that have a point in common with one."""
+    found = np.empty(lows.shape[0], np.int64)
+    count = 0
+    for row in range(lows.shape[0]):
+        near = True
+        for axis in range(lows.shape[1]):
+            near &= (lows[row, axis] <= high[axis]) & (highs[row, axis] >= low[axis])
+        found[count] = row
+        count += near
+    return found[:count].copy()
+
+
+def _chosen(own: Box, lows: Floats, highs: Floats, ids: Integers) -> Integers:
+    """Rows of the candidates that ring selection keeps."""
+    low, high, own_id = own
+    up = np.argsort(ids.astype(np.uint64) - np.uint64(own_id), kind="stable")
+    box = (low, high, own_id)
+    return np.union1d(_side(box, lows, highs, ids, up, True), _side(box, lows, highs, ids, up[::-1], False))
+
+
+def _side(own: Box, lows: Floats, highs: Floats, ids: Integers, order: Integers, upward: bool) -> Integers:
+    """Rows kept in one direction, looking at twice as many of the nearest until they cover the box."""
+    low, high, own_id = own
+    # A candidate like the peer itself, behind all others: kept unless they cover the box.
+    last = np.uint64((own_id - 1 if upward else own_id + 1) % 2**64)
+    look = _FIRST_LOOK
+    while True:
+        seen = order[:look]
+        numbers = ids[seen].astype(np.uint64)
+        whole = look >= len(order) or last in numbers
+        if whole:
+            seen, numbers = order, ids[order].astype(np.uint64)
+            boxes = lows[seen], highs[seen], numbers
+        else:
+            boxes = np.vstack([lows[seen], low]), np.vstack([highs[seen], high]), np.append(numbers, last)
+        found = select_ring(low, high, own_id, *boxes)
+        kept = found.successors if upward else found.predecessors
+        if whole or not (kept == len(seen)).any():
+            return seen[kept]
+        look *= 4

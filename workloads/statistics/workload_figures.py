@@ -1,0 +1,134 @@
+"""Figures of a workload: ring lengths, widths, interest, overlaps and links, loads, regions, topics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workloads.statistics.figures import COLOURS, DASHES, draw_lengths, figure
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+
+__all__ = ["draw_workload"]
+
+
+def draw_workload(tables: Mapping[str, pa.Table], out: Path) -> list[Path]:
+    """Draw what there is of a workload's tables into a folder; the paths of the figures."""
+    drawn = []
+    for name, (draw, panels) in _FIGURES.items():
+        if name in tables and tables[name].num_rows:
+            path = out / f"{'overlaps-and-links' if name == 'peers' else name}.png"
+            with figure(path, panels) as axes:
+                draw(axes, tables[name])
+            drawn.append(path)
+    return drawn
+
+
+def _draw_ring_lengths(panels: Sequence[Axes], table: pa.Table) -> None:
+    length, events = table["length"].to_numpy(), table["events"].to_numpy()
+    draw_lengths(panels[0], length, events, 0)
+    panels[0].set_title(f"{events.sum():,} events: rings of {length.min():,} to {length.max():,} subscribers")
+
+
+def _look(number: int, label: str = "") -> dict[str, Any]:
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "linestyle": DASHES[number % len(DASHES)],
+        "label": label,
+    }
+
+
+def _at_most(axes: Axes, values: Any, weights: Any, number: int, label: str = "") -> None:
+    """The share of the rows with a value of at most x, in per cent."""
+    order = np.argsort(values)
+    share = 100 * np.cumsum(weights[order]) / weights.sum()
+    axes.step(
+        np.append(values[order][:1], values[order]),
+        np.append(0.0, share),
+        where="post",
+        **_look(number, label),
+    )
+    axes.set_ylim(-2, 102)
+
+
+def _draw_widths(panels: Sequence[Axes], table: pa.Table) -> None:
+    frame = table.to_pandas()
+    for number, (name, rows) in enumerate(frame.groupby("attribute", sort=False)):
+        span = max(float(rows["width"].max()), 1e-300)
+        widths, weights = (rows[column].to_numpy() for column in ("width", "subscriptions"))
+        _at_most(panels[0], widths / span, weights, number, f"{name} (100 % is {span:.4g})")
+    panels[0].set(
+        xlabel="width of the range, of the widest (%)",
+        ylabel="subscriptions with this width\nor a smaller one (%)",
+    )
+    panels[0].xaxis.set_major_formatter(lambda x, _: f"{100 * x:g}")
+    panels[0].legend(fontsize=9)
+
+
+def _draw_density(panels: Sequence[Axes], table: pa.Table) -> None:
+    frame = table.to_pandas()
+    for number, (name, rows) in enumerate(frame.groupby("attribute", sort=False)):
+        x = rows["value"].to_numpy()
+        span = max(float(np.ptp(x)), 1e-300)
+        label = f"{name}: {x[0]:.4g} to {x[-1]:.4g}"
+        panels[0].plot(100 * (x - x[0]) / span, 100 * rows["share"], **_look(number, label))
+    panels[0].set(
+        xlabel="place on the attribute's axis (%)", ylabel="subscriptions whose range\nholds the value (%)"
+    )
+    panels[0].set_ylim(bottom=0)
+    panels[0].legend(fontsize=9)
+
+
+def _draw_peers(panels: Sequence[Axes], table: pa.Table) -> None:
+    titles = {"overlaps": "subscribers that a peer overlaps", "links": "ring links that a peer needs"}
+    for axes, (name, title) in zip(panels, titles.items(), strict=True):
+        values = table[name].to_numpy().astype(np.float64)
+        _at_most(axes, values, np.ones(len(values)), 0)
+        axes.set(xlabel=title, ylabel=f"of {len(values)} sampled peers (%)")
+
+
+def _draw_loads(panels: Sequence[Axes], table: pa.Table) -> None:
+    rings, subscribers = table["rings"].to_numpy().astype(np.float64), table["subscribers"].to_numpy()
+    _at_most(panels[0], rings, subscribers, 0)
+    panels[0].set(xlabel="rings that a subscriber is on", ylabel="subscribers on so many\nor fewer (%)")
+    panels[0].set_xscale("symlog", base=2)
+    panels[0].xaxis.set_major_formatter("{x:g}")
+
+
+def _draw_regions(panels: Sequence[Axes], table: pa.Table) -> None:
+    members, regions = np.unique(table["members"].to_numpy(), return_counts=True)
+    _at_most(panels[0], members.astype(np.float64), regions, 0)
+    panels[0].set(xlabel="members of a region", ylabel="regions with so many\nor fewer (%)")
+    panels[0].set_title(f"{table.num_rows:,} minimal regions")
+
+
+def _draw_topics(panels: Sequence[Axes], table: pa.Table) -> None:
+    frame = table.to_pandas().groupby("depth")[["subscribers", "events"]].sum()
+    for number, name in enumerate(("subscribers", "events")):
+        total = max(1, int(frame[name].sum()))
+        panels[0].bar(
+            frame.index + 0.4 * number - 0.2,
+            100 * frame[name] / total,
+            0.4,
+            color=COLOURS[number],
+            label=name,
+        )
+    panels[0].set(xlabel="depth of the topic (0: the root)", ylabel="share (%)")
+    panels[0].locator_params(axis="x", integer=True)
+    panels[0].legend(fontsize=9)
+
+
+_FIGURES: dict[str, tuple[Callable[[Sequence[Axes], Any], None], int]] = {
+    "ring-lengths": (_draw_ring_lengths, 1),
+    "widths": (_draw_widths, 1),
+    "density": (_draw_density, 1),
+    "peers": (_draw_peers, 2),
+    "ring-loads": (_draw_loads, 1),
+    "regions": (_draw_regions, 1),
+    "topics": (_draw_topics, 1),
+}
