@@ -7,7 +7,7 @@ from hierarchy.hpmcast.membership.exact import exact_knowledge, spread_interest
 from hierarchy.hpmcast.membership.layer import Membership
 from hierarchy.hpmcast.membership.overlay import Hierarchy
 from hierarchy.hpmcast.population import Population
-from hierarchy.hpmcast.settings import Condensation, Gossip, Upkeep
+from hierarchy.hpmcast.settings import Condensation, Gossip, Reading, Upkeep
 from hierarchy.hpmcast.views import Knowledge, Views
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Membership",
     "Multicast",
     "Population",
+    "Reading",
     "Upkeep",
     "Views",
     "disseminate",

@@ -12,7 +12,8 @@ Read differently from the paper:
 - The levels are walked from l down to 1 within one round (Figure 6, line 5), so an event that has had
   its rounds at one level is gossiped at the next in the same round.
 - |view| R (lines 27 and 35) is the number of entries of the view: also right at level 1, where
-  a line is one participant, and for subsystems with fewer than R participants (Section 5.1.2 allows it).
+  a line is one participant, and for subsystems with fewer than R participants (Section 5.1.2 allows it). Both
+  lines as printed are settings (`hierarchy.hpmcast.settings.Reading`); Figure 8 needs line 27 as printed.
 - Loss and crash terms, left out of Figure 6 for simplicity, are in the number of rounds (equation 9).
 - The audience threshold D (Section 5.4.2) is not applied where nobody at all is interested.
 - Crashed participants are crashed from the start.
@@ -50,6 +51,7 @@ class _Rules(NamedTuple):
     loss: float
     crash: float
     retries: int
+    lowest: float  # what the size of a view of level 1 is multiplied by
 
 
 class _Audience(NamedTuple):
@@ -109,6 +111,8 @@ def _choose(key, k, size, skip, chosen):
 def _rounds(views, rules, level, x, prob):
     row = views.row[level - 1, x]
     size = np.float64(views.start[row + 1] - views.start[row])
+    if level == 1:
+        size *= rules.lowest
     return pittel_rounds(size * prob, rules.fanout * prob, rules.loss, rules.crash, rules.constant)
 
 
@@ -234,6 +238,9 @@ def disseminate(
     _audience(views.start, views.line, hit, settings.audience, audience.wanted, audience.share)
     if shares is not None:
         audience.share[views.row] = np.asarray(shares, np.float64)[:, None]
+    times, divided = settings.lowest
+    if divided > 1:
+        audience.share[np.unique(views.row[0])] /= divided
     # Plain floats, whatever a caller wrote: another type would be another kernel to compile.
     rules = _Rules(
         settings.fanout,
@@ -241,6 +248,7 @@ def disseminate(
         float(settings.loss),
         float(settings.crash),
         settings.retries,
+        float(times),
     )
 
     def run(letters: int) -> Multicast:

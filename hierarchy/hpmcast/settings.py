@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 
-__all__ = ["Condensation", "Gossip", "Upkeep"]
+__all__ = ["Condensation", "Gossip", "Reading", "Upkeep"]
+
+
+class Reading(Enum):
+    """How to read lines 27 and 35 of Figure 6, which multiply |view| by R at every level, level 1 included.
+
+    At level 1 a line of the table is one participant, so the prose (Section 5.1.2) and equation 17 do not
+    agree with the lines there. Above level 1 all readings are the same.
+    """
+
+    PROSE = "prose"
+    """A level has as many participants as its view has entries; the share is one of these entries."""
+    LINE_27 = "line 27"
+    """R times as many at level 1 when rounds are counted, as line 27 is printed; the share is a fraction."""
+    LINES_27_AND_35 = "lines 27 and 35"
+    """R times as many at level 1 for rounds and for the share, as both lines are printed."""
 
 
 @dataclass(frozen=True)
@@ -85,11 +101,17 @@ class Gossip:
     retries : int
         Times a message is sent again in its round where no acknowledgement comes back; 0 for no
         acknowledgements, as published.
+    reading : Reading
+        Of lines 27 and 35 of Figure 6.
+    redundancy : int
+        R in these lines, where they are read as printed.
 
     Examples
     --------
     >>> Gossip(fanout=3, constant=2.0).audience
     0
+    >>> Gossip(reading=Reading.LINE_27, redundancy=3).lowest
+    (3, 1)
     """
 
     fanout: int = 2
@@ -98,6 +120,8 @@ class Gossip:
     crash: float = 0.0
     audience: int = 0
     retries: int = 0
+    reading: Reading = Reading.PROSE
+    redundancy: int = 1
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
@@ -111,6 +135,18 @@ class Gossip:
         for name in ("audience", "retries"):
             if getattr(self, name) < 0:
                 raise InputError(f"{name}: expected 0 or more, got {getattr(self, name)}")
+        if self.redundancy < 1:
+            raise InputError(f"redundancy: expected at least 1 delegate, got {self.redundancy}")
+
+    @property
+    def lowest(self) -> tuple[int, int]:
+        """What the size of a view of level 1 is multiplied by for rounds, and its share divided by."""
+        printed = self.redundancy
+        return {
+            Reading.PROSE: (1, 1),
+            Reading.LINE_27: (printed, 1),
+            Reading.LINES_27_AND_35: (printed, printed),
+        }[self.reading]
 
 
 @dataclass(frozen=True)

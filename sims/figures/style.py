@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "MARKERS", "figure", "line", "styled"]
+__all__ = [
+    "COLOURS",
+    "MARKERS",
+    "band",
+    "captioned",
+    "figure",
+    "legend_above",
+    "legend_beside",
+    "line",
+    "stated_line",
+    "styled",
+]
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
@@ -61,3 +72,47 @@ def line(axes: Axes, number: int, x: Any, y: Any, label: str, **options: Any) ->
     i = number % len(COLOURS)
     options = {"color": COLOURS[i], "marker": MARKERS[i], "linestyle": _DASHES[i], **options}
     axes.plot(x, y, label=label, **options)
+
+
+def band(axes: Axes, number: int, x: Any, low: Any, high: Any) -> None:
+    """Shade between two curves in the colour of curve `number`: an interval over seeds or runs."""
+    axes.fill_between(x, low, high, color=COLOURS[number % len(COLOURS)], alpha=0.18, linewidth=0)
+
+
+def stated_line(axes: Axes, label: str, *, x: float | None = None, y: float | None = None) -> None:
+    """Draw a value that the paper states as a thin black line with its words at the end."""
+    if x is not None:
+        axes.axvline(x, color="black", linewidth=0.9, linestyle=(0, (4, 2)))
+        axes.annotate(
+            label, (x, 1.0), (0, 2), xycoords=("data", "axes fraction"), textcoords="offset points",
+            ha="center", va="bottom", fontsize=8,
+        )  # fmt: skip
+    if y is not None:
+        axes.axhline(y, color="black", linewidth=0.9, linestyle=(0, (4, 2)))
+        axes.annotate(
+            label, (1.0, y), (-2, 2), xycoords=("axes fraction", "data"), textcoords="offset points",
+            ha="right", va="bottom", fontsize=8,
+        )  # fmt: skip
+
+
+def legend_beside(axes: Axes, **options: Any) -> None:
+    """A legend to the right of the axes, off the data."""
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=options.pop("fontsize", 9), **options)
+
+
+def legend_above(figure: Figure, axes: Axes, columns: int, **options: Any) -> None:
+    """One legend for all panels of a figure, above them."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(
+        handles,
+        labels,
+        loc="outside upper center",
+        ncols=columns,
+        fontsize=options.pop("fontsize", 9),
+        **options,
+    )
+
+
+def captioned(figure: Figure, text: str) -> None:
+    """Put a line under a figure: how much was measured."""
+    figure.supxlabel(text, x=0.005, ha="left", fontsize=8, color="#555555")

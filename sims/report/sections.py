@@ -143,20 +143,22 @@ def add_claims(page: Page, sources: Sources) -> None:
     rows = []
     for name, source in sources.items():
         for claim in source.claims():
-            holds = bool(claim["holds"])
+            holds = claim["holds"]
+            verdict = "observation" if holds is None else "holds" if holds else "does not hold"
             rows.append(
                 {
                     "experiment": claim.get("id", name),
                     "claim": claim["claim"],
                     "paper": plain_number(claim.get("paper")),
                     "measured": plain_number(claim.get("measured")),
-                    "holds": _badge(holds, "holds" if holds else "does not hold"),
+                    "holds": verdict if holds is None else _badge(bool(holds), verdict),
                 }
             )
     if rows:
-        good = sum("good" in row["holds"] for row in rows)
+        judged = [row for row in rows if row["holds"] != "observation"]
+        good = sum("good" in row["holds"] for row in judged)
         page.heading("Claims").raw('<div class="finding">')
-        page.text(f"**{good} of {len(rows)}** claims hold for what was measured.").raw("</div>")
+        page.text(f"**{good} of {len(judged)}** claims hold for what was measured.").raw("</div>")
         for path in _first_figures(sources):
             page.figure(path, path.stem)
         page.table(rows, "What the papers say, and what was measured here.", name="claims")

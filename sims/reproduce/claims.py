@@ -1,50 +1,158 @@
-"""What an experiment hands back: claims beside measurements, and the tables and figures behind them.
+"""What an experiment says in the end: a statement, where it comes from, what was measured, and a verdict.
 
-Every file is written atomically, so an interrupted run leaves complete files or none.
+A claim compares two things that could differ, and its verdict is computed from measured tables: it holds, it
+does not hold, or there is none (an observation: something worth reporting that nobody stated, or that could
+not have come out otherwise). Where a paper can be read in two ways there is one claim for each reading.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import numpy as np
+from numpy.typing import ArrayLike
 
-from workloads.files.atomic import atomic_write, write_text
+from workloads.files.atomic import write_text
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+__all__ = [
+    "OURS",
+    "Claim",
+    "interval_of_mean",
+    "interval_of_share",
+    "observed",
+    "read_claims",
+    "span",
+    "stated",
+    "write_claims",
+]
 
-__all__ = ["Claim", "save_figure", "save_table", "write_claims"]
+OURS = "not in the paper; a bound of ours"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a paper beside what was measured.
+    """One statement beside what was measured.
 
     Attributes
     ----------
     id : str
         The experiment it belongs to, such as `camcast-fig13`.
     claim : str
-        The paper's statement, in a sentence.
-    paper : str, float or list
+        The statement, in a sentence that does not depend on what was measured.
+    paper : str, float, list or dict
         The paper's value.
-    measured : str, float or list
+    measured : str, float, list or dict
         The value found here, in the same form.
-    holds : bool
-        Whether the statement holds for what was measured; computed, never written by hand.
+    holds : bool or None
+        Whether the statement holds for what was measured; None for an observation.
+    source : str
+        Paper, section, and what it says there, in short.
+    interval : list, dict or None
+        Between which values `measured` lies: over seeds, or a 95 % confidence interval.
+    reading : str
+        Which of several readings of the paper was measured; empty where there is only one.
+    scale : str
+        How much was measured: peers, events, seeds, and whether in the quick form.
     """
 
     id: str
     claim: str
     paper: Any
     measured: Any
-    holds: bool
+    holds: bool | None
+    source: str = ""
+    interval: Any = None
+    reading: str = ""
+    scale: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in words.
+
+        Examples
+        --------
+        >>> Claim("x", "one is two", 1, 2, holds=False).verdict
+        'does not hold'
+        """
+        return {None: "observation", True: "holds", False: "does not hold"}[self.holds]
+
+
+def stated(
+    claim: str, source: str, paper: Any, measured: Any, holds: Any, *, interval: Any = None, reading: str = ""
+) -> Claim:
+    """A claim with a verdict; its experiment and scale are filled in by who runs it.
+
+    Examples
+    --------
+    >>> stated("one is one", "Peano, Section 1: one equals one", 1, 1, np.bool_(True)).holds
+    True
+    """
+    return Claim("", claim, paper, _plain(measured), bool(holds), source, _plain(interval), reading)
+
+
+def observed(
+    claim: str,
+    source: str,
+    measured: Any,
+    *,
+    paper: Any = "not stated",
+    interval: Any = None,
+    reading: str = "",
+) -> Claim:
+    """A claim without a verdict.
+
+    Examples
+    --------
+    >>> observed("peers", "not in the paper", 3).verdict
+    'observation'
+    """
+    return Claim("", claim, paper, _plain(measured), None, source, _plain(interval), reading)
+
+
+def span(values: ArrayLike, digits: int = 4) -> list[float]:
+    """Least and greatest of the values of several seeds.
+
+    Examples
+    --------
+    >>> span([0.51, 0.5, 0.53])
+    [0.5, 0.53]
+    """
+    found = np.asarray(values, float)
+    return [round(float(found.min()), digits), round(float(found.max()), digits)]
+
+
+def interval_of_mean(values: ArrayLike, digits: int = 4) -> list[float]:
+    """A 95 % confidence interval of the mean of independent values; NaNs are left out.
+
+    Examples
+    --------
+    >>> interval_of_mean([1.0, 2.0, 3.0, 2.0])
+    [1.1998, 2.8002]
+    """
+    found = np.asarray(values, float).ravel()
+    found = found[np.isfinite(found)]
+    if not found.size:
+        return [float("nan")] * 2
+    half = 1.96 * found.std(ddof=1) / np.sqrt(found.size) if found.size > 1 else float("nan")
+    return [round(float(found.mean() - half), digits), round(float(found.mean() + half), digits)]
+
+
+def interval_of_share(successes: float, trials: int, digits: int = 4) -> list[float]:
+    """Wilson's 95 % interval of a share.
+
+    Examples
+    --------
+    >>> interval_of_share(10, 10)
+    [0.7225, 1.0]
+    """
+    z2, share = 1.96**2, successes / trials
+    middle = (share + z2 / (2 * trials)) / (1 + z2 / trials)
+    half = 1.96 / (1 + z2 / trials) * np.sqrt(share * (1 - share) / trials + z2 / (4 * trials**2))
+    return [round(float(middle - half), digits), round(float(min(1.0, middle + half)), digits)]
 
 
 def write_claims(folder: Path, claims: Iterable[Claim]) -> Path:
@@ -58,39 +166,21 @@ def write_claims(folder: Path, claims: Iterable[Claim]) -> Path:
     ...     json.loads(path.read_text())[0]["holds"]
     True
     """
-    text = json.dumps([asdict(claim) for claim in claims], indent=2, default=_plain) + "\n"
+    text = json.dumps([_plain(asdict(claim)) for claim in claims], indent=2) + "\n"
     return write_text(folder / "claims.json", text)
 
 
-def save_table(folder: Path, name: str, columns: Mapping[str, Any]) -> Path:
-    """Write equally long columns as `<name>.parquet` and return its path.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = save_table(Path(folder), "rounds", {"run": [0, 1], "rounds": [8, 9]})
-    ...     pq.read_table(path).column_names
-    ['run', 'rounds']
-    """
-    table = pa.table({column: pa.array(values) for column, values in columns.items()})
-    path = folder / f"{name}.parquet"
-    with atomic_write(path) as draft:
-        pq.write_table(table, draft)
-    return path
-
-
-def save_figure(folder: Path, id: str, figure: Figure) -> Path:
-    """Write a figure as `<id>.png`, close it, and return its path."""
-    from matplotlib import pyplot as plt
-
-    path = folder / f"{id}.png"
-    with atomic_write(path) as draft:
-        figure.savefig(draft, format="png")
-    plt.close(figure)
-    return path
+def read_claims(folder: Path) -> list[Claim]:
+    """The claims that `write_claims` wrote."""
+    return [Claim(**entry) for entry in json.loads((folder / "claims.json").read_text(encoding="utf-8"))]
 
 
 def _plain(value: Any) -> Any:
-    """NumPy scalars and arrays as the plain values json knows."""
-    return value.tolist()
+    """NumPy scalars and arrays, in lists and dicts too, as the plain values json knows."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return value

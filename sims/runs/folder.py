@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import time
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -168,6 +168,11 @@ class RunWriter(RunFolder):
         write_manifest(path, writer.manifest)
         return writer
 
+    @classmethod
+    def reopen(cls, path: Path) -> RunWriter:
+        """Open a run that is done, to write again what was computed from its tables."""
+        return cls(path, _read_manifest(path))
+
     def write_table(self, name: str, columns: Mapping[str, Any] | pa.Table) -> Path:
         """Write equally long columns as `<name>.parquet`."""
         table = columns if isinstance(columns, pa.Table) else pa.table(dict(columns))
@@ -176,15 +181,16 @@ class RunWriter(RunFolder):
             parquet.write_table(table, draft)
         return file
 
-    def write_figure(self, name: str, figure: Figure) -> Path:
-        """Write a figure as `<name>.png` and close it."""
+    def write_figure(self, name: str, figure: Figure, formats: Sequence[str] = ("png",)) -> Path:
+        """Write a figure as `<name>.png`, or in other formats, and close it; the path of the first."""
         from matplotlib import pyplot as plt
 
-        file = self.path / f"{name}.png"
-        with atomic_write(file) as draft:
-            figure.savefig(draft, format="png")
+        files = [self.path / f"{name}.{format}" for format in formats]
+        for file, format in zip(files, formats, strict=True):
+            with atomic_write(file) as draft:
+                figure.savefig(draft, format=format)
         plt.close(figure)
-        return file
+        return files[0]
 
     def write_text(self, name: str, text: str) -> Path:
         """Write a file of text."""
@@ -235,8 +241,9 @@ class RunWriter(RunFolder):
         """Remove what an earlier run left; the log, which is locked, is emptied."""
         for name in (CHECKPOINT, SETTINGS, MANIFEST, "claims.json"):
             (self.path / name).unlink(missing_ok=True)
-        for file in (*self.path.glob("*.parquet"), *self.path.glob("*.png")):
-            file.unlink()
+        for kind in ("parquet", "png", "svg", "pdf"):
+            for file in self.path.glob(f"*.{kind}"):
+                file.unlink()
         self._log.truncate(0)
 
 

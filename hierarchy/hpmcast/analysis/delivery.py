@@ -23,8 +23,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.hpmcast.analysis.chain import binomials, expected_infected, log_factorials, reach_probability
-from hierarchy.hpmcast.analysis.sizes import interest_probability, level_rounds, level_view_size
+from hierarchy.hpmcast.analysis.chain import (
+    binomials,
+    expected_infected,
+    expected_rounds,
+    log_factorials,
+    reach_probability,
+)
+from hierarchy.hpmcast.analysis.sizes import interest_probability, level_view_size
 from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import kernel
 
@@ -43,6 +49,9 @@ class Regular:
         Probability that a participant is interested.
     loss, crash, c : float
         As in `expected_rounds`.
+    lowest : int
+        What the size of level 1 is multiplied by when its rounds are counted: R where line 27 of Figure 6 is
+        read as printed, else 1.
 
     Examples
     --------
@@ -58,6 +67,7 @@ class Regular:
     loss: float = 0.0
     crash: float = 0.0
     c: float = 0.0
+    lowest: int = 1
 
     def __post_init__(self) -> None:
         """Refuse what is no hierarchy."""
@@ -89,10 +99,8 @@ def entity_infection(system: Regular, level: int, initial: int = 1) -> float:
     share, size = system.share(level), level_view_size(system.a, level, system.redundancy)
     whole = max(1, round(size * share))
     reach = reach_probability(size * share, system.fanout * share, system.loss, system.crash)
-    rounds = level_rounds(
-        system.a, level, system.redundancy, system.fanout, system.p,
-        loss=system.loss, crash=system.crash, c=system.c,
-    )  # fmt: skip
+    counted = size * (system.lowest if level == 1 else 1)
+    rounds = expected_rounds(counted * share, system.fanout * share, system.loss, system.crash, system.c)
     fraction = expected_infected(whole, reach, rounds, initial) / whole
     return float(1 - (1 - fraction) ** (size / system.a))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from sub2sub.errors import InputError
 
 if TYPE_CHECKING:
     from sims.reproduce.claims import Claim
-    from sims.reproduce.registry import Experiment
+    from sims.reproduce.reproduction import Experiment, Progress
 
 __all__ = ["command"]
 
@@ -27,7 +27,9 @@ PAPERS = {
     "camcast": "CAMCAST and Data-Aware Multicast",
     "hpmcast": "Hierarchical Probabilistic Multicast",
     "pmcast": "Hierarchical Probabilistic Multicast",
+    "live": "Live peers, beside simulated ones",
 }
+FORMATS = ("png", "svg", "pdf")
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -37,56 +39,118 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     return [CompletionItem(each.id, help=each.title) for each in found if each.id.startswith(incomplete)]
 
 
+def _formats(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
+    chosen = tuple(dict.fromkeys(word.strip() for word in value.split(",")))
+    for word in chosen:
+        if word not in FORMATS:
+            raise click.BadParameter(f"expected one or several of {', '.join(FORMATS)}, got {word!r}")
+    return chosen
+
+
 @click.command("reproduce")
 @click.argument("ids", nargs=-1, shell_complete=_complete)
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    default=Path("out"),
-    show_default=True,
-    help="Folder to write to.",
+    help="Folder to write to; out/full, or out/quick for the quick form, if not given.",
 )
-@click.option("--quick", is_flag=True, help="The smaller form, within about a minute.")
+@click.option("--quick", is_flag=True, help="The smaller form, within about a minute; verdicts say so.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--all", "everything", is_flag=True, help="Run every experiment.")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier run of the same form.")
+@click.option("--again", is_flag=True, help="Judge and draw earlier runs from their tables, without running.")
+@click.option(
+    "--format",
+    "formats",
+    default="png",
+    show_default=True,
+    callback=_formats,
+    help="Of figures: png, svg, pdf, or several with commas.",
+)
+@click.option(
+    "--page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a page of the runs in OUT, and run nothing.",
+)
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @click.option("--json", "as_json", is_flag=True, help="Print claims, or the list, as JSON and nothing else.")
 def command(
-    ids: tuple[str, ...], out: Path, quick: bool, seed: int, everything: bool, quiet: bool, as_json: bool
+    ids: tuple[str, ...],
+    out: Path | None,
+    quick: bool,
+    seed: int,
+    everything: bool,
+    overwrite: bool,
+    again: bool,
+    formats: tuple[str, ...],
+    page: Path | None,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
     """Rerun figures and tables of the papers: paper beside measured.
 
     Without IDS the experiments are listed. Each writes the run folder OUT/<id>/ with claims.json, <id>.png
-    and Parquet tables. One that breaks does not keep the others from running; the exit code is then 1.
+    and Parquet tables; a folder that has a run is refused without --overwrite. One that breaks does not keep
+    the others from running; the exit code is then 1.
 
     \b
     Examples:
       sub2sub reproduce                                        list them
       sub2sub reproduce sub2sub-fig5 camcast-table2 --quick    two of them, in their small form
-      sub2sub reproduce --all --quick --out quick              all of them
+      sub2sub reproduce --all --quick                          all of them, into out/quick
+      sub2sub reproduce --page docs/reproductions.md           a page of what is in out/full
     """
     from sims.reproduce.registry import experiments, find
+    from sims.reproduce.reproduction import judged_again
 
+    folder = out or Path("out") / ("quick" if quick else "full")
+    if page:
+        _write_page(page, folder, quiet or as_json)
+        return
     if not ids and not everything:
         _list(list(experiments().values()), as_json)
         return
     chosen = list(experiments().values()) if everything else [find(id) for id in dict.fromkeys(ids)]
+
+    def run(experiment: Experiment, progress: Progress) -> list[Claim]:
+        if again:
+            return judged_again(experiment, folder, formats)
+        return experiment.reproduce(
+            folder, quick=quick, seed=seed, progress=progress, overwrite=overwrite, formats=formats
+        )
+
     found: list[Claim] = []
     broken: list[str] = []
     for number, experiment in enumerate(chosen, 1):
-        claims = _reproduce(experiment, out, quick, seed, quiet or as_json, f"{number}/{len(chosen)} ")
+        claims = _reproduce(experiment, run, quiet or as_json, f"{number}/{len(chosen)} ")
         if claims is None:
             broken.append(experiment.id)
-        else:
-            found += claims
+            continue
+        found += claims
+        if not quiet and not as_json:
+            _print(claims)
+            click.echo(f"written to {folder / experiment.id}\n")
     if as_json:
-        click.echo(json.dumps([asdict(claim) for claim in found], default=lambda value: value.tolist()))
+        click.echo(json.dumps([asdict(claim) for claim in found]))
     elif not quiet and len(chosen) > 1:
-        held = sum(claim.holds for claim in found)
-        click.echo(f"{held} of {len(found)} claims hold in {len(chosen) - len(broken)} experiments")
+        click.echo(f"{_counted(found)}, in {len(chosen) - len(broken)} experiments")
     if broken:
         click.echo(f"sub2sub: {len(broken)} of {len(chosen)} failed: {', '.join(broken)}", err=True)
         raise SystemExit(1)
+
+
+def _counted(claims: Sequence[Claim]) -> str:
+    verdicts = [claim.verdict for claim in claims]
+    held, failed = verdicts.count("holds"), verdicts.count("does not hold")
+    return f"{held} claims hold, {failed} do not, {verdicts.count('observation')} observations"
+
+
+def _write_page(page: Path, folder: Path, quiet: bool) -> None:
+    from sims.reproduce.reproductions_page import write_page
+
+    runs = write_page(page, folder)
+    if not quiet:
+        click.echo(f"{page}: {runs} experiments from {folder}")
 
 
 def _list(known: Sequence[Experiment], as_json: bool) -> None:
@@ -103,32 +167,32 @@ def _list(known: Sequence[Experiment], as_json: bool) -> None:
 
 
 def _reproduce(
-    experiment: Experiment, out: Path, quick: bool, seed: int, quiet: bool, count: str
+    experiment: Experiment, run: Callable[[Experiment, Progress], list[Claim]], quiet: bool, count: str
 ) -> list[Claim] | None:
-    """Run one and print its claims; None, and a line about it, if it breaks."""
+    """Run one; None, and a line about it, if it breaks."""
     from sims.cli.console import progress_bar
 
     try:
         with progress_bar(f"{count}{experiment.id}", quiet=quiet) as report:
-            claims = experiment.reproduce(out, quick=quick, seed=seed, progress=report)
+            return run(experiment, report)
     except InputError as error:
         click.echo(f"sub2sub: {experiment.id}: {error}", err=True)
-        return None
     except Exception as error:  # a defect of one experiment: told in full, and the others go on
         traceback.print_exc()
         click.echo(f"sub2sub: {experiment.id}: {type(error).__name__}: {error}", err=True)
-        return None
-    if not quiet:
-        _print(claims)
-        click.echo(f"written to {out / experiment.id}\n")
-    return claims
+    return None
 
 
 def _print(claims: list[Claim]) -> None:
     from sims.cli.console import shown
 
     for claim in claims:
-        mark = "holds" if claim.holds else "does NOT hold"
+        reading = f" [{claim.reading}]" if claim.reading else ""
+        measured = shown(claim.measured) + (
+            f" ({shown(claim.interval)})" if claim.interval is not None else ""
+        )
+        verdict = {"does not hold": "does NOT hold"}.get(claim.verdict, claim.verdict)
         click.echo(
-            f"  {claim.claim}\n    paper {shown(claim.paper)} | measured {shown(claim.measured)} | {mark}"
+            f"  {claim.claim}{reading}\n    paper {shown(claim.paper)} | measured {measured} | {verdict} "
+            f"at {claim.scale}"
         )

@@ -2,7 +2,8 @@
 
 Setting: three communities of N processes each, an event of the lowest topic, no loss. CAMCAST has g = 12 and
 a = z = 3, so that hardly an event fails to get upward; hierarchical broadcast has about sqrt(n) groups of
-all n = 3 N. Fan-outs are whole numbers, so the c given to a formula is what the fan-out has above ln N.
+all n = 3 N. Fan-outs are whole numbers, ln N + c rounded down; the formulas get the c that was asked for and
+not the one that is left of it, which would only compare a number with itself.
 
 Readings: the paper takes N_t as the size of gossip multicast's groups; as it describes the protocol, the
 group of the lowest topic holds all n, and this is what the formulas get. The constant that the paper
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import log, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -86,7 +87,6 @@ def contenders(n: int, c: float) -> list[Contender]:
 def _camcast(group: Communities, n: int, c: float) -> Contender:
     settings = TopicSettings(c=c, g=G, a=A, z=Z)
     static = StaticTables(group, settings)
-    own_c = settings.fanout(n) - log(n)
     select, forward = settings.select(n), settings.forward
     pit = reliability.propagation_exact(n, select, forward, Z, 1.0)
     path = [float(n)] * LEVELS
@@ -98,9 +98,9 @@ def _camcast(group: Communities, n: int, c: float) -> Contender:
         parameters(group.sizes, settings),
         float(entries.max()),
         {
-            "messages": traffic.camcast(path, own_c, select, forward, Z),
-            "memory": memory.camcast(n, own_c, Z),
-            "reliability": reliability.camcast(own_c, [pit] * (LEVELS - 1)),
+            "messages": traffic.camcast(path, c, select, forward, Z),
+            "memory": memory.camcast(n, c, Z),
+            "reliability": reliability.camcast(c, [pit] * (LEVELS - 1)),
             "latency": latency.average(path, 1.0),
         },
     )
@@ -108,16 +108,15 @@ def _camcast(group: Communities, n: int, c: float) -> Contender:
 
 def _broadcast(group: Communities, c: float) -> Contender:
     gossip, n = GossipBroadcast(group, c), len(group)
-    own_c = gossip.fanout - log(n)
     return Contender(
         PROTOCOLS[1],
         lambda seed, run: gossip.tables(BOTTOM, seed, run),
         gossip.parameters(BOTTOM),
         float(gossip.memory().max()),
         {
-            "messages": traffic.broadcast(n, own_c),
-            "memory": memory.broadcast(n, own_c),
-            "reliability": reliability.broadcast(own_c),
+            "messages": traffic.broadcast(n, c),
+            "memory": memory.broadcast(n, c),
+            "reliability": reliability.broadcast(c),
             "latency": latency.rounds(n, 1.0),
         },
     )
@@ -126,17 +125,15 @@ def _broadcast(group: Communities, c: float) -> Contender:
 def _multicast(group: Communities, n: int, c: float) -> Contender:
     gossip = GossipMulticast(group, c)
     groups = [float(n * (level + 1)) for level in range(LEVELS)]
-    fanouts = [int(gossip.parameters(level).fanout[0]) for level in range(LEVELS)]
-    own_c = [fanout - log(size) for fanout, size in zip(fanouts, groups, strict=True)]
     return Contender(
         PROTOCOLS[2],
         lambda seed, run: gossip.tables(BOTTOM, seed, run),
         gossip.parameters(BOTTOM),
         float(gossip.memory().max()),
         {
-            "messages": traffic.multicast(groups[BOTTOM:], own_c[BOTTOM:]),
-            "memory": memory.multicast(groups, own_c),
-            "reliability": reliability.multicast(own_c[BOTTOM], 1),
+            "messages": traffic.multicast(groups[BOTTOM:], c),
+            "memory": memory.multicast(groups, c),
+            "reliability": reliability.multicast(c, 1),
             "latency": latency.rounds(groups[BOTTOM], 1.0),
         },
     )
@@ -147,16 +144,15 @@ def _hierarchical(group: Communities, c: float) -> Contender:
     groups = round(sqrt(n))
     gossip = HierarchicalBroadcast(group, groups, c, c)
     m = n / groups
-    c1, c2 = gossip.intra - log(m), gossip.inter - log(groups)
     return Contender(
         PROTOCOLS[3],
         lambda seed, run: gossip.tables(BOTTOM, seed, run),
         gossip.parameters(BOTTOM),
         float(gossip.memory().max()),
         {
-            "messages": traffic.hierarchical(groups, m, c1, c2),
-            "memory": memory.hierarchical(groups, m, c1, c2),
-            "reliability": reliability.hierarchical(groups, c1, c2),
+            "messages": traffic.hierarchical(groups, m, c, c),
+            "memory": memory.hierarchical(groups, m, c, c),
+            "reliability": reliability.hierarchical(groups, c, c),
             "latency": latency.rounds(n, 1.0),
         },
     )

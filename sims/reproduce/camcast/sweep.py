@@ -3,103 +3,144 @@
 Setting: communities of 1000, 100 and 10 (g below d below a, the root), c = 5, g = 5, a = 1, z = 3, a
 message arrives with probability 0.85, a random live process of g publishes, tables are drawn anew for
 each run. The share of failed processes is each process's own chance, the paper's "probability for a
-process to crash". Two models of failure: `crashed` processes are dead from the start, to everybody, and
-stay in the tables; processes `seeming` crashed are alive, but missing from a table with that chance.
+process to crash".
+
+Models of failure, each a reading of the paper or a part of one:
+
+- `crashed`: dead from the start, to everybody, and still in the tables: messages go to the dead. The text of
+  Section 6.1.1, by the letter.
+- `avoided`: dead from the start, and senders choose among the entries that are alive, in super-topic tables
+  too.
+- `seeming` (Figures 17 and 18): all are alive, but missing from a table with that chance.
+
+Topic tables have ln N + c entries (CAMCAST), so that all of them are targets, or (b + 1) ln N with b = 3 (the
+technical report), of which ln N + c are chosen. `gossip` is gossip broadcast among all 1110 processes,
+crashed ones included: the approach that Section 1.4 compares with.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from hierarchy.camcast import Communities, StaticTables, TopicSettings, disseminate, parameters, thin
-from sims.reproduce.registry import Progress
+from hierarchy.camcast import (
+    Communities,
+    Parameters,
+    StaticTables,
+    Tables,
+    TopicSettings,
+    disseminate,
+    parameters,
+    thin,
+)
+from hierarchy.gossip import GossipBroadcast
+from sims.reproduce.reproduction import Measured, Progress
 from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
 
-__all__ = ["LEVELS", "P_SUCCESS", "SIZES", "Sweep", "mean", "random_publisher", "sweep"]
+__all__ = ["IDEAL", "LEVELS", "P_SUCCESS", "REPORT", "SIZES", "chosen", "random_publisher", "sweep"]
 
 SIZES = (10, 100, 1000)
 LEVELS = ("a", "d", "g")  # the paper's names of the three topics, the root first
 P_SUCCESS = 0.85
-
-Model = Literal["crashed", "seeming"]
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """Outcomes of all runs, (shares, runs, topics) each; NaN where nobody of a community is alive."""
-
-    shares: NDArray[np.float64]
-    alive: NDArray[np.float64]
-    sent: NDArray[np.float64]
-    upward: NDArray[np.float64]
-    upward_arrived: NDArray[np.float64]
-    reception: NDArray[np.float64]
-
-    @property
-    def everybody(self) -> NDArray[np.float64]:
-        """1 for a run in which every live process of the community received the event, else 0."""
-        return np.where(np.isnan(self.reception), np.nan, self.reception == 1.0)
-
-    @property
-    def overall_reception(self) -> NDArray[np.float64]:
-        """Share of all live processes that received the event, as (shares,)."""
-        received = np.nansum(self.reception * self.alive, axis=(1, 2))
-        shares: NDArray[np.float64] = received / self.alive.sum(axis=(1, 2))
-        return shares
-
-    def at(self, share: float) -> int:
-        """Index of the share nearest to `share`."""
-        return int(np.abs(self.shares - share).argmin())
-
-    def columns(self) -> dict[str, NDArray[np.float64]]:
-        """Means over the runs as the columns of a table."""
-        columns = {"failed": self.shares}
-        for name in ("sent", "upward", "upward_arrived", "reception", "everybody"):
-            for t, level in enumerate(LEVELS):
-                columns[f"{name}_{level}"] = mean(getattr(self, name))[:, t]
-        return columns
+IDEAL, REPORT, GOSSIP = "tables of ln N + c", "tables of (b + 1) ln N, b = 3", "gossip broadcast"
+MODELS = {
+    IDEAL: ("crashed", "seeming"),
+    REPORT: ("crashed", "avoided", "seeming"),
+    GOSSIP: ("crashed",),
+}
 
 
-def mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Means over the runs, as (shares, topics)."""
-    means: NDArray[np.float64] = np.nanmean(values, axis=1)
-    return means
+class Known(NamedTuple):
+    """Tables of one run and what the dissemination kernel needs beside them."""
+
+    name: str
+    tables: Tables
+    parameters: Parameters
 
 
-def sweep(
-    model: Model, quick: bool, seed: int, progress: Progress, settings: TopicSettings | None = None
-) -> Sweep:
-    """Run the setting of Section 6.1 for failed shares from 0 to 0.9."""
+def sweep(quick: bool, seed: int, progress: Progress) -> Measured:
+    """Run the setting of Section 6.1 for failed shares from 0 to 0.9: a row per run and community."""
     communities = Communities.chain(*SIZES)
-    static = StaticTables(communities, settings)
-    params = parameters(communities.sizes, settings)
     shares = np.linspace(0, 0.9, 10 if quick else 19)
     runs = 40 if quick else 100
-    results = np.full((5, len(shares), runs, len(SIZES)), np.nan)
+    frames = []
     for run in range(runs):
-        tables = static.draw(seed, run)
         dice = np.random.default_rng(int(cycle_key(seed, stream_number("camcast sweep"), run)))
         fate = dice.random(len(communities))
-        for i, share in enumerate(shares):
-            network = Network.whole(len(communities))
-            network.loss = 1 - P_SUCCESS
-            known = tables
-            if model == "crashed":
-                network.alive[:] = fate >= share
-            else:
-                known = thin(tables, float(share), seed, run)
-            publisher = random_publisher(communities, len(SIZES) - 1, network, dice)
-            spread = disseminate(known, params, publisher, seed=seed, event=run, network=network)
-            alive = np.bincount(communities.topic[network.alive == 1], minlength=len(SIZES))
-            reception = np.divide(spread.delivered, alive, out=np.full(len(SIZES), np.nan), where=alive > 0)
-            results[:, i, run] = alive, spread.sent, spread.upward, spread.upward_arrived, reception
+        for known in _tables(communities, seed, run):
+            for model in MODELS[known.name]:
+                for share in shares:
+                    row = _run(communities, known, model, float(share), fate, seed, run, dice)
+                    frames.append(row.assign(tables=known.name, model=model, failed=share, run=run))
         progress(run + 1, runs)
-    return Sweep(shares, *results)
+    scale = f"{sum(SIZES):,} processes in communities of {', '.join(map(str, reversed(SIZES)))}, {runs} runs"
+    return Measured({"sweep": pd.concat(frames, ignore_index=True)}, scale)
+
+
+def _tables(communities: Communities, seed: int, run: int) -> Iterator[Known]:
+    for name, settings in ((IDEAL, TopicSettings()), (REPORT, TopicSettings(b=3))):
+        tables = StaticTables(communities, settings).draw(seed, run)
+        yield Known(name, tables, parameters(communities.sizes, settings))
+    gossip, bottom = GossipBroadcast(communities), len(SIZES) - 1
+    yield Known(GOSSIP, gossip.tables(bottom, seed, run), gossip.parameters(bottom))
+
+
+def _run(
+    communities: Communities,
+    known: Known,
+    model: str,
+    share: float,
+    fate: NDArray[np.float64],
+    seed: int,
+    run: int,
+    dice: np.random.Generator,
+) -> pd.DataFrame:
+    network = Network.whole(len(communities))
+    network.loss = 1 - P_SUCCESS
+    tables = known.tables
+    if model == "seeming":
+        tables = thin(tables, share, seed, run)
+    else:
+        network.alive[:] = fate >= share
+        tables = _without(tables, network.alive) if model == "avoided" else tables
+    publisher = random_publisher(communities, len(SIZES) - 1, network, dice)
+    spread = disseminate(tables, known.parameters, publisher, seed=seed, event=run, network=network)
+    return pd.DataFrame(
+        {
+            "community": LEVELS,
+            "alive": np.bincount(communities.topic[network.alive == 1], minlength=len(SIZES)),
+            "received": spread.delivered,
+            "sent": spread.sent,
+            "upward": spread.upward,
+            "upward_arrived": spread.upward_arrived,
+        }
+    )
+
+
+def _without(tables: Tables, alive: NDArray[np.uint8]) -> Tables:
+    """Tables without the dead; super-topic tables repeat the living, so that links send as much."""
+    upward = _living(tables.super_table, alive)
+    count = np.maximum((upward >= 0).sum(axis=-1, keepdims=True), 1)
+    repeated = np.take_along_axis(upward, np.arange(upward.shape[-1]) % count, axis=-1)
+    return Tables(tables.topic, _living(tables.topic_table, alive), repeated)
+
+
+def _living(table: NDArray[np.int32], alive: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """Rows of the living, packed to the left."""
+    kept = np.where((table >= 0) & (alive[table] == 1), table, -1)
+    return np.take_along_axis(kept, np.argsort(kept < 0, axis=-1, kind="stable"), axis=-1)
+
+
+def chosen(table: pd.DataFrame, tables: str, model: str) -> pd.DataFrame:
+    """The rows of one kind of tables and one model, with reception and everybody's reception per run."""
+    own = table[(table.tables == tables) & (table.model == model) & (table.alive > 0)]
+    reception = own.received / own.alive
+    return own.assign(reception=reception, everybody=(reception == 1.0).astype(float))
 
 
 def random_publisher(

@@ -8,18 +8,24 @@ redundancy of interests. Delegates are the smallest addresses, or those whose ow
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from hierarchy.hpmcast import Condensation, Gossip, Population, disseminate, exact_knowledge, spread_interest
-from sims.figures.style import figure, line, styled
-from sims.reproduce.claims import Claim, save_figure, save_table
-from sims.reproduce.registry import Progress, experiment
+from sims.figures.style import band, figure, legend_above, line
+from sims.reproduce.claims import Claim, interval_of_mean, stated
+from sims.reproduce.registry import register
+from sims.reproduce.reproduction import Measured, Progress, Tables
 from sub2sub.geometry.boxes import Boxes, normalise
 
-__all__ = ["coverage"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["judge"]
 
 GOSSIP = Gossip(fanout=2, constant=3.0)
 PLACINGS = {"random": "addresses at random", "alike": "neighbours alike"}
@@ -49,8 +55,8 @@ def _measure(
     interests: Boxes,
     events: NDArray[np.float64],
     seed: int,
-) -> dict[str, float]:
-    """Means over the events, and how many lines of levels 2 and up pass one in vain."""
+) -> pd.DataFrame:
+    """A row per event: lines of levels 2 and up that pass it in vain, and what dissemination did."""
     known = exact_knowledge(population, condensation, interests)
     views = known.views()
     rows = []
@@ -69,13 +75,11 @@ def _measure(
                 outcome.trace.delivery(wants),
             )
         )
-    names = ("vain", "parasites", "messages", "filtered", "delivery")
-    return dict(zip(names, np.mean(rows, axis=0).tolist(), strict=True))
+    return pd.DataFrame(rows, columns=["vain", "parasites", "messages", "filtered", "delivery"])
 
 
-@experiment("hpmcast-coverage", title="Weak filters: what passes in vain, by the boxes of a joint interest")
-def coverage(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
-    """Vary the boxes of a line, who sits beside whom, and who is elected."""
+def measure(quick: bool, seed: int, progress: Progress) -> Measured:
+    """Vary the boxes of a line, which participants are neighbours, and how delegates are elected."""
     generator = np.random.Generator(np.random.Philox(seed))
     population = Population.regular(10 if quick else 22, 3)
     boxes = [1, 2, 4, 8] if quick else [1, 2, 4, 8, 16, 32]
@@ -83,77 +87,80 @@ def coverage(out: Path, quick: bool, seed: int, progress: Progress) -> list[Clai
     order = _along_a_curve(drawn)
     placed = {"random": drawn, "alike": (drawn[0][order], drawn[1][order])}
     events = generator.random((40, 2))
-    results: dict[tuple[str, bool], list[dict[str, float]]] = {}
-    done = 0
-    for placing in PLACINGS:
-        for by_coverage in ELECTIONS:
-            results[placing, by_coverage] = []
-            for most in boxes:
-                condensation = Condensation(redundancy=3, boxes=(most,), by_coverage=by_coverage)
-                row = _measure(population, condensation, placed[placing], events, seed)
-                results[placing, by_coverage].append(row)
-                done += 1
-                progress(done, len(PLACINGS) * len(ELECTIONS) * len(boxes))
-    _save(out, boxes, results)
-    return _claims(boxes, results)
+    jobs = [(placing, elected, most) for placing in PLACINGS for elected in ELECTIONS for most in boxes]
+    frames = []
+    for done, (placing, by_coverage, most) in enumerate(jobs):
+        condensation = Condensation(redundancy=3, boxes=(most,), by_coverage=by_coverage)
+        frame = _measure(population, condensation, placed[placing], events, seed)
+        frames.append(frame.assign(placing=placing, election=ELECTIONS[by_coverage], boxes=most))
+        progress(done + 1, len(jobs))
+    return Measured(
+        {"coverage": pd.concat(frames, ignore_index=True)}, f"{population.n:,} participants, 40 events"
+    )
 
 
-def _save(out: Path, boxes: list[int], results: dict[tuple[str, bool], list[dict[str, float]]]) -> None:
-    rows = [
-        {"placing": placing, "election": ELECTIONS[elected], "boxes": most, **row}
-        for (placing, elected), values in results.items()
-        for most, row in zip(boxes, values, strict=True)
-    ]
-    save_table(out, "coverage", {name: [row[name] for row in rows] for name in rows[0]})
-    with styled():
-        fig, (left, right) = figure(columns=2)
-        for k, (placing, name) in enumerate(PLACINGS.items()):
-            line(left, k, boxes, [100 * row["vain"] for row in results[placing, False]], name)
-        for k, ((placing, elected), values) in enumerate(results.items()):
-            name = f"{PLACINGS[placing]}, {ELECTIONS[elected]}"
-            line(right, k, boxes, [100 * row["parasites"] for row in values], name)
-        left.set(ylabel="lines of levels 2, 3 that pass in vain (%)", ylim=(0, None))
-        worst = max(row["parasites"] for values in results.values() for row in values)
-        right.set(ylabel="uninterested participants reached (%)", ylim=(0, 150 * worst))  # legend on top
-        for axes in (left, right):
-            axes.set_xscale("log", base=2)
-            axes.set_xticks(boxes, [str(most) for most in boxes])
-            axes.set(xlabel="boxes of a joint interest, K")
-            axes.legend(fontsize=9)
-        save_figure(out, "hpmcast-coverage", fig)
-
-
-def _claims(boxes: list[int], results: dict[tuple[str, bool], list[dict[str, float]]]) -> list[Claim]:
-    vain = {name: [row["vain"] for row in results[name, False]] for name in PLACINGS}
-    elected = [results["alike", by_coverage][-1]["parasites"] for by_coverage in (False, True)]
-    lost = max(values[-1]["delivery"] - row["delivery"] for values in results.values() for row in values)
+def judge(tables: Tables) -> list[Claim]:
+    """Weak filters, locality against redundancy, and the election of delegates."""
+    table = tables["coverage"]
+    means = table.groupby(["placing", "election", "boxes"])[["vain", "parasites", "delivery"]].mean()
+    fewest, most = int(table.boxes.min()), int(table.boxes.max())
+    smallest, largest = ELECTIONS[False], ELECTIONS[True]
+    vain = {name: means.vain[name, smallest] for name in PLACINGS}
+    elected = [float(means.parasites["alike", election, most]) for election in (smallest, largest)]
+    alike = table[(table.placing == "alike") & (table.boxes == most)]
+    lost = float((means.delivery.groupby(["placing", "election"]).transform("last") - means.delivery).max())
     return [
-        Claim(
-            "hpmcast-coverage",
-            f"a weaker filter lets more pass in vain: share of lines with K = {boxes[0]} and {boxes[-1]}",
-            "falls with K",
-            {name: [round(values[0], 4), round(values[-1], 4)] for name, values in vain.items()},
-            all(values[0] > values[-1] for values in vain.values()),
+        stated(
+            "share of lines that pass an event in vain, with the fewest and the most boxes of a line (falls)",
+            "hpmcast, Section 6.1.1: a covering filter is weaker", "falls",
+            {name: [round(float(v[fewest]), 4), round(float(v[most]), 4)] for name, v in vain.items()},
+            all(v[fewest] > v[most] for v in vain.values()),
         ),
-        Claim(
-            "hpmcast-coverage",
-            "redundancy competes with locality: K = 4, addresses at random and neighbours alike",
-            "far fewer pass where neighbours are alike",
-            [round(vain[name][boxes.index(4)], 4) for name in PLACINGS],
-            vain["alike"][boxes.index(4)] < vain["random"][boxes.index(4)] / 2,
+        stated(
+            "share of lines that pass in vain with 4 boxes: addresses at random, neighbours alike (less "
+            "than half)",
+            "hpmcast, Section 3.3: redundancy competes with locality", "far fewer",
+            [round(float(vain[name][4]), 4) for name in PLACINGS], vain["alike"][4] < vain["random"][4] / 2,
         ),
-        Claim(
-            "hpmcast-coverage",
-            "delegates chosen by coverage forward less in vain: uninterested reached, by either choice",
-            "less pure forwarding",
-            [round(value, 4) for value in elected],
-            elected[1] < elected[0],
+        stated(
+            "uninterested participants reached with the most boxes, neighbours alike: smallest addresses "
+            "elected, "
+            "largest coverage elected (less)",
+            "hpmcast, Section 4.2.2: delegates chosen by their subscriptions reduce pure forwarding", "less",
+            np.round(elected, 4).tolist(), elected[1] < elected[0],
+            interval=[interval_of_mean(alike.parasites[alike.election == e]) for e in (smallest, largest)],
         ),
-        Claim(
-            "hpmcast-coverage",
-            f"a weak filter loses no event: most delivery lost against K = {boxes[-1]}, over all settings",
-            "0, but for the luck of gossip",
-            round(lost, 4),
+        stated(
+            "delivery lost against the most boxes, greatest over all settings (below 0.02)",
+            "hpmcast, Section 6.1.1: what passes the first filter passes the covering one", 0, round(lost, 4),
             lost < 0.02,
         ),
-    ]
+    ]  # fmt: skip
+
+
+def draw(tables: Tables) -> Mapping[str, Figure]:
+    """Lines that pass in vain, and uninterested participants reached, by the boxes of a line."""
+    table = tables["coverage"]
+    fig, (left, right) = figure(columns=2, figsize=(10.5, 4.8))
+    for k, ((placing, election), own) in enumerate(table.groupby(["placing", "election"], sort=False)):
+        name = f"{PLACINGS[str(placing)]}, {election}"
+        for axes, column in ((left, "vain"), (right, "parasites")):
+            by = 100 * own.groupby("boxes")[column].mean()
+            error = 196 * own.groupby("boxes")[column].sem()
+            line(axes, k, by.index, by, name)
+            band(axes, k, by.index, by - error, by + error)
+    left.set(ylabel="lines of levels 2, 3 that pass in vain (%)", ylim=(0, None))
+    right.set(ylabel="uninterested participants reached (%)", ylim=(0, None))
+    boxes = sorted(table.boxes.unique())
+    for axes in (left, right):
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(boxes, [str(most) for most in boxes])
+        axes.set(xlabel="boxes of a joint interest, K")
+    legend_above(fig, left, 2, fontsize=8)
+    return {"": fig}
+
+
+register(
+    "hpmcast-coverage", "Weak filters: what passes in vain, by the boxes of a joint interest",
+    measure=measure, judge=judge, draw=draw,
+)  # fmt: skip

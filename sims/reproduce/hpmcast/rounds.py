@@ -1,63 +1,84 @@
 """Figure 9 of hpmcast: expected rounds against the fraction of interested participants, n = 100, F = 2.
 
-Equation 9 alone, with c = 0; the plot's axis says fanout and means rounds.
+Equation 9 alone, with c = 0; the plot's axis says fanout and means rounds. That the rounds are 0 at p n = 1
+is in the equation and cannot come out otherwise, so it is an observation; what the plot shows beyond that is
+judged.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from hierarchy.hpmcast.analysis import expected_rounds
-from sims.figures.style import figure, line, styled
-from sims.reproduce.claims import Claim, save_figure, save_table
-from sims.reproduce.registry import Progress, experiment
+from sims.figures.style import figure, legend_above, line, stated_line
+from sims.reproduce.claims import Claim, observed, stated
+from sims.reproduce.registry import register
+from sims.reproduce.reproduction import Measured, Progress, Tables
 
-__all__ = ["fig9"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-N, FANOUT = 100, 2
+__all__ = ["judge"]
+
+N, FANOUT, DEEPEST = 100, 2, -120
+SOURCE = "hpmcast, Section 5.3.1 and Figure 9:"
 
 
-@experiment("hpmcast-fig9", title="Expected rounds against the fraction of interested participants")
-def fig9(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
+def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     """Evaluate equation 9."""
     fractions = np.unique(np.concatenate([np.linspace(0.0055, 0.1, 190), np.linspace(0.1, 1, 181)]))
     rounds = np.array([expected_rounds(N * p, FANOUT * p) for p in fractions])
-    save_table(out, "rounds", {"p": fractions, "rounds": rounds})
-    with styled():
-        fig, axes = figure()
-        line(axes, 0, fractions, rounds, f"equation 9, n = {N}, F = {FANOUT}", marker="")
-        axes.axhline(0, color="black", linewidth=0.8)
-        axes.axvline(1 / N, color="black", linewidth=0.8, linestyle=":")
-        axes.annotate("p n = 1", (1 / N, -60), xytext=(8, 0), textcoords="offset points", fontsize=9)
-        axes.set(xlabel="fraction of interested participants", ylabel="expected rounds", ylim=(-125, 45))
-        axes.legend(loc="lower right")
-        save_figure(out, "hpmcast-fig9", fig)
     progress(1, 1)
-    peak = fractions[rounds.argmax()]
-    zero = float(np.interp(0.0, rounds[fractions < peak], fractions[fractions < peak]))
-    rising = np.diff(rounds[fractions >= peak])
+    return Measured(
+        {"rounds": pd.DataFrame({"p": fractions, "rounds": rounds})}, f"an equation, n = {N}, F = {FANOUT}"
+    )
+
+
+def judge(tables: Tables) -> list[Claim]:
+    """The shape of the curve."""
+    table = tables["rounds"].sort_values("p")
+    peak = float(table.p[table.rounds.idxmax()])
+    above, below = table[table.p >= peak], table[table.p < peak]
+    zero = float(np.interp(0.0, below.rounds, below.p)) if len(below) else float("nan")
     return [
-        Claim(
-            "hpmcast-fig9",
-            "as p falls from 1 the rounds first rise: rounds at p = 1, and at most",
-            "a rise",
-            {"p = 1": round(float(rounds[-1]), 2), f"p = {peak:.3f}": round(float(rounds.max()), 2)},
-            bool((rising < 0).all() and peak < 1),
+        stated(
+            "as p falls from 1 the rounds first rise, all the way to a peak: rounds at p = 1, at the peak, "
+            "and its p",
+            f"{SOURCE} rounds first increase with a decreasing p", "a rise",
+            [round(float(table.rounds.iloc[-1]), 2), round(float(table.rounds.max()), 2), round(peak, 3)],
+            bool((np.diff(above.rounds) < 0).all() and peak < 1),
         ),
-        Claim(
-            "hpmcast-fig9",
-            "then they fall and become 0 at p n = 1: the p n at which they do",
-            1.0,
-            round(N * zero, 3),
-            bool(abs(N * zero - 1) < 0.01),
+        stated(
+            f"they fall steeply below zero: least rounds of the curve (below {DEEPEST} + 20, as the plot's "
+            "axis)",
+            f"{SOURCE} the axis goes down to -120", DEEPEST, round(float(table.rounds.min()), 1),
+            table.rounds.min() < DEEPEST + 20,
         ),
-        Claim(
-            "hpmcast-fig9",
-            "and far below 0 under it: rounds at p n = 0.55",
-            "down to about -120",
-            round(float(rounds[0]), 1),
-            bool(rounds[0] < -100),
+        observed(
+            "the p n at which the rounds are 0 (1 by the equation)", f"{SOURCE} 0 in p n = 1", round(N * zero,
+            3),
+            paper=1.0,
         ),
-    ]
+    ]  # fmt: skip
+
+
+def draw(tables: Tables) -> Mapping[str, Figure]:
+    """The curve."""
+    table = tables["rounds"]
+    fig, axes = figure()
+    line(axes, 0, table.p, table.rounds, f"equation 9, n = {N}, F = {FANOUT}", marker="")
+    axes.axhline(0, color="black", linewidth=0.8)
+    stated_line(axes, "paper: 0 at p n = 1", x=1 / N)
+    axes.set(xlabel="fraction of interested participants", ylabel="expected rounds", ylim=(DEEPEST - 5, 45))
+    legend_above(fig, axes, 1)
+    return {"": fig}
+
+
+register(
+    "hpmcast-fig9", "Expected rounds against the fraction of interested participants",
+    measure=measure, judge=judge, draw=draw,
+)  # fmt: skip

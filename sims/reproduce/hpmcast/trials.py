@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from hierarchy.hpmcast import (
@@ -18,6 +19,7 @@ from hierarchy.hpmcast import (
     Gossip,
     Multicast,
     Population,
+    Reading,
     Views,
     disseminate,
     exact_knowledge,
@@ -25,7 +27,7 @@ from hierarchy.hpmcast import (
 )
 from sub2sub.overlay.network import Network
 
-__all__ = ["Trials", "below_each_other", "hierarchy", "run_trials", "table_of"]
+__all__ = ["READINGS", "Trials", "hierarchy", "means", "run_trials", "table_of"]
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,6 @@ class Trials:
     rounds: NDArray[np.float64]
     sent_by_level: NDArray[np.float64]
     filtered_by_level: NDArray[np.float64]
-
-    @property
-    def mean_delivery(self) -> float:
-        """Delivery over all events."""
-        return float(self.delivery.mean())
 
 
 @lru_cache(maxsize=8)
@@ -115,18 +112,25 @@ def _measure(
     )
 
 
-def table_of(keys: dict[str, Sequence[float]], trials: Sequence[Trials]) -> dict[str, list[float]]:
-    """Means as the columns of a table, beside what was varied."""
-    columns = {name: list(values) for name, values in keys.items()}
-    for name in ("delivery", "parasites", "messages", "filtered", "rounds"):
-        columns[name] = [float(getattr(trial, name).mean()) for trial in trials]
-    columns["delivery_min"] = [float(trial.delivery.min()) for trial in trials]
+def table_of(trials: Trials, **keys: object) -> pd.DataFrame:
+    """One row per event, beside what was varied."""
+    columns: dict[str, NDArray[np.float64]] = {
+        name: getattr(trials, name) for name in ("delivery", "parasites", "messages", "filtered", "rounds")
+    }
     for name in ("sent_by_level", "filtered_by_level"):
-        for i in range(trials[0].sent_by_level.shape[1]):
-            columns[f"{name}_{i + 1}"] = [float(getattr(trial, name)[:, i].mean()) for trial in trials]
-    return columns
+        loads = getattr(trials, name)
+        columns |= {f"{name}_{i + 1}": loads[:, i] for i in range(loads.shape[1])}
+    return pd.DataFrame(columns).assign(**keys)
 
 
-def below_each_other(tables: Sequence[dict[str, list[float]]]) -> dict[str, list[float]]:
-    """Several tables with the same columns as one."""
-    return {name: [value for table in tables for value in table[name]] for name in tables[0]}
+READINGS = {
+    "prose: level 1 has a participants": Reading.PROSE,
+    "line 27 as printed: R a at level 1": Reading.LINE_27,
+    "lines 27 and 35 as printed": Reading.LINES_27_AND_35,
+}
+"""The readings of Figure 6, as claims and figures name them."""
+
+
+def means(table: pd.DataFrame, *keys: str) -> pd.Series[float]:
+    """Mean delivery by what was varied."""
+    return table.groupby(list(keys), sort=False).delivery.mean()

@@ -14,15 +14,14 @@ Readings
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
-from sims.reproduce.camcast.measured import KINDS, METRICS, P_SEL, SETTINGS
-from sims.reproduce.registry import Progress
+from sims.reproduce.camcast.measured import KINDS, METRICS, P_SEL, SETTINGS, measure
+from sims.reproduce.reproduction import Measured, Progress
 
 if TYPE_CHECKING:
     from sims.live.communities import Communities
@@ -32,27 +31,27 @@ __all__ = ["LIVE", "measure_live"]
 LIVE = ("unstructured", "semi-structured", "structured")
 QUICK = ("unstructured",)
 PERIOD = 1.5  # seconds
-Curves = NDArray[np.float64]
-_measured: dict[tuple[bool, int], dict[str, Curves]] = {}  # ten figures share one measurement
 
 
-def measure_live(quick: bool, seed: int, progress: Progress) -> dict[str, Curves]:
-    """Means of live runs by membership, (p_sel, topics a and d, metrics); once for each quick and seed."""
-    if (quick, seed) not in _measured:
-        runs, events, per_process = (1, 3, 16) if quick else (5, 10, 1)
-        outcomes: dict[str, list[Curves]] = {kind: [] for kind in (QUICK if quick else LIVE)}
-        for run in range(runs):
-            for kind in outcomes:
-                outcomes[kind].append(_run(kind, events, seed + run, per_process))
-            progress(run + 1, runs)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of what never arrives there is no mean latency
-            means = {kind: np.nanmean(np.concatenate(found), axis=0) for kind, found in outcomes.items()}
-        _measured[quick, seed] = means
-    return _measured[quick, seed]
+def measure_live(quick: bool, seed: int, progress: Progress) -> Measured:
+    """Live and simulated runs: a row per event, p_sel and community, marked with what carried it."""
+    runs, events, per_process = (1, 3, 16) if quick else (5, 10, 1)
+    kinds = QUICK if quick else LIVE
+    frames = []
+    for run in range(runs):
+        for kind in kinds:
+            frames.append(
+                _run(kind, events, seed + run, per_process).assign(membership=kind, run=run, how="live")
+            )
+        progress(run + 1, runs + 1)
+    simulated = measure(quick, seed, lambda done, total: None).tables["events"]
+    frames.append(simulated[simulated.membership.isin(kinds)].assign(how="simulated"))
+    progress(runs + 1, runs + 1)
+    scale = f"118 and 114 live processes, {runs} memberships of each kind, {events} events for each p_sel"
+    return Measured({"events": pd.concat(frames, ignore_index=True)}, scale)
 
 
-def _run(kind: str, events: int, seed: int, per_process: int) -> Curves:
+def _run(kind: str, events: int, seed: int, per_process: int) -> pd.DataFrame:
     """Outcomes of several events for every p_sel on one membership."""
     from hierarchy.live import MemberSettings
     from hierarchy.membership import ScampSettings
@@ -67,18 +66,15 @@ def _run(kind: str, events: int, seed: int, per_process: int) -> Curves:
         return _outcomes(swarm, sizes, events)
 
 
-def _outcomes(swarm: Communities, sizes: Sequence[int], events: int) -> Curves:
-    outcomes = np.full((events, len(P_SEL), 2, len(METRICS)), np.nan)
-    fates_of = swarm.publish(P_SEL.tolist() * events)
-    for number, fates in enumerate(fates_of):
+def _outcomes(swarm: Communities, sizes: Sequence[int], events: int) -> pd.DataFrame:
+    rows = []
+    for number, fates in enumerate(swarm.publish(list(P_SEL) * events)):
         event, i = divmod(number, len(P_SEL))
-        for t in (0, 1):
+        for t, level in enumerate("ad"):
             fate = fates[swarm.topics[t]]
-            outcomes[event, i, t] = (
-                fate.reached / sizes[t],
-                fate.reached == sizes[t],
-                fate.reached / fate.arrived if fate.reached else 0.0,
-                fate.last if fate.reached else np.nan,
-                fates[swarm.topics[t + 1]].upward,
-            )
-    return outcomes
+            useful = fate.reached / fate.arrived if fate.reached else 0.0
+            last = float(fate.last) if fate.reached else np.nan
+            upward = fates[swarm.topics[t + 1]].upward
+            values = (fate.reached / sizes[t], float(fate.reached == sizes[t]), useful, last, upward)
+            rows.append((event, P_SEL[i], level, *values))
+    return pd.DataFrame(rows, columns=["event", "p_sel", "community", *METRICS])

@@ -9,18 +9,13 @@ from numpy.typing import NDArray
 
 from sims.engine import Simulation
 from sims.observers import RingCompleteness
-from sims.observers.delivery import deliver
-from sims.reproduce.registry import Progress
 from sims.reproduce.sub2sub.setting import Setting, start
 from sub2sub.errors import InputError
-from sub2sub.events.dissemination import DisseminationSettings
-from sub2sub.events.outcome import Outcome
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 
-__all__ = ["converged", "settled_outcomes"]
+__all__ = ["converged"]
 
 MOST_CYCLES = 200
-EXPECTED_CYCLES = 60  # only for the progress bar
 
 
 def converged(
@@ -48,21 +43,3 @@ def converged(
         if progress:
             progress(simulation.cycle)
     return simulation, events
-
-
-def settled_outcomes(
-    quick: bool, seed: int, progress: Progress, settings: list[DisseminationSettings]
-) -> list[Outcome]:
-    """What becomes of the paper's test events on a settled overlay as published, spread in several ways."""
-    size = 1_000 if quick else 10_000
-    steps = EXPECTED_CYCLES + len(settings)
-    simulation, events = converged(
-        Setting("power-law-3", size, size, seed),
-        OverlaySettings.paper(),
-        lambda cycle: progress(min(cycle, EXPECTED_CYCLES), steps),
-    )
-    outcomes = []
-    for number, how in enumerate(settings):
-        outcomes.append(deliver(simulation, events, how))
-        progress(EXPECTED_CYCLES + number + 1, steps)
-    return outcomes

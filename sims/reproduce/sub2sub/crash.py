@@ -9,62 +9,59 @@ forgetting makes worse.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from sims.engine import Schedule
 from sims.engine.faults import Crash, Recover
 from sims.reproduce.claims import Claim
-from sims.reproduce.registry import Progress, experiment
-from sims.reproduce.sub2sub.following import EXTENDED, PUBLISHED, Story, follow, shown
+from sims.reproduce.sub2sub.following import Seen, Story, register_story
 
-__all__ = ["absence", "crash"]
+__all__ = ["judge_crash", "judge_return"]
 
-WITHIN = {0.2: 30, 0.5: 60}  # cycles until all rings are complete again, at most
+WITHIN = {0.1: 30, 0.2: 30, 0.5: 60, 0.8: 60}  # cycles until all rings are complete again, at most
 AWAY = 25  # cycles, longer than any link is kept that nobody answers
+BACK = 30  # cycles until returned peers have their rings, at most
 
 
-@experiment("sub2sub-crash", title="Rings and deliveries after a share of the peers crashes at once")
-def crash(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
-    """Crash 10 to 80 %."""
-    levels = [0.2, 0.5] if quick else [0.1, 0.2, 0.5, 0.8]
-    story = Story("sub2sub-crash", levels, lambda share: [(Schedule(at=0), Crash(share))], after=60)
-    seen = follow(story, quick, seed, progress)
-    seen.save(out, "Crash of a share of the peers", lambda share: f"{share:.0%}")
+def judge_crash(seen: Seen) -> list[Claim]:
+    """Rings and deliveries are whole again within a bound."""
     claims = []
-    for share in levels:
-        healed, hits = (seen.recovery(EXTENDED, share, column) for column in ("rings", "complete"))
-        within = WITHIN.get(share, 60)
+    for share in seen.levels:
+        most = WITHIN[share]
         claims += [
-            seen.claim(
-                f"{share:.0%} crashed: cycles until all rings are complete again, extended",
-                f"at most {within}", shown(healed), healed <= within,
+            seen.within(
+                f"{share:.0%} crashed: cycles until all rings are complete again", share, "rings", most
             ),
-            seen.claim(
-                f"{share:.0%} crashed: cycles until every event reaches everybody again, extended",
-                "no later than the rings", shown(hits), hits <= healed,
+            seen.within(
+                f"{share:.0%} crashed: cycles until every event reaches everybody again",
+                share,
+                "complete",
+                most,
             ),
-        ]  # fmt: skip
-    never = [seen.recovery(PUBLISHED, share, "rings") for share in levels]
-    text = "as published: cycles until all rings are complete again, at each share"
-    claims.append(
-        seen.claim(text, "they never are", [shown(n) for n in never], all(n == float("inf") for n in never))
-    )
-    return [*claims, seen.no_spam()]
+        ]
+    return [*claims, seen.published("cycles until all rings are complete again", "rings"), seen.spam()]
 
 
-@experiment("sub2sub-return", title="Rings and deliveries when peers given up for dead come back")
-def absence(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
-    """Take a share down for longer than anybody remembers them, and let them come back."""
-    levels = [0.2] if quick else [0.05, 0.2, 0.5]
-    story = Story(
-        "sub2sub-return", levels,
-        lambda share: [(Schedule(at=0), Crash(share)), (Schedule(at=AWAY), Recover())], after=AWAY + 35,
-    )  # fmt: skip
-    seen = follow(story, quick, seed, progress)
-    seen.save(out, f"A share of the peers away for {AWAY} cycles", lambda share: f"{share:.0%}")
-    claims = []
-    for share in levels:
-        back = seen.recovery(EXTENDED, share, "rings", AWAY)
-        text = f"{share:.0%} away: cycles after their return until all rings are complete, extended"
-        claims.append(seen.claim(text, "at most 30", shown(back), back <= 30))
-    return [*claims, seen.no_spam()]
+def judge_return(seen: Seen) -> list[Claim]:
+    """Rings are whole again after the return within a bound."""
+    text = "away: cycles after their return until all rings are complete"
+    claims = [seen.within(f"{share:.0%} {text}", share, "rings", BACK, since=AWAY) for share in seen.levels]
+    return [*claims, seen.published("cycles after the return until all rings are complete", "rings", AWAY)]
+
+
+register_story(
+    Story(
+        "sub2sub-crash", "Rings and deliveries after a share of the peers crashes at once",
+        levels=[0.1, 0.2, 0.5, 0.8], quick_levels=[0.2, 0.5],
+        faults=lambda share, peers, seed: [(Schedule(at=0), Crash(share))],
+        label=lambda share: f"{share:.0%} crash", after=60,
+    ),
+    judge_crash,
+)  # fmt: skip
+register_story(
+    Story(
+        "sub2sub-return", "Rings and deliveries when peers given up for dead come back",
+        levels=[0.05, 0.2, 0.5], quick_levels=[0.2],
+        faults=lambda share, peers, seed: [(Schedule(at=0), Crash(share)), (Schedule(at=AWAY), Recover())],
+        label=lambda share: f"{share:.0%} away for {AWAY} cycles", after=AWAY + 35,
+    ),
+    judge_return,
+)  # fmt: skip

@@ -1,110 +1,155 @@
 """Figure 6 of Sub-2-Sub: how well events are delivered while the rings are still being built.
 
 Everything as in the paper: one exchange per layer and cycle, one random shortcut along proximity or random
-links. Each of the test events enters at a random one of its subscribers, anew in each cycle.
+links; both readings of the partner of a ring exchange (see `fig5`). Each of the test events enters at a
+random one of its subscribers, anew in each cycle.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
-from sims.figures.style import COLOURS, figure, styled
-from sims.reproduce.claims import Claim, save_figure, save_table
-from sims.reproduce.registry import Progress, experiment, part
-from sims.runs.starting import start
+from sims.engine import Schedule
+from sims.figures.style import COLOURS, figure, legend_above
+from sims.observers import Delivery
+from sims.reproduce.claims import Claim, observed, span, stated
+from sims.reproduce.registry import register
+from sims.reproduce.reproduction import Measured, Progress, Tables, part
+from sims.reproduce.sub2sub.fig5 import PARTNERS, partnered
+from sims.reproduce.sub2sub.setting import Setting, start
+from sub2sub.events.dissemination import DisseminationSettings
 
-__all__ = ["fig6"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-CYCLES = 45
-Columns = dict[str, NDArray[np.float64]]
+__all__ = ["first_at_one", "judge"]
+
+CYCLES = {"least recent partner": 45, "random partner": 70}
+SOURCE = "Sub-2-Sub, Section 5 and Figure 6: dissemination is complete even before all rings are in place"
 
 
-@experiment("sub2sub-fig6", title="Hit ratio and complete disseminations, per cycle")
-def fig6(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
+def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     """Publish the test events after every cycle of an overlay that starts from nothing."""
     size, seeds = (1_000, 2) if quick else (10_000, 3)
-    rows: list[dict[str, float]] = []
-    for number in range(seeds):
-        rows += _run(out, size, seed + number, part(progress, number, seeds))
-    save_table(out, "delivery", {name: [row[name] for row in rows] for name in rows[0]})
-    table = {name: np.array([row[name] for row in rows], float) for name in rows[0]}
-    _draw(out, table, size)
-    return _claims(table, range(seed, seed + seeds))
-
-
-def _run(out: Path, size: int, seed: int, progress: Progress) -> list[dict[str, float]]:
-    """One row per cycle."""
-    changes = {"population.size": size, "workload.events": size, "cycles": CYCLES}
-    _, simulation = start("sub2sub-fig6", seed, out, changes)
-    simulation.run(CYCLES, lambda cycle: progress(cycle, CYCLES))
-    return [
-        {"seed": seed, **delivery, "rings_complete": rings["complete"]}
-        for delivery, rings in zip(simulation.tables["delivery"], simulation.tables["rings"], strict=True)
+    runs = [(reading, s) for reading in PARTNERS for s in range(seed, seed + seeds)]
+    frames = [
+        _run(reading, size, s, part(progress, number, len(runs))) for number, (reading, s) in enumerate(runs)
     ]
+    scale = f"{size:,} peers, {size:,} events, {seeds} seeds"
+    return Measured({"delivery": pd.concat(frames, ignore_index=True)}, scale)
 
 
-def first_at_one(table: Columns, name: str, seed: int) -> int | None:
-    """The first cycle from which on a share stays at 1."""
-    mine = table["seed"] == seed
-    below = table["cycle"][mine][table[name][mine] < 1.0]
-    last = int(below.max(initial=-1))
-    return last + 1 if last < CYCLES else None
-
-
-def _claims(table: Columns, seeds: range) -> list[Claim]:
-    delivered = [first_at_one(table, "complete", seed) for seed in seeds]
-    rings = [first_at_one(table, "rings_complete", seed) for seed in seeds]
-    earlier = [d is not None and (r is None or d < r) for d, r in zip(delivered, rings, strict=True)]
-    open_yet = [
-        float(table["rings_complete"][(table["seed"] == seed) & (table["cycle"] == cycle)][0])
-        for seed, cycle in zip(seeds, delivered, strict=True)
-        if cycle is not None
+def _run(reading: str, size: int, seed: int, progress: Progress) -> pd.DataFrame:
+    """One row per cycle, until all rings are complete."""
+    simulation, events = start(Setting("power-law-3", size, size, seed), partnered(PARTNERS[reading]))
+    simulation.controls.append((Schedule(), Delivery(events, DisseminationSettings.paper(shortcuts=1))))
+    simulation.execute_controls()
+    while simulation.tables["rings"][-1]["complete"] < 1.0 and simulation.cycle < CYCLES[reading]:
+        simulation.step()
+        simulation.execute_controls()
+        progress(simulation.cycle, CYCLES[reading])
+    table = pd.DataFrame(simulation.tables["delivery"])[
+        ["cycle", "hit_ratio", "complete", "incomplete_hit_ratio"]
     ]
-    return [
-        Claim(
-            "sub2sub-fig6",
-            "all events are delivered to all their subscribers before all rings are complete: "
-            "first cycle of either, per seed",
-            "earlier",
-            [list(pair) for pair in zip(delivered, rings, strict=True)],
-            all(earlier),
-        ),
-        Claim(
-            "sub2sub-fig6",
-            "share of complete rings when all events are delivered completely, per seed",
-            "below 1",
-            open_yet,
-            bool(open_yet) and max(open_yet) < 1.0,
-        ),
-    ]
+    table["rings_complete"] = pd.DataFrame(simulation.tables["rings"]).complete
+    return table.assign(reading=reading, seed=seed)
 
 
-def _draw(out: Path, table: Columns, size: int) -> None:
-    cycles = np.arange(CYCLES + 1)
+def first_at_one(run: pd.DataFrame, name: str) -> float:
+    """The first cycle of one run from which on a share stays at 1; infinite if it does not.
 
-    def mean(name: str) -> NDArray[np.float64]:
-        values = [table[name][table["cycle"] == cycle] for cycle in cycles]
-        return np.array([100 * np.nanmean(v) if not np.isnan(v).all() else np.nan for v in values])
+    Examples
+    --------
+    >>> first_at_one(pd.DataFrame({"cycle": [0, 1, 2, 3], "x": [0.5, 1.0, 0.9, 1.0]}), "x")
+    3.0
+    """
+    short = run.cycle[run[name] < 1.0]
+    if not len(short):
+        return float(run.cycle.min())
+    return float(short.max() + 1) if short.max() < run.cycle.max() else float("inf")
 
-    with styled():
-        fig, axes = figure(figsize=(8.0, 4.2))
+
+def _shown(cycles: float) -> float | str:
+    return cycles if np.isfinite(cycles) else "not yet"
+
+
+def judge(tables: Tables) -> list[Claim]:
+    """Whether deliveries are all complete in an earlier cycle than the rings, in every seed."""
+    claims = []
+    for reading, own in tables["delivery"].groupby("reading", sort=False):
+        runs = [run for _, run in own.groupby("seed")]
+        delivered = [first_at_one(run, "complete") for run in runs]
+        rings = [first_at_one(run, "rings_complete") for run in runs]
+        earlier = [np.isfinite(d) and d < r for d, r in zip(delivered, rings, strict=True)]
+        open_yet = [
+            float(run.rings_complete[run.cycle == d].iloc[0])
+            for run, d in zip(runs, delivered, strict=True)
+            if np.isfinite(d)
+        ]
+        claims += [
+            stated(
+                "first cycle from which on every event is delivered to everybody, and first cycle with all "
+                "rings "
+                "complete, per seed",
+                SOURCE, "the first is earlier",
+                [[_shown(d), _shown(r)] for d, r in zip(delivered, rings, strict=True)], all(earlier),
+                interval={"delivered": span(delivered), "rings": span(rings)} if all(earlier) else None,
+                reading=str(reading),
+            ),
+            observed(
+                "share of complete rings when all events are delivered completely, mean of seeds", SOURCE,
+                round(float(np.mean(open_yet)), 4) if open_yet else "not reached", paper="below 1",
+                interval=span(open_yet) if open_yet else None, reading=str(reading),
+            ),
+        ]  # fmt: skip
+    return claims
+
+
+def draw(tables: Tables) -> Mapping[str, Figure]:
+    """Bars as in the paper, and the rings of Figure 5 as a line."""
+    readings = list(PARTNERS)
+    fig, panels = figure(1, 2, figsize=(11.6, 4.4), sharey=True)
+    for axes, reading in zip(panels, readings, strict=True):
+        own = tables["delivery"][tables["delivery"].reading == reading]
+        means = {
+            name: 100 * own.pivot(index="cycle", columns="seed", values=name)
+            for name in ("incomplete_hit_ratio", "complete", "rings_complete")
+        }
+        cycles = means["complete"].index
+        complete, rings = means["complete"].ffill(), means["rings_complete"].ffill()
         axes.bar(
-            cycles, mean("incomplete_hit_ratio"), 0.9, color="#cccccc", label="hit ratio of incomplete ones"
-        )
-        axes.bar(cycles, mean("complete"), 0.55, color=COLOURS[0], label="complete disseminations")
-        axes.plot(
-            cycles,
-            mean("rings_complete"),
-            color=COLOURS[1],
-            linestyle="--",
-            label="complete rings (Figure 5)",
+            cycles, means["incomplete_hit_ratio"].mean(axis=1), 0.9, color="#cccccc",
+            label="hit ratio of incomplete disseminations",
+        )  # fmt: skip
+        error = [complete.mean(axis=1) - complete.min(axis=1), complete.max(axis=1) - complete.mean(axis=1)]
+        axes.bar(
+            cycles, complete.mean(axis=1), 0.55, color=COLOURS[0], label="complete disseminations",
+            yerr=error,
+            error_kw={"elinewidth": 0.8},
+        )  # fmt: skip
+        axes.plot(cycles, rings.mean(axis=1), color=COLOURS[1], linestyle="--", label="complete rings")
+        axes.fill_between(
+            cycles, rings.min(axis=1), rings.max(axis=1), color=COLOURS[1], alpha=0.2, linewidth=0
         )
         axes.set(
-            xlabel="cycle", ylabel="%", ylim=(0, 118), xlim=(-1, 41),
-            title=f"Delivery while rings are built: 3 attributes, power law, {size:,} peers",
-        )  # fmt: skip
-        axes.legend(ncols=3, loc="upper center", fontsize=9)
-        save_figure(out, "sub2sub-fig6", fig)
+            xlabel="cycle",
+            ylim=(0, 104),
+            title=f"{reading}\n(paper: blue reaches 100 % before the dashed line)",
+        )
+        axes.title.set_fontsize(10)
+    panels[0].set_ylabel("%")
+    legend_above(fig, panels[0], 3)
+    return {"": fig}
+
+
+register(
+    "sub2sub-fig6",
+    "Hit ratio and complete disseminations, per cycle",
+    measure=measure,
+    judge=judge,
+    draw=draw,
+)

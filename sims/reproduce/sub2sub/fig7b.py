@@ -2,28 +2,31 @@
 
 Hops count from the subscriber an event enters at, a random one. "Logarithmic" is tested as follows: a
 log2(length) + b fits the mean hops of each length better than a straight line in the length does, and
-explains at least 0.9 of their variance. `sub2sub-shortcuts` goes beyond the paper: 0 to 4 shortcuts, with the
-same fit, and the messages they cost.
+explains at least 0.9 of their variance. `sub2sub-shortcuts` goes beyond the figure: 0 to 4 shortcuts, with
+the same fit, and the messages they cost.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from sims.figures.style import COLOURS, figure, line, styled
-from sims.reproduce.claims import Claim, save_figure, save_table
-from sims.reproduce.registry import Progress, experiment
-from sims.reproduce.sub2sub.converged import settled_outcomes
-from sub2sub.events.dissemination import DisseminationSettings
-from sub2sub.events.outcome import Outcome
+from sims.figures.style import COLOURS, figure, legend_beside, line
+from sims.reproduce.claims import Claim, observed, span, stated
+from sims.reproduce.registry import register
+from sims.reproduce.reproduction import Tables
+from sims.reproduce.sub2sub.settled import SHORTCUTS, settled_events
 
-__all__ = ["Fit", "fig7b", "fit", "shortcuts"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-MOST_SHORTCUTS = 4
+__all__ = ["Fit", "fit", "judge_hops", "judge_shortcuts"]
+
+EXPLAINED = 0.9
 
 
 class Fit(NamedTuple):
@@ -43,90 +46,144 @@ def fit(x: NDArray[np.float64], y: NDArray[np.float64]) -> Fit:
     [2.0, 1.0, 1.0]
     """
     slope, offset = np.polyfit(x, y, 1)
-    left = ((y - slope * x - offset) ** 2).sum()
-    return Fit(float(slope), float(offset), float(1 - left / ((y - y.mean()) ** 2).sum()))
+    left, variance = ((y - slope * x - offset) ** 2).sum(), ((y - y.mean()) ** 2).sum()
+    return Fit(float(slope), float(offset), float(1 - left / variance) if variance > 0 else 0.0)
 
 
-def _by_length(outcome: Outcome) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _by_length(events: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Ring lengths, and the mean hops of the events with each."""
-    lengths, place = np.unique(outcome.matches, return_inverse=True)
-    return lengths.astype(float), np.bincount(place, outcome.hops) / np.bincount(place)
+    means = events.groupby("matches").hops.mean()
+    return means.index.to_numpy(float), means.to_numpy(float)
 
 
-@experiment("sub2sub-fig7b", title="Hops to complete dissemination against ring length")
-def fig7b(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
-    """Publish on a settled overlay with one shortcut."""
-    (outcome,) = settled_outcomes(quick, seed, progress, [DisseminationSettings.paper()])
-    save_table(out, "events", outcome.as_table())
-    lengths, hops = _by_length(outcome)
-    log, linear = fit(np.log2(lengths), hops), fit(lengths, hops)
-    with styled():
-        fig, axes = figure()
-        jitter = np.random.default_rng(0).uniform(-0.3, 0.3, outcome.hops.size)
-        axes.scatter(outcome.matches, outcome.hops + jitter, s=4, color="#bbbbbb", label="an event")
-        axes.scatter(lengths, hops, s=14, color=COLOURS[0], label="mean per ring length", zorder=3)
-        curve = f"{log.slope:.2f} log2(length) {log.offset:+.2f},  R² = {log.explained:.3f}"
-        axes.plot(lengths, log.slope * np.log2(lengths) + log.offset, color=COLOURS[1], label=curve, zorder=4)
-        axes.set(
-            xlabel="matching subscribers (ring length)", ylabel="hops to the last of them", ylim=(0, None),
-            title=f"Hops with one random shortcut, {outcome.taken.size:,} peers",
-        )  # fmt: skip
-        axes.legend(loc="lower right")
-        save_figure(out, "sub2sub-fig7b", fig)
-    id, complete = "sub2sub-fig7b", outcome.complete_share
-    measured = f"{curve}; straight line: R² = {linear.explained:.3f}; at most {outcome.hops.max()} hops"
+def _fits(events: pd.DataFrame) -> tuple[Fit, Fit]:
+    """Hops against the logarithm of the length, and against the length."""
+    lengths, hops = _by_length(events)
+    return fit(np.log2(lengths), hops), fit(lengths, hops)
+
+
+def judge_hops(tables: Tables) -> list[Claim]:
+    """Whether hops grow logarithmically with one shortcut, and all events are complete."""
+    events = tables["events"][tables["events"].shortcuts == 1]
+    seeds = [own for _, own in events.groupby("seed")]
+    log, linear = (np.array(column) for column in zip(*(_fits(own) for own in seeds), strict=True))
+    complete = [float((own.reached == own.matches).mean()) for own in seeds]
     return [
-        Claim(id, "share of disseminations that are complete", 1.0, complete, complete == 1.0),
-        Claim(
-            id, "hops to complete dissemination grow logarithmically with ring length", "logarithmic",
-            measured, log.explained > linear.explained and log.explained >= 0.9,
+        stated(
+            "share of disseminations that are complete on a settled overlay, worst seed",
+            "Sub-2-Sub, Section 4.2: forwarding along ring links gives a hit ratio of 100 %",
+            1.0, min(complete), min(complete) == 1.0, interval=span(complete),
+        ),
+        stated(
+            "hops to complete dissemination grow logarithmically with ring length: R squared of a "
+            "log2(length) + b "
+            f"is at least {EXPLAINED} and above that of a straight line, in every seed",
+            "Sub-2-Sub, Section 5 and Figure 7b: the relation is of logarithmic fashion",
+            "logarithmic",
+            {"R2 log": round(float(log[:, 2].mean()), 4), "R2 line": round(float(linear[:, 2].mean()), 4)},
+            bool((log[:, 2] >= EXPLAINED).all() and (log[:, 2] > linear[:, 2]).all()),
+            interval={"R2 log": span(log[:, 2]), "R2 line": span(linear[:, 2])},
+        ),
+        observed(
+            "slope and offset of the logarithm, most hops of any event",
+            "Sub-2-Sub, Figure 7b: a plot whose numbers are lost",
+            [round(float(log[:, 0].mean()), 3), round(float(log[:, 1].mean()), 3), int(events.hops.max())],
+            interval={"slope": span(log[:, 0]), "offset": span(log[:, 1])},
         ),
     ]  # fmt: skip
 
 
-@experiment("sub2sub-shortcuts", title="Hops and messages against the number of shortcuts")
-def shortcuts(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
-    """Publish on a settled overlay with 0 to 4 shortcuts."""
-    numbers = range(MOST_SHORTCUTS + 1)
-    outcomes = settled_outcomes(
-        quick, seed, progress, [DisseminationSettings.paper(shortcuts=k) for k in numbers]
+def judge_shortcuts(tables: Tables) -> list[Claim]:
+    """Linear time without shortcuts, close to logarithmic with them; what they cost."""
+    events = tables["events"]
+    explained = {
+        k: [_fits(own)[0].explained for _, own in events[events.shortcuts == k].groupby("seed")]
+        for k in SHORTCUTS
+    }
+    alone = events[events.shortcuts == 0]
+    half = float((alone.hops == alone.matches // 2).mean())
+    cost = events.groupby("shortcuts")[["messages", "reached"]].sum()
+    per_delivery = (cost.messages / cost.reached).round(3).tolist()
+    return [
+        stated(
+            "the ring alone takes linear time: share of events that take half the ring length in hops",
+            "Sub-2-Sub, Section 4.2: ring links alone need linear time", 1.0, half, half == 1.0,
+        ),
+        stated(
+            f"one random shortcut: R squared of a log2(length) + b, worst seed (at least {EXPLAINED})",
+            "Sub-2-Sub, Section 4.2: as few as one random matching node make it close to logarithmic",
+            "close to logarithmic", round(min(explained[1]), 4), min(explained[1]) >= EXPLAINED,
+            interval=span(explained[1]),
+        ),
+        observed(
+            f"R squared of a log2(length) + b with 0 to {SHORTCUTS[-1]} shortcuts, worst seed",
+            "not in the paper",
+            [round(min(values), 4) for values in explained.values()],
+        ),
+        observed(
+            f"messages per delivery with 0 to {SHORTCUTS[-1]} shortcuts", "not in the paper", per_delivery
+        ),
+    ]  # fmt: skip
+
+
+def _draw_hops(tables: Tables) -> Mapping[str, Figure]:
+    events = tables["events"][tables["events"].shortcuts == 1]
+    log, _ = _fits(events)
+    lengths, hops = _by_length(events)
+    fig, axes = figure()
+    jitter = np.random.default_rng(0).uniform(-0.3, 0.3, len(events))
+    axes.scatter(
+        events.matches, events.hops + jitter, s=3, color="#cccccc", label="an event", rasterized=True
     )
-    fits = [fit(np.log2(lengths), hops) for lengths, hops in map(_by_length, outcomes)]
-    rows = [outcome.summary() for outcome in outcomes]
-    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in rows[0]}
-    columns["shortcuts"] = list(numbers)
-    columns |= {name: [getattr(one, name) for one in fits] for name in Fit._fields}
-    save_table(out, "shortcuts", columns)
-    with styled():
-        fig, (left, right) = figure(1, 2)
-        for k, outcome in zip(numbers, outcomes, strict=True):
-            lengths, hops = _by_length(outcome)
-            line(left, k, lengths, hops, f"{k} (R² {fits[k].explained:.2f})", markevery=0.1)
-        left.set(
-            xscale="log", yscale="log", xlabel="matching subscribers (ring length)",
-            ylabel="hops to the last of them (mean)", title="Hops",
+    axes.scatter(lengths, hops, s=12, color=COLOURS[0], label="mean per ring length", zorder=3)
+    curve = f"{log.slope:.2f} log2(length) {log.offset:+.2f}\n(R² = {log.explained:.3f})"
+    axes.plot(lengths, log.slope * np.log2(lengths) + log.offset, color=COLOURS[1], label=curve, zorder=4)
+    for number, (_, own) in enumerate(events.groupby("seed")):
+        one, _ = _fits(own)
+        axes.plot(
+            lengths, one.slope * np.log2(lengths) + one.offset, color=COLOURS[1], linewidth=0.6, alpha=0.6,
+            label="" if number else "each seed", zorder=2,
         )  # fmt: skip
-        left.legend(title="shortcuts (fit of the logarithm)", fontsize=9)
-        line(right, 0, numbers, columns["messages_per_delivery"], "messages per delivery")
-        line(right, 1, numbers, columns["duplicates_per_delivery"], "of which duplicates")
-        right.set(xlabel="shortcuts", xticks=list(numbers), ylim=(0, None), title="Messages")
-        right.legend(fontsize=9)
-        save_figure(out, "sub2sub-shortcuts", fig)
-    id, explained = "sub2sub-shortcuts", [one.explained for one in fits]
-    half = outcomes[0].hops == outcomes[0].matches // 2
-    messages = np.array(columns["messages_per_delivery"])
-    return [
-        Claim(
-            id, "the ring alone takes linear time: share of events that take half the ring length", 1.0,
-            float(half.mean()), bool(half.all()),
-        ),
-        Claim(
-            id, "one random shortcut or more make it close to logarithmic: "
-            f"R squared of a log2(length) + b with 0 to {MOST_SHORTCUTS} shortcuts",
-            "logarithmic", explained, min(explained[1:]) >= 0.9,
-        ),
-        Claim(
-            id, f"messages per delivery with 0 to {MOST_SHORTCUTS} shortcuts: none adds more than 1.25",
-            "not stated", messages, bool(np.diff(messages).max() <= 1.25),
-        ),
-    ]  # fmt: skip
+    axes.set(
+        xlabel="matching subscribers (ring length)", ylabel="hops to the last of them", ylim=(0, None),
+        title="Hops with one random shortcut\n(paper: logarithmic, numbers lost)",
+    )  # fmt: skip
+    legend_beside(axes)
+    return {"": fig}
+
+
+def _draw_shortcuts(tables: Tables) -> Mapping[str, Figure]:
+    events = tables["events"]
+    fig, (left, right) = figure(1, 2, figsize=(10.5, 4.2))
+    for k in SHORTCUTS:
+        own = events[events.shortcuts == k]
+        line(left, k, *_by_length(own), f"{k} (R² of the log {_fits(own)[0].explained:.2f})", markevery=0.1)
+    left.set(
+        xscale="log", yscale="log", xlabel="matching subscribers (ring length)",
+        ylabel="hops to the last of them (mean)", title="Hops",
+    )  # fmt: skip
+    left.xaxis.set_minor_formatter("")  # labels of short axes overlap
+    left.legend(title="shortcuts", fontsize=8, loc="upper left")
+    cost = events.groupby(["seed", "shortcuts"])[["messages", "duplicates", "reached"]].sum()
+    for number, (name, label) in enumerate((("messages", "messages"), ("duplicates", "of which duplicates"))):
+        shares = (cost[name] / cost.reached).unstack("seed")
+        low, high = shares.mean(axis=1) - shares.min(axis=1), shares.max(axis=1) - shares.mean(axis=1)
+        line(right, number, list(SHORTCUTS), shares.mean(axis=1), label)
+        right.errorbar(
+            list(SHORTCUTS), shares.mean(axis=1), [low, high], fmt="none", color=COLOURS[number], capsize=3
+        )
+    right.set(
+        xlabel="shortcuts", ylabel="per delivery", xticks=list(SHORTCUTS), ylim=(0, None), title="Messages"
+    )
+    right.legend(fontsize=9, loc="upper left")
+    return {"": fig}
+
+
+register(
+    "sub2sub-fig7b", "Hops to complete dissemination against ring length",
+    measure=settled_events, judge=judge_hops, draw=_draw_hops,
+)  # fmt: skip
+register(
+    "sub2sub-shortcuts", "Hops and messages against the number of shortcuts",
+    measure=settled_events, judge=judge_shortcuts, draw=_draw_shortcuts,
+)  # fmt: skip

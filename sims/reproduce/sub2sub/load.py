@@ -1,120 +1,124 @@
 """Load, beyond the paper's text: what each peer receives and forwards against what it subscribes to.
 
-On a settled overlay, with 0 to 4 shortcuts. The paper (Sub-2-Sub, Section 4.2) calls load "evenly balanced
-across matching subscribers". Two readings are measured, both as Gini coefficients over peers: load *per event
-taken*, which should be even; and load *in all*, which follows what peers subscribe to, since one with a wide
-subscription takes more events, and should be no less even than that.
+On a settled overlay, with 0 to 4 shortcuts; judged for one and two, which the paper calls typical. The paper
+(Sub-2-Sub, Section 4.2) calls load "evenly balanced across matching subscribers". Two readings are measured,
+both as Gini coefficients over peers: load *per event taken*, which should be even; and load *in all*, which
+follows what peers subscribe to, since one with a wide subscription takes more events, and should be no less
+even than that.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
-from sims.figures.style import COLOURS, figure, line, styled
-from sims.reproduce.claims import Claim, save_figure, save_table
-from sims.reproduce.registry import Progress, experiment
-from sims.reproduce.sub2sub.converged import settled_outcomes
-from sub2sub.events.dissemination import DisseminationSettings
-from sub2sub.events.outcome import Outcome, gini
+from sims.figures.style import COLOURS, figure, legend_beside, line
+from sims.reproduce.claims import Claim, observed, span, stated
+from sims.reproduce.registry import register
+from sims.reproduce.reproduction import Tables
+from sims.reproduce.sub2sub.settled import SHORTCUTS, settled_events
+from sub2sub.events.outcome import gini
 
-__all__ = ["load"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-ID = "sub2sub-load"
-SHORTCUTS = range(5)
-SHOWN = (0, 1, 4)
+__all__ = ["balance", "judge"]
 
-
-@experiment("sub2sub-load", title="Messages received and forwarded per peer, with 0 to 4 shortcuts")
-def load(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
-    """Publish on a settled overlay, and look at every peer."""
-    how = [DisseminationSettings.paper(shortcuts=k) for k in SHORTCUTS]
-    outcomes = settled_outcomes(quick, seed, progress, how)
-    tables = [outcome.load_table() for outcome in outcomes]
-    peers = len(outcomes[0].taken)
-    columns = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
-    save_table(
-        out, "load",
-        {"shortcuts": np.repeat(SHORTCUTS, peers), "peer": np.tile(np.arange(peers), len(tables)), **columns},
-    )  # fmt: skip
-    balance = {
-        "per event, forwarded": [gini(_per_event(o, o.forwarded)) for o in outcomes],
-        "per event, received": [gini(_per_event(o, o.received)) for o in outcomes],
-        "in all, forwarded": [gini(o.forwarded) for o in outcomes],
-        "events taken": [gini(o.taken) for o in outcomes],
-    }
-    save_table(out, "balance", {"shortcuts": list(SHORTCUTS), **balance})
-    _draw(out, outcomes, balance)
-    return _claims(outcomes, balance)
+SHOWN, TYPICAL = (4, 1, 0), (1, 2)
+EVEN, FOLLOWS, NO_LESS_EVEN = 0.2, 0.95, 0.05
+SOURCE = "Sub-2-Sub, Section 4.2: load is evenly balanced across matching subscribers; the bound is ours"
 
 
-def _per_event(outcome: Outcome, messages: NDArray[np.int64]) -> NDArray[np.float64]:
-    busy = outcome.taken > 0
-    return messages[busy] / outcome.taken[busy]
+def balance(peers: pd.DataFrame) -> pd.DataFrame:
+    """Gini coefficients, and the correlation of load and interest, by seed and number of shortcuts."""
+    rows = []
+    for (seed, shortcuts), own in peers.groupby(["seed", "shortcuts"]):
+        busy = own[own.taken > 0]
+        rows.append(
+            {
+                "seed": seed,
+                "shortcuts": shortcuts,
+                "per event, forwarded": gini(busy.forwarded / busy.taken),
+                "per event, received": gini(busy.received / busy.taken),
+                "in all, forwarded": gini(own.forwarded),
+                "events taken": gini(own.taken),
+                "correlation": float(np.corrcoef(own.taken, own.forwarded)[0, 1]),
+            }
+        )
+    return pd.DataFrame(rows)
 
 
-def _claims(outcomes: list[Outcome], balance: dict[str, list[float]]) -> list[Claim]:
-    idle = sum(int((o.received + o.forwarded)[o.taken == 0].sum()) for o in outcomes)
-    most = [o.sent.size - 1 for o in outcomes]
-    follows = [float(np.corrcoef(o.taken, o.forwarded)[0, 1]) for o in outcomes]
-    uneven = [b - a for a, b in zip(balance["events taken"], balance["in all, forwarded"], strict=True)]
-    each = f"with 0 to {SHORTCUTS[-1]} shortcuts"
-    per_event = balance["per event, forwarded"]
+def judge(tables: Tables) -> list[Claim]:
+    """Per event, and in all, with one and two shortcuts; coefficients of the others as observations."""
+    found = balance(tables["peers"])
+    typical = found[found.shortcuts.isin(TYPICAL)]
+    excess = typical["in all, forwarded"] - typical["events taken"]
+    per_event, follows = typical["per event, forwarded"], typical["correlation"]
+    each = "with 1 and 2 shortcuts, worst seed"
     return [
-        Claim(ID, "messages received or forwarded by peers that match no event", 0, idle, idle == 0),
-        Claim(
-            ID, f"most messages that a peer forwards for one event, {each}", "two and the shortcuts", most,
-            all(m <= 2 + k for k, m in zip(SHORTCUTS, most, strict=True)),
+        stated(
+            f"Gini coefficient of messages forwarded per event taken, {each} (below {EVEN})", SOURCE, "even",
+            round(float(per_event.max()), 4), per_event.max() < EVEN, interval=span(per_event),
+            reading="load per event taken",
         ),
-        Claim(
-            ID, f"Gini coefficient of messages forwarded per event taken, {each}", "even (below 0.2)",
-            per_event, max(per_event) < 0.2,
+        stated(
+            f"correlation of messages forwarded with events taken, {each} (above {FOLLOWS})", SOURCE,
+            "load follows interest", round(float(follows.min()), 4), follows.min() > FOLLOWS,
+            interval=span(follows), reading="load in all",
         ),
-        Claim(
-            ID, f"correlation of messages forwarded with events taken, {each}",
-            "load follows interest (above 0.95)", follows, min(follows) > 0.95,
+        stated(
+            f"Gini coefficient of messages forwarded in all beyond that of events taken, {each} "
+            f"(at most {NO_LESS_EVEN})", SOURCE, "no less even than interest", round(float(excess.max()), 4),
+            excess.max() <= NO_LESS_EVEN, interval=span(excess), reading="load in all",
         ),
-        Claim(
-            ID, f"Gini coefficient of messages forwarded in all beyond that of events taken, {each}",
-            "no less even than interest (at most 0.05 more)", uneven, max(uneven) <= 0.05,
+        observed(
+            f"Gini coefficient of messages forwarded per event taken, with 0 to {SHORTCUTS[-1]} shortcuts, "
+            "mean of seeds", "not in the paper",
+            found.groupby("shortcuts")["per event, forwarded"].mean().round(4).tolist(),
         ),
     ]  # fmt: skip
 
 
-def _draw(out: Path, outcomes: list[Outcome], balance: dict[str, list[float]]) -> None:
-    with styled():
-        fig, (left, middle, right) = figure(1, 3, figsize=(12.6, 4.0))
-        for number, k in enumerate(reversed(SHOWN)):
-            outcome = outcomes[k]
-            busy = outcome.taken > 0
-            left.scatter(
-                outcome.taken[busy], outcome.forwarded[busy], s=4, alpha=0.5, linewidths=0,
-                color=COLOURS[number], label=f"{k} shortcut{'s' if k != 1 else ''}",
-            )  # fmt: skip
-        left.set(
-            xscale="log", yscale="log", xlabel="events a peer matches", ylabel="messages it forwards",
-            title="In all",
+def draw(tables: Tables) -> Mapping[str, Figure]:
+    """Load in all against interest, per event, and the coefficients."""
+    peers, found = tables["peers"], balance(tables["peers"])
+    first = peers[peers.seed == peers.seed.min()]
+    fig, (left, middle, right) = figure(1, 3, figsize=(13.6, 4.2))
+    for number, k in enumerate(SHOWN):
+        own = first[(first.shortcuts == k) & (first.taken > 0)]
+        left.scatter(
+            own.taken, own.forwarded, s=4, alpha=0.5, linewidths=0, color=COLOURS[number],
+            label=f"{k} shortcut{'s' if k != 1 else ''}", rasterized=True,
         )  # fmt: skip
-        left.legend(fontsize=9, markerscale=3)
-        for k, outcome in zip(SHORTCUTS, outcomes, strict=True):
-            share = np.sort(_per_event(outcome, outcome.forwarded))
-            line(
-                middle, k, share, np.linspace(0, 100, share.size), str(k), marker=None,
-            )  # fmt: skip
-        middle.set(
-            xlabel="messages forwarded per event", ylabel="peers with at most that (%)", title="Per event"
-        )
-        middle.legend(title="shortcuts", fontsize=9)
-        for number, (name, values) in enumerate(balance.items()):
-            line(right, number, list(SHORTCUTS), values, name)
-        right.set(
-            xlabel="shortcuts",
-            ylabel="Gini coefficient",
-            xticks=list(SHORTCUTS),
-            ylim=(0, 1),
-            title="Balance",
-        )
-        right.legend(fontsize=9)
-        save_figure(out, ID, fig)
+    left.set(
+        xscale="log", yscale="log", xlabel="events a peer matches", ylabel="messages it forwards",
+        title="In all (first seed)",
+    )  # fmt: skip
+    left.legend(fontsize=9, markerscale=3, loc="upper left")
+    for k in SHORTCUTS:
+        own = first[(first.shortcuts == k) & (first.taken > 0)]
+        share = np.sort(own.forwarded / own.taken)
+        line(middle, k, share, np.linspace(0, 100, share.size), str(k), marker=None)
+    middle.set(xlabel="messages forwarded per event", ylabel="peers with at most that (%)", title="Per event")
+    middle.legend(title="shortcuts", fontsize=8, loc="lower right")
+    for number, name in enumerate(
+        ("per event, forwarded", "per event, received", "in all, forwarded", "events taken")
+    ):
+        by = found.groupby("shortcuts")[name]
+        line(right, number, list(SHORTCUTS), by.mean(), name)
+        error = [by.mean() - by.min(), by.max() - by.mean()]
+        right.errorbar(list(SHORTCUTS), by.mean(), error, fmt="none", color=COLOURS[number], capsize=3)
+    right.set(
+        xlabel="shortcuts", ylabel="Gini coefficient", xticks=list(SHORTCUTS), ylim=(0, 1), title="Balance"
+    )
+    legend_beside(right)
+    return {"": fig}
+
+
+register(
+    "sub2sub-load", "Messages received and forwarded per peer, with 0 to 4 shortcuts",
+    measure=settled_events, judge=judge, draw=draw,
+)  # fmt: skip

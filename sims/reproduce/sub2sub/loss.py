@@ -6,47 +6,45 @@ the overlay falls into pieces that no gossip joins again.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from sims.engine import Schedule
 from sims.engine.faults import Loss
-from sims.reproduce.claims import Claim
-from sims.reproduce.registry import Progress, experiment
-from sims.reproduce.sub2sub.following import EXTENDED, PUBLISHED, Story, follow, shown
+from sims.reproduce.claims import OURS, Claim, observed, span, stated
+from sims.reproduce.sub2sub.following import EXTENDED, PUBLISHED, Seen, Story, register_story
 
-__all__ = ["loss"]
+__all__ = ["judge"]
 
 STOP = 60
+RINGS, HITS, AFTER = STOP + 20, 0.9, 20  # bounds: cycles, hit ratio meanwhile, cycles once nothing is lost
 
 
-@experiment("sub2sub-loss", title="Rings built and events delivered while messages are lost")
-def loss(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
-    """Lose up to 30 % of all messages, from the first on."""
-    levels = [0.0, 0.3] if quick else [0.0, 0.05, 0.15, 0.3]
-    story = Story(
-        "sub2sub-loss", levels, lambda p: [(Schedule(at=0), Loss(p)), (Schedule(at=STOP), Loss(0.0))],
-        after=STOP + 30, built=0,
-    )  # fmt: skip
-    seen = follow(story, quick, seed, progress)
-    seen.save(out, f"Messages lost until cycle {STOP}", lambda p: f"{p:.0%} lost")
+def judge(seen: Seen) -> list[Claim]:
+    """Rings are built, and events delivered, despite the loss."""
     claims = []
-    for p in levels:
-        rings = seen.recovery(EXTENDED, p, "rings")
-        cycles, hits = seen.curve(EXTENDED, p, "hit_ratio")
-        settled = float(hits[(cycles >= STOP // 2) & (cycles < STOP)].mean())
-        after = seen.recovery(EXTENDED, p, "complete", STOP)
+    for p in seen.levels:
+        hits = seen.means(EXTENDED, p, "hit_ratio", STOP // 2, STOP)
         claims += [
-            seen.claim(
-                f"{p:.0%} lost: cycles until all rings are complete, extended",
-                f"at most {STOP + 20}", shown(rings), rings <= STOP + 20,
+            seen.within(f"{p:.0%} lost: cycles until all rings are complete", p, "rings", RINGS),
+            stated(
+                f"{p:.0%} lost: hit ratio from cycle {STOP // 2} to {STOP}, extended, worst seed", OURS,
+                f"above {HITS}", round(min(hits), 4), min(hits) > HITS, interval=span(hits),
             ),
-            seen.claim(
-                f"{p:.0%} lost: hit ratio from cycle {STOP // 2} on, and cycles until every event reaches "
-                "everybody once nothing is lost, extended", "above 0.9, at most 20",
-                [settled, shown(after)], settled > 0.9 and after <= 20,
+            seen.within(
+                f"{p:.0%} lost: cycles until every event reaches everybody once nothing is lost", p,
+                "complete",
+                AFTER, since=STOP,
             ),
         ]  # fmt: skip
-    worst = seen.curve(PUBLISHED, levels[-1], "rings")[1][-1]
-    text = f"{levels[-1]:.0%} lost, as published: share of complete rings at the end"
-    claims.append(seen.claim(text, "far from all", float(worst), worst < 0.9))
-    return [*claims, seen.no_spam()]
+    ends = {f"{p:.0%}": round(max(seen.ends(PUBLISHED, p, "rings")), 4) for p in seen.levels}
+    text = "share of complete rings at the end, as published, best seed"
+    return [*claims, observed(text, "not in the paper", ends)]
+
+
+register_story(
+    Story(
+        "sub2sub-loss", "Rings built and events delivered while messages are lost",
+        levels=[0.0, 0.05, 0.15, 0.3], quick_levels=[0.0, 0.3],
+        faults=lambda p, peers, seed: [(Schedule(at=0), Loss(p)), (Schedule(at=STOP), Loss(0.0))],
+        label=lambda p: f"{p:.0%} lost until cycle {STOP}", after=STOP + 30, built=0,
+    ),
+    judge,
+)  # fmt: skip

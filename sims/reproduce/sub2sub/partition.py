@@ -7,38 +7,38 @@ all parts at all times, so that meanwhile an event can reach no more than those 
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import numpy as np
-
 from sims.engine import Schedule
 from sims.engine.faults import Partition
 from sims.reproduce.claims import Claim
-from sims.reproduce.registry import Progress, experiment
-from sims.reproduce.sub2sub.following import EXTENDED, Story, follow, shown
+from sims.reproduce.sub2sub.following import Seen, Story, register_story
 
-__all__ = ["partition"]
+__all__ = ["judge"]
 
 MERGED = 50
+WITHIN = 30  # cycles after the merge, at most
 
 
-@experiment("sub2sub-partition", title="Rings and deliveries after a partition of 50 cycles")
-def partition(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
-    """Divide the network into 2 and 4 parts, and merge it again."""
-    levels = [2.0] if quick else [2.0, 4.0]
-    story = Story(
-        "sub2sub-partition", levels,
-        lambda parts: [(Schedule(at=0), Partition(int(parts))), (Schedule(at=MERGED), Partition(1))],
-        after=MERGED + 40,
-    )  # fmt: skip
-    seen = follow(story, quick, seed, progress)
-    seen.save(out, f"Partition for {MERGED} cycles", lambda parts: f"{parts:.0f} parts")
+def judge(seen: Seen) -> list[Claim]:
+    """Parts merge within a bound."""
     claims = []
-    for parts in levels:
-        rings, complete = (seen.recovery(EXTENDED, parts, name, MERGED) for name in ("rings", "complete"))
-        text = (
-            f"{parts:.0f} parts: cycles after the merge until every event reaches everybody, until all rings "
-            "are complete, extended"
-        )
-        claims.append(seen.claim(text, "they merge", [shown(complete), shown(rings)], np.isfinite(rings)))
-    return [*claims, seen.no_spam()]
+    for parts in seen.levels:
+        for column, what in (
+            ("complete", "every event reaches everybody"),
+            ("rings", "all rings are complete"),
+        ):
+            text = f"{parts:.0f} parts: cycles after the merge until {what}"
+            claims.append(seen.within(text, parts, column, WITHIN, since=MERGED))
+    return [*claims, seen.published("cycles after the merge until all rings are complete", "rings", MERGED)]
+
+
+register_story(
+    Story(
+        "sub2sub-partition", f"Rings and deliveries after a partition of {MERGED} cycles",
+        levels=[2.0, 4.0], quick_levels=[2.0],
+        faults=lambda parts, peers, seed: [
+            (Schedule(at=0), Partition(int(parts))), (Schedule(at=MERGED), Partition(1)),
+        ],
+        label=lambda parts: f"{parts:.0f} parts for {MERGED} cycles", after=MERGED + 40,
+    ),
+    judge,
+)  # fmt: skip

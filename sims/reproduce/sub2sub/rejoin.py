@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.engine import Simulation
-from sims.reproduce.registry import Progress
+from sims.reproduce.reproduction import Progress
 from sub2sub.geometry.boxes import overlaps
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.forgetting import forget

@@ -64,14 +64,15 @@ class Participant:
     def rounds(self, level: int, prob: float) -> float:
         s = self.settings
         fanout = s.fanout * prob * (1 - s.loss) * (1 - s.crash)
-        size = len(self.views[level]) * prob
+        size = len(self.views[level]) * prob * (s.lowest[0] if level == 1 else 1)
         if size <= 0 or fanout <= 0:
             return -inf
         return log(size) * (1 / fanout + 1 / log(fanout + 1)) + s.constant
 
     def getprob(self, level: int) -> float:
         self.filtered += self.lines[level]
-        return len(self.wanted[level]) / len(self.views[level]) if self.views[level] else 0.0
+        share = len(self.wanted[level]) / len(self.views[level]) if self.views[level] else 0.0
+        return share / (self.settings.lowest[1] if level == 1 else 1)
 
     def publish(self, level: int) -> None:
         self.buffer = Buffered(level, self.getprob(level), 0)

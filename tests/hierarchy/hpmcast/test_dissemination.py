@@ -12,6 +12,7 @@ from hierarchy.hpmcast import (
     Condensation,
     Gossip,
     Population,
+    Reading,
     disseminate,
     exact_knowledge,
     spread_interest,
@@ -51,6 +52,8 @@ def systems(draw: st.DrawFn) -> tuple[Population, np.ndarray, Network]:
         loss=st.sampled_from([0.0, 0.1]),
         crash=st.sampled_from([0.0, 0.2]),
         audience=st.sampled_from([0, 3]),
+        reading=st.sampled_from(Reading),
+        redundancy=st.integers(1, 3),
     ),
     redundancy=st.integers(1, 3),
     seed=st.integers(0, 10),
@@ -200,3 +203,21 @@ def test_a_crashed_publisher_is_refused():
     network.alive[3] = 0
     with pytest.raises(InputError, match="publisher: expected a live participant"):
         disseminate(VIEWS, spread_interest(REGULAR, np.ones(REGULAR.n)), 3, network=network)
+
+
+def test_line_27_as_printed_gives_the_deliveries_of_figure_8():
+    rng = np.random.default_rng(1)
+    delivered = {}
+    for reading in Reading:
+        gossip = Gossip(fanout=2, reading=reading, redundancy=3)
+        outcomes = []
+        for event in range(20):
+            interested = (rng.random(REGULAR.n) < 0.1).astype(np.uint8)
+            outcome = disseminate(
+                VIEWS, spread_interest(REGULAR, interested), event, gossip, seed=1, event=event
+            )
+            outcomes.append(outcome.trace.delivery(interested))
+        delivered[reading] = np.mean(outcomes)
+    assert delivered[Reading.LINE_27] > 0.998
+    assert delivered[Reading.PROSE] < 0.9
+    assert 0.89 < delivered[Reading.LINES_27_AND_35] < 0.93

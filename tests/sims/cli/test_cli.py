@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -14,8 +15,7 @@ from click.testing import CliRunner
 
 from sims.cli.app import main
 from sims.reproduce import registry
-from sims.reproduce.claims import Claim
-from sims.reproduce.registry import Experiment, Progress
+from sims.reproduce.reproduction import Measured, Progress
 from sims.runs.folder import RunFolder
 
 
@@ -35,7 +35,8 @@ def test_an_experiment_writes_claims_figure_and_tables(tmp_path: Path):
     folder = tmp_path / "cyclon-graph"
     claims = json.loads((folder / "claims.json").read_text())
     assert json.loads(result.output) == claims
-    assert {"id", "claim", "paper", "measured", "holds"} == set(claims[0])
+    expected = {"id", "claim", "paper", "measured", "holds", "source", "interval", "reading", "scale"}
+    assert expected == set(claims[0])
     assert (folder / "cyclon-graph.png").read_bytes().startswith(b"\x89PNG")
     assert (folder / "graph.parquet").exists()
 
@@ -65,12 +66,13 @@ def test_every_level_has_help():
         assert "Usage:" in shown.output
 
 
-def broken(out: Path, quick: bool, seed: int, progress: Progress) -> list[Claim]:
+def broken(quick: bool, seed: int, progress: Progress) -> Measured:
     raise RuntimeError("out of luck")
 
 
 def test_one_experiment_that_breaks_does_not_keep_the_others_from_running(tmp_path: Path, monkeypatch):
-    known = {"doomed": Experiment("doomed", "Breaks", broken), "cyclon-graph": registry.find("cyclon-graph")}
+    graph = registry.find("cyclon-graph")
+    known = {"doomed": replace(graph, id="doomed", measure=broken), "cyclon-graph": graph}
     monkeypatch.setattr(registry, "experiments", lambda: known)
     result = invoke("reproduce", "--all", "--quick", "--out", str(tmp_path))
     assert result.exit_code == 1
@@ -79,6 +81,24 @@ def test_one_experiment_that_breaks_does_not_keep_the_others_from_running(tmp_pa
     assert RunFolder.open(tmp_path / "doomed").manifest["state"] == "failed"
     manifest = RunFolder.open(tmp_path / "cyclon-graph").manifest
     assert (manifest["state"], manifest["kind"], manifest["quick"]) == ("done", "reproduce", True)
+
+
+def test_a_run_is_not_overwritten_unasked_and_formats_are_checked(tmp_path: Path):
+    words = ("reproduce", "hpmcast-fig9", "--out", str(tmp_path), "--format", "png,svg")
+    assert invoke(*words).exit_code == 0
+    assert (tmp_path / "hpmcast-fig9" / "hpmcast-fig9.svg").exists()
+    again = invoke(*words)
+    assert again.exit_code == 1
+    assert "expected a new or empty folder" in again.output
+    assert invoke(*words, "--overwrite").exit_code == 0
+    assert invoke("reproduce", "hpmcast-fig9", "--format", "gif").exit_code == 2
+
+
+def test_the_page_is_written_from_run_folders(tmp_path: Path):
+    invoke("reproduce", "hpmcast-fig9", "--out", str(tmp_path / "full"))
+    result = invoke("reproduce", "--page", str(tmp_path / "page.md"), "--out", str(tmp_path / "full"))
+    assert result.exit_code == 0
+    assert "hpmcast, Section 5.3.1" in (tmp_path / "page.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from sims.observers.snapshots import Snapshots
 from sims.report.overlay import encode
 from sims.report.report import report
 from sims.report.sources import find_sources
-from sims.reproduce.claims import Claim, save_table, write_claims
+from sims.reproduce.claims import Claim, write_claims
 from sims.runs.folder import RunWriter
 from sub2sub.errors import InputError
 from tests.sims.report.overlays import simulation
@@ -35,6 +35,11 @@ kind = "crash"
 share = 0.2
 at = 2
 """
+
+
+def save_table(folder: Path, name: str, columns: dict[str, object]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    parquet.write_table(pa.table(columns), folder / f"{name}.parquet")
 
 
 def _run(path: Path, name: str = "one", seed: int = 1, shortcuts: int = 1) -> Path:

@@ -1,61 +1,21 @@
-"""The experiments on events in their quick form: they leave their files, and what must hold does."""
+"""Settled overlays, rejoining subscribers and publishers: what the experiments on events rest on."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sims.engine import Simulation
 from sims.observers.delivery import Delivery
-from sims.reproduce import registry
-from sims.reproduce.registry import no_progress
+from sims.reproduce.reproduction import no_progress
 from sims.reproduce.sub2sub.converged import converged
 from sims.reproduce.sub2sub.fig7b import fit
+from sims.reproduce.sub2sub.gossiping_publishers import gossip_to_match
 from sims.reproduce.sub2sub.rejoin import batches, rejoin, ring_of
 from sims.reproduce.sub2sub.setting import Setting
 from sub2sub.geometry.boxes import overlaps
+from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import OverlaySettings
-
-# Claims that the project promises to reproduce, by words of theirs.
-MUST_HOLD = {
-    "sub2sub-fig6": ["before all rings are complete"],
-    "sub2sub-fig7a": ["3 attributes, power law"],
-    "sub2sub-fig7b": ["complete", "logarithmically"],
-    "sub2sub-shortcuts": ["the ring alone takes linear time"],
-    "sub2sub-fig8": ["offers all links)", "after 20 cycles", "as published", "default"],
-    "sub2sub-text": ["do not match", "once or a few more times", "same small number"],
-    "sub2sub-load": ["match no event", "a peer forwards for one event"],
-    "sub2sub-crash": [
-        "all rings are complete again",
-        "reaches everybody again",
-        "as published",
-        "do not match",
-    ],
-    "sub2sub-return": ["after their return", "do not match"],
-    "sub2sub-loss": ["30% lost: cycles until all rings are complete", "30% lost: hit ratio", "as published"],
-    "sub2sub-churn": ["hit ratio meanwhile", "cycles afterwards", "do not match"],
-    "sub2sub-traffic": ["hit ratio", "failed messages", "extended", "as published"],
-    "sub2sub-partition": ["cycles after the merge", "do not match"],
-    "sub2sub-change": ["until nobody receives spam", "most spam", "never forgotten"],
-}
-
-
-@pytest.mark.parametrize("id", MUST_HOLD)
-def test_quick_form_leaves_claims_figure_and_tables(id: str, tmp_path: Path) -> None:
-    steps = []
-    claims = registry.find(id).reproduce(tmp_path, quick=True, seed=1, progress=lambda *s: steps.append(s))
-    folder = tmp_path / id
-    assert json.loads((folder / "claims.json").read_text())[0]["id"] == id
-    assert (folder / f"{id}.png").exists()
-    assert list(folder.glob("*.parquet"))
-    assert steps[-1][0] == steps[-1][1]
-    for words in MUST_HOLD[id]:
-        mine = [claim for claim in claims if words in f"{claim.claim} {claim.paper}"]
-        assert mine
-        assert all(claim.holds for claim in mine), mine
 
 
 @pytest.fixture(scope="module")
@@ -101,3 +61,12 @@ def test_a_fit_tells_a_logarithm_from_a_line() -> None:
     x = np.arange(2.0, 200.0)
     assert fit(np.log2(x), 3 * np.log2(x) + 1).explained == pytest.approx(1.0)
     assert fit(np.log2(x), x).explained < fit(x, x).explained
+
+
+def test_a_publisher_that_gossips_finds_a_match_if_there_is_one(settled: Simulation) -> None:
+    links = Links.of(settled.overlay)
+    inside = links.boxes[::50, 0, :2]
+    took = gossip_to_match(links, inside, most=60, seed=1)
+    assert (took > 0).all()
+    assert took.min() < 5
+    assert (gossip_to_match(links, [[9.0, 9.0]], most=30, seed=1) == -1).all()

@@ -1,0 +1,68 @@
+"""Another medium at the lowest level: a broadcast in each group instead of gossip (hpmcast, Section 6.1.2).
+
+The paper suggests UDP broadcast where the lowest level is a populated LAN. Gossip goes through the levels
+above as it does; then each delegate that has the event broadcasts it once in its own group of level 1. A
+broadcast is one message however many hear it; each neighbour hears it unless it is lost for that one, and
+filters on arrival, so that whoever does not want the event is disturbed, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.hpmcast.dissemination import disseminate
+from hierarchy.hpmcast.load import Multicast
+from hierarchy.hpmcast.settings import Gossip
+from hierarchy.hpmcast.views import Views
+from sub2sub.errors import InputError
+from sub2sub.overlay.network import Network
+
+__all__ = ["broadcast_below"]
+
+
+def broadcast_below(
+    views: Views,
+    hit: NDArray[np.uint8],
+    publisher: int,
+    settings: Gossip | None = None,
+    *,
+    network: Network | None = None,
+    seed: int = 0,
+    event: int = 0,
+) -> Multicast:
+    """Gossip one event through levels l to 2, and broadcast it in the groups of level 1.
+
+    Parameters are those of `hierarchy.hpmcast.disseminate`.
+
+    Examples
+    --------
+    >>> from hierarchy.hpmcast import Population, exact_knowledge, spread_interest
+    >>> system = Population.regular(a=10, levels=3)
+    >>> interested = (np.arange(1000) % 9 == 0).astype(np.uint8)
+    >>> views, hit = exact_knowledge(system).views(), spread_interest(system, interested)
+    >>> broadcast_below(views, hit, publisher=1, seed=1).trace.delivery(interested)
+    1.0
+    """
+    if len(views.row) < 2:
+        raise InputError("views: expected at least 2 levels, one of them for gossip")
+    network = Network.whole(views.row.shape[1]) if network is None else network
+    above = views._replace(row=views.row[1:], position=views.position[1:])
+    gossip = disseminate(above, hit, publisher, settings or Gossip(), network=network, seed=seed, event=event)
+    trace = gossip.trace
+    reached, sent, received = trace.first.copy(), trace.sent.copy(), trace.received.copy()
+    dice = np.random.Generator(np.random.Philox(key=[seed, event]))
+    now = gossip.rounds + 1
+    for x in np.flatnonzero(trace.reached).tolist():
+        row = views.row[0, x]
+        group = views.entry[views.start[row] : views.start[row + 1]]
+        group = group[(group != x) & (network.alive[group] == 1) & (network.group[group] == network.group[x])]
+        heard = group[dice.random(len(group)) >= network.loss]
+        sent[x] += 1
+        received[heard] += 1
+        reached[heard[reached[heard] < 0]] = now
+    messages = np.concatenate([[int(trace.reached.sum())], gossip.messages])
+    below = replace(trace, first=reached, sent=sent, received=received)
+    return replace(gossip, trace=below, messages=messages, rounds=now)
