@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sims.engine.simulation import Simulation
 from sub2sub.geometry.matching import match
 from sub2sub.kernels.compilation import kernel
+from sub2sub.overlay.overlay import Overlay
 
 __all__ = ["UNKNOWN", "Closing"]
 
@@ -68,6 +69,7 @@ class Closing:
     def look(self, simulation: Simulation) -> tuple[NDArray[np.uint8], float, float]:
         """Each peer's share (0 to `MOST`, or `UNKNOWN`); the shares of links in place and complete rings."""
         overlay = simulation.overlay
+        assert isinstance(overlay, Overlay)
         people, pool = overlay.population, overlay.ring.pool
         if self._rows is None or not np.array_equal(self._rows, people.row):
             lows, highs = people.ranges()

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hierarchy.camcast import disseminate, parameters, tables_from_overlay
 from sims.engine.simulation import Simulation
+from sub2sub.overlay.overlay import Overlay
 
 __all__ = ["camcast_rounds", "members_of", "views_of"]
 
@@ -59,6 +60,7 @@ def camcast_rounds(
     CAMCAST's publisher belongs to the event's own community: the tightest range around it.
     """
     overlay, cycle = simulation.overlay, simulation.cycle
+    assert isinstance(overlay, Overlay)
     lows, highs = overlay.population.ranges()
     width = (highs - lows)[members, 0]
     own = members[width == width.min()]
@@ -72,9 +74,9 @@ def camcast_rounds(
         event=event,
         network=overlay.network,
     )
-    rounds = spread.round_of[members]
+    rounds = spread.trace.first[members]
     messages, arrived = int(spread.sent.sum() + spread.upward.sum()), int(spread.arrived.sum())
-    reached, spam = int((rounds >= 0).sum()), int((spread.round_of >= 0).sum() - (rounds >= 0).sum())
+    reached, spam = int((rounds >= 0).sum()), int((spread.trace.first >= 0).sum() - (rounds >= 0).sum())
     counts = {
         "reached": reached, "hops": int(rounds.max(initial=-1)), "messages": messages, "local": 0,
         "duplicates": max(arrived - spam - (reached - 1), 0), "spam": spam, "failed": messages - arrived,

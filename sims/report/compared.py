@@ -144,14 +144,20 @@ def _cell(
     return (np.nan,) * 3 if found is None else (found["mean"], found["low"], found["high"])
 
 
+def _setting(table: pd.DataFrame, world: str, system: str) -> str:
+    """The setting of a system at its working point; empty where it has none."""
+    point = working_point(table, world, system)
+    return point.knob if point else ""
+
+
 def _headline(table: pd.DataFrame, world: str) -> str:
     """The cheapest systems that deliver enough where some messages are lost."""
     costs = {}
     systems = _systems(table, world)
     for system in systems:
-        knob = working_point(table, world, system)
-        if knob is not None and _cell(table, world, system, "hit_ratio", knob, WORKING.loss)[0] >= GOOD:
-            costs[system] = (_cell(table, world, system, COST, knob)[0], knob)
+        point = working_point(table, world, system)
+        if point is not None and point.reached:
+            costs[system] = (_cell(table, world, system, COST, point.knob)[0], point.knob)
     start = f"**{world_label(world)}**: "
     if not costs:
         return f"{start}none of {len(systems)} systems delivers {share_text(GOOD)} with {_working()}."
@@ -200,15 +206,16 @@ def _summary(table: pd.DataFrame, world: str) -> Markup:
     rows, notes = [], []
     losses = (0.0, WORKING.loss)
     for system in _systems(table, world):
-        knob = working_point(table, world, system)
-        row: dict[str, Any] = {"system": system, "setting": knob}
+        point = working_point(table, world, system)
+        knob = point.knob if point else ""
+        row: dict[str, Any] = {"system": system, "setting": knob or None}
         stresses = {"reached": (0.0, 0.0), f"reached, {share_text(losses[1])} lost": (losses[1], 0.0),
                     f"reached, {share_text(CRASHED)} crashed": (0.0, CRASHED)}  # fmt: skip
         for name, (loss, crashed) in stresses.items():
-            mean = _cell(table, world, system, "hit_ratio", knob or "", loss, crashed)[0]
+            mean = _cell(table, world, system, "hit_ratio", knob, loss, crashed)[0]
             row[name] = Cell(share_text(float(mean)), float(mean)) if np.isfinite(mean) else None
         for name, metric in PUBLISHED.items():
-            row[name] = mean_cell(*_cell(table, world, system, metric, knob or ""))
+            row[name] = mean_cell(*_cell(table, world, system, metric, knob))
         for name, metric in BUILT.items():
             row[name] = mean_cell(*_cell(table, world, system, metric))
         rows.append(row)
@@ -229,10 +236,10 @@ def _faults(page: Page, table: pd.DataFrame, world: str, looks: dict[str, int]) 
         stresses = [stress for stress in _stresses(table) if stress[1 - axis] == 0]
         series = []
         for system in _systems(table, world):
-            knob = working_point(table, world, system)
-            if knob is None:
+            point = working_point(table, world, system)
+            if point is None:
                 continue
-            cells = np.array([_cell(table, world, system, "hit_ratio", knob, *s) for s in stresses])
+            cells = np.array([_cell(table, world, system, "hit_ratio", point.knob, *s) for s in stresses])
             x = [100 * stress[axis] for stress in stresses]
             series.append(Series(system, x, 100 * cells[:, 0], low=100 * cells[:, 1],
                                  high=100 * np.minimum(cells[:, 2], 1), look=looks[system]))  # fmt: skip
@@ -248,9 +255,7 @@ def _budget(table: pd.DataFrame, world: str, looks: dict[str, int]) -> Chart:
     for system in _systems(table, world):
         links = [_cell(table, world, system, f"links.{what}")[0] for what in ("total", "mean")]
         upkeep = _cell(table, world, system, "upkeep_messages.mean")[0]
-        event = _cell(table, world, system, "messages_per_event", working_point(table, world, system) or "")[
-            0
-        ]
+        event = _cell(table, world, system, "messages_per_event", _setting(table, world, system))[0]
         if np.isfinite([*links, upkeep, event]).all() and links[1] > 0:
             size = links[0] / links[1]
             series.append(Series(system, RATES, upkeep + RATES * event / size, look=looks[system]))
@@ -266,7 +271,7 @@ def _family(table: pd.DataFrame, steps: list[tuple[float, str]], name: str, look
     for system in _systems(table, steps[0][1]):
         cells = np.array([
             _cell(table, world, system, (PUBLISHED | BUILT)[name],
-                  "" if name in BUILT else working_point(table, world, system) or "")
+                  "" if name in BUILT else _setting(table, world, system))
             for _, world in steps
         ])  # fmt: skip
         x = [t for t, _ in steps]
