@@ -2,8 +2,8 @@
 
     python benchmarks/churn.py --peers 2000 --share 0.05 --seeds 2
 
-3 attributes, power law; events enter by publishers' walks. Beside the default, the ring layer without what was
-added for churn: candidates taken up unseen, no immediate join, one try, nobody dropped at once.
+3 attributes, power law; events enter by publishers' walks. Beside the default, the ring layer without what
+was added for churn: candidates taken up unseen, no immediate join, one try, nobody dropped at once.
 """
 
 from __future__ import annotations
