@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from sims.report.report import report
-from sims.reproduce.claims import save_table
 from tests.sims.report import browser
+from tests.sims.report.tables import save_table
 
 HITS = {"dear": {"k 1": 0.98, "k 2": 1.0}, "cheap": {"k 1": 0.995, "k 2": 1.0}, "poor": {"k 1": 0.5}}
 COSTS = {"dear": 9.0, "cheap": 3.0, "poor": 1.0}
@@ -24,7 +24,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for system, knobs in HITS.items():
             cells = [("", "links.mean", 20.0), ("", "links.total", 2000.0), ("", "upkeep_messages.mean", 6.0)]
             for n, (knob, hit) in enumerate(knobs.items()):
-                cells += [(knob, "hit_ratio", hit), (knob, "messages_per_delivery", COSTS[system] * (n + 1)),
+                cells += [(knob, "choosing_hit_ratio", hit), (knob, "hit_ratio", hit),
+                          (knob, "messages_per_delivery", COSTS[system] * (n + 1)),
                           (knob, "messages_per_event", 10 * COSTS[system] * (n + 1))]  # fmt: skip
             for loss in (0.0, 0.05):
                 rows += [(world, system, knob, loss, 0.0, metric, mean, mean - 0.001, mean + 0.001, 3, "")

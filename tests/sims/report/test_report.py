@@ -22,6 +22,7 @@ from sims.reproduce.claims import Claim, write_claims
 from sims.runs.folder import RunWriter
 from sub2sub.errors import InputError
 from tests.sims.report.overlays import simulation
+from tests.sims.report.tables import save_table
 
 RINGS = {"cycle": [0, 1, 2], "complete": [0.0, 0.5, 1.0], "links": [0.1, 0.7, 1.0], "rings": [9, 9, 9]}
 SETTINGS = """
@@ -35,11 +36,6 @@ kind = "crash"
 share = 0.2
 at = 2
 """
-
-
-def save_table(folder: Path, name: str, columns: dict[str, object]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    parquet.write_table(pa.table(columns), folder / f"{name}.parquet")
 
 
 def _run(path: Path, name: str = "one", seed: int = 1, shortcuts: int = 1) -> Path:

@@ -11,8 +11,8 @@ import pytest
 from sims.report.html import Page
 from sims.report.report import report
 from sims.report.sweeps import Trial, add_trials
-from sims.reproduce.claims import save_table
 from sims.runs.folder import RunWriter
+from tests.sims.report.tables import save_table
 
 TRIALS = [
     Trial({"k": k, "mode": mode}, {"hits": 0.5 + 0.1 * k + 0.01 * seed, "hops": 3.0})
