@@ -110,6 +110,7 @@ def test_rings_close_while_one_watches(tab: LabTab, served: Served) -> None:
     tab.wait("lab.cycle === '1'")
     tab.role("rate").select_option("0")
     tab.role("play").click()
+    tab.wait("lab.running === 'true'")
     tab.wait("Number(lab.rings) === 1")
     tab.page.keyboard.press("p")
     tab.wait("lab.running === 'false'")
