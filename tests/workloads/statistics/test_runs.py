@@ -61,10 +61,11 @@ def make_run(tmp_path: Path) -> MakeRun:
 
 
 def by_scipy(values: Any, most: float = np.inf) -> tuple[float, float, float]:
-    """Mean and Student's interval, of quantities that are at least 0 and at most `most`."""
+    """Mean and Student's interval, not below 0 where no value is, and at most `most`."""
     sample = np.asarray(values, float)
     low, high = stats.t.interval(0.95, len(sample) - 1, sample.mean(), stats.sem(sample))
-    return float(sample.mean()), max(0.0, float(low)), min(most, float(high))
+    low = max(0.0, float(low)) if sample.min() >= 0 else float(low)
+    return float(sample.mean()), low, min(most, float(high))
 
 
 def cell(table: pa.Table, **keys: object) -> tuple[float, float, float]:
