@@ -15,8 +15,8 @@ import numpy as np
 
 from hierarchy.hpmcast.membership.tables import condense
 from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import draw, peer_key, unit
-from sub2sub.overlay.network import reaches
+from sub2sub.kernels.randomness import peer_key
+from sub2sub.overlay.network import arrives
 
 __all__ = ["give_up", "heartbeat", "renew"]
 
@@ -40,13 +40,13 @@ def heartbeat(table, slot, own, cycle, alive, dirty):
 
 
 @kernel
-def give_up(table, slot, cycle, timeout, ping, first, key, alive, group, loss, dirty, costs):
+def give_up(table, slot, cycle, timeout, ping, first, key, faults, dirty, costs):
     """Turn lines that nobody has renewed for more than `timeout` cycles into tombstones.
 
     With `ping`, the delegate of a line is asked first; draws first + 2 s and the next for slot s.
     """
     for x in range(slot.shape[0]):
-        if alive[x] == 0:
+        if faults.alive[x] == 0:
             continue
         draws = peer_key(key, x)
         for s in range(table.members.shape[1]):
@@ -54,10 +54,10 @@ def give_up(table, slot, cycle, timeout, ping, first, key, alive, group, loss, d
                 continue
             if ping:
                 costs.messages[0] += 1
-                there = loss == 0 or unit(draw(draws, first + 2 * s)) >= loss
-                if there and reaches(alive, group, x, table.delegates[x, s, 0]):
+                y = table.delegates[x, s, 0]
+                if arrives(faults, x, y, draws, first + 2 * s):
                     costs.messages[0] += 1
-                    if loss == 0 or unit(draw(draws, first + 2 * s + 1)) >= loss:
+                    if arrives(faults, y, x, draws, first + 2 * s + 1):
                         table.stamp[x, s] = cycle
                         continue
                 costs.failed[0] += 1
