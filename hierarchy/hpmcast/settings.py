@@ -171,8 +171,9 @@ class Upkeep:
     timeout : tuple of int
         Cycles after which a line nobody has renewed is given up, for levels 1, 2, ...; the last value
         serves all levels above. Too few, and the living are taken for dead until they are heard of again.
-    ping : bool
-        Ask a silent neighbour of level 1 before giving it up.
+    tries : int
+        Times a silent neighbour of level 1 is asked before it is given up; 0: not at all. Where messages are
+        lost, one question buries many of the living.
     bidirectional : bool
         Update the receiver of a gossip too, at the price of a third message (anti-entropy).
     revisit : float
@@ -188,7 +189,7 @@ class Upkeep:
 
     fanout: int = 2
     timeout: tuple[int, ...] = (15, 25)
-    ping: bool = True
+    tries: int = 3
     bidirectional: bool = False
     revisit: float = 0.02
 
@@ -198,6 +199,8 @@ class Upkeep:
             raise InputError(f"fanout: expected at least 1, got {self.fanout}")
         if not self.timeout or min(self.timeout) < 1:
             raise InputError(f"timeout: expected at least 1 cycle for each level, got {self.timeout}")
+        if self.tries < 0:
+            raise InputError(f"tries: expected 0 or more, got {self.tries}")
         if not 0 <= self.revisit <= 1:
             raise InputError(f"revisit: expected a probability, got {self.revisit}")
 

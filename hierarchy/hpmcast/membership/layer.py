@@ -173,10 +173,10 @@ class Membership:
         if (self.contact >= 0).any():
             self._join(cycle, network, costs)
         width = self.upkeep.fanout + 1
-        first = width + 2 + 3 * width  # the draws before serve partners and their messages
+        first = 2 * width + 1  # twice that: the draws before serve partners and their messages
         for i, limit in enumerate(self.upkeep.limits(len(self.tables))):
             give_up(
-                self.tables[i], self.slot[i], cycle, limit, self.upkeep.ping and i == 0, first, key,
+                self.tables[i], self.slot[i], cycle, limit, self.upkeep.tries if i == 0 else 0, first, key,
                 network.faults(), self.dirty[i], costs,
             )  # fmt: skip
         self._renew(cycle, network)

@@ -200,22 +200,24 @@ class Reference:
         return 2
 
     def give_up(self) -> None:
-        width = self.upkeep.fanout + 1
-        first = width + 2 + 3 * width
+        first = 2 * (self.upkeep.fanout + 1) + 1
         for level, limit in zip(self.levels, self.upkeep.limits(self.population.levels), strict=True):
             for peer in self.living:
                 for s, line in list(peer.tables[level].items()):
                     silent = line.members and self.cycle - line.stamp > limit
                     if s == self.slot(peer.number, level) or not silent:
                         continue
-                    if level == 1 and self.upkeep.ping and self.pong(peer.number, line, first + 2 * s):
+                    if level == 1 and self.pong(peer.number, line, 2 * (first + s)):
                         peer.tables[level][s] = replace(line, stamp=self.cycle)
                     else:
                         peer.tables[level][s] = replace(line, stamp=self.cycle, members=0)
 
     def pong(self, x: int, line: Line, k: int) -> bool:
-        arrived = self.reaches(x, line.delegates[0]) and not self.lost(x, k)
-        return arrived and not self.lost(x, k + 1)
+        """Whether a question and its answer arrive, each sent again while lost."""
+        if self.upkeep.tries == 0 or not self.reaches(x, line.delegates[0]):
+            return False
+        all_lost = self.network.loss**self.upkeep.tries
+        return bool(unit(self.draw(x, k)) >= all_lost and unit(self.draw(x, k + 1)) >= all_lost)
 
     def gossip(self) -> None:
         fanout = self.upkeep.fanout

@@ -57,7 +57,7 @@ def assert_same(layer: Membership, reference: Reference) -> None:
         Upkeep,
         fanout=st.integers(1, 3),
         timeout=st.sampled_from([(2, 4), (3,)]),
-        ping=st.booleans(),
+        tries=st.sampled_from([0, 1, 3]),
         bidirectional=st.booleans(),
         revisit=st.sampled_from([0.0, 0.3]),
     ),
@@ -301,6 +301,7 @@ def test_a_run_resumed_from_its_state_equals_the_one_never_interrupted():
     [
         ({"fanout": 0}, "fanout: expected at least 1"),
         ({"timeout": ()}, "timeout: expected at least 1 cycle"),
+        ({"tries": -1}, "tries: expected 0 or more"),
         ({"revisit": 2.0}, "revisit: expected a probability"),
     ],
 )
