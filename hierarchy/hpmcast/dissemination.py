@@ -88,8 +88,9 @@ class _Buffers(NamedTuple):
 
 
 def _buffers(n: int) -> _Buffers:
-    types = (np.int8, np.int32, np.float64, np.float64, np.float64, np.int32, np.int32)
-    return _Buffers(*(np.zeros(n, kind) for kind in types))
+    ages, hits, tried = np.zeros((3, n), np.int32)
+    limit, prob, prior = np.zeros((3, n), np.float64)
+    return _Buffers(np.zeros(n, np.int8), ages, limit, prob, prior, hits, tried)
 
 
 @kernel
@@ -321,9 +322,7 @@ def disseminate(
             _buffers(n), counts,
         )  # fmt: skip
         trace = Trace(counts.first, counts.sent, counts.received, publisher, network.alive)
-        return Multicast(
-            trace, counts.filtered, counts.messages, counts.matched, counts.letters, rounds
-        )
+        return Multicast(trace, counts.filtered, counts.messages, counts.matched, counts.letters, rounds)
 
     found = run(letters=0)
     return run(letters=int(found.trace.received.sum())) if record else found

@@ -59,7 +59,11 @@ def first_contact(walk, faults, costs):
     """Which newcomers are answered by the one they know: `found` is 0 for these, WAITS for the others."""
     for x in range(walk.contact.shape[0]):
         walk.found[x] = WAITS
-        if walk.contact[x] >= 0 and faults.alive[x] and _asks(x, walk.contact[x], 0, walk, faults, costs) == HANDED:
+        if (
+            walk.contact[x] >= 0
+            and faults.alive[x]
+            and _asks(x, walk.contact[x], 0, walk, faults, costs) == HANDED
+        ):
             walk.found[x] = 0
 
 
@@ -124,7 +128,7 @@ def take_over(level, table, slot, branch, walk, dirty, costs):
 
 @kernel
 def bury(table, slot, cycle, leaving, fanout, key, faults, dirty, costs):
-    """Those who leave tell up to `fanout` random neighbours of level 1; draws k and fanout + k for the k-th."""
+    """Those who leave tell up to `fanout` neighbours of level 1; draws k and fanout + k for the k-th."""
     others = np.empty(table.members.shape[1], np.int32)
     for x in leaving:
         draws = peer_key(key, x)

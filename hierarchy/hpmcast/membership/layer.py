@@ -212,9 +212,7 @@ class Membership:
         for i, table in enumerate(self.tables):
             choose_partners(table, i + 1, levels, key, active, self.upkeep.revisit, self.sponsor, partners)
         fate = np.empty(partners.shape, np.uint8)
-        deliver(
-            partners, self.upkeep.bidirectional, key, network.faults(), fate, costs
-        )
+        deliver(partners, self.upkeep.bidirectional, key, network.faults(), fate, costs)
         named = np.full((n, 2), -1, np.int32)
         for i, table in enumerate(self.tables):
             exchange_all(i + 1, table, self.slot[i], branch, partners, fate, named, self.dirty[i], costs)

@@ -119,7 +119,8 @@ def _measure(
 def table_of(trials: Trials, **keys: object) -> pd.DataFrame:
     """One row per event, beside what was varied."""
     columns: dict[str, NDArray[np.float64]] = {
-        name: getattr(trials, name) for name in ("delivery", "parasites", "messages", "filtered", "rounds", "last")
+        name: getattr(trials, name)
+        for name in ("delivery", "parasites", "messages", "filtered", "rounds", "last")
     }
     for name in ("sent_by_level", "filtered_by_level"):
         loads = getattr(trials, name)
