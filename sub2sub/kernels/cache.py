@@ -54,7 +54,7 @@ def folder_of(path: Path) -> Path:
     return folder
 
 
-class KernelLocator(_CacheLocator):
+class KernelLocator(_CacheLocator):  # type: ignore[misc]
     """Tells numba where a kernel is kept."""
 
     def __init__(self, function: Callable[..., Any], path: Path) -> None:

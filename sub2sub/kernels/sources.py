@@ -43,7 +43,7 @@ def _imported(path: Path) -> frozenset[Path]:
     root = root_of(path)
     inside = path.relative_to(root).parts
     own = inside[0] if len(inside) > 1 else ""
-    found = set()
+    found: set[Path] = set()
     for module in _modules(path.read_text(), inside[:-1]):
         top, _, _ = module.partition(".")
         if top in PROJECT:
