@@ -114,7 +114,7 @@ class Simulation(Generic[S_co]):
         >>> simulation.overlay.bootstrap()
         >>> simulation.add(crash, at=10).add(alive, every=10).run(20)
         >>> [row["peers"] for row in simulation.tables["alive"]]
-        [100, 83, 83]
+        [100, 84, 84]
         """
         self.controls.append((Schedule(start, until, every, at), as_control(control)))
         return self
