@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         subtract,
     )
     from sub2sub.geometry.matching import Members, match
+    from sub2sub.geometry.moments import Date, Timestamp
     from sub2sub.geometry.regions import Regions, minimal_regions
     from sub2sub.geometry.space import AttributeSpace, Ranges
     from sub2sub.kernels.dice import Random
@@ -58,6 +59,7 @@ _NAMES = {
     "errors": ("InputError",),
     "overlay.links": ("Links",),
     "geometry.matching": ("Members", "match"),
+    "geometry.moments": ("Date", "Timestamp"),
     "overlay.network": ("Network",),
     "events.outcome": ("Outcome", "gini"),
     "overlay.overlay": ("Overlay", "OverlaySettings"),
@@ -82,6 +84,7 @@ __all__ = [
     "AttributeSpace",
     "Bool",
     "CyclonSettings",
+    "Date",
     "DisseminationSettings",
     "Enum",
     "Float",
@@ -108,6 +111,7 @@ __all__ = [
     "Stack",
     "String",
     "Table",
+    "Timestamp",
     "VicinitySettings",
     "Walks",
     "closed",
