@@ -23,11 +23,13 @@ _PLACES = {
     "hpmcast": "hpmcast:Hpmcast",
     "enclosing topic": "dyadic_topics:Enclosing",
     "exact cover": "dyadic_topics:Cover",
+    "broker": "bounds:BrokerSystem",
+    "matching tree": "bounds:MatchingTree",
 }
 # What `sub2sub run` takes. Topics on a dyadic grid need interests on that grid, which only `compare` has.
 RUNNABLE = (
     "sub2sub", "camcast", "hpmcast", "camcast on rings", "multicast", "broadcast", "hierarchical", "pmcast",
-    "rfpbcast",
+    "rfpbcast", "broker",
 )  # fmt: skip
 COMPARED: dict[str, tuple[str, ...]] = {
     "topics": (
@@ -42,6 +44,8 @@ COMPARED: dict[str, tuple[str, ...]] = {
         "rfpbcast",
         "pmcast",
         "hpmcast",
+        "broker",
+        "matching tree",
     ),
     "ranges": (
         "sub2sub",
@@ -52,6 +56,8 @@ COMPARED: dict[str, tuple[str, ...]] = {
         "pmcast",
         "hpmcast",
         "broadcast",
+        "broker",
+        "matching tree",
     ),
     "between": ("sub2sub", "enclosing topic", "exact cover"),
 }
