@@ -25,11 +25,13 @@ _PLACES = {
     "exact cover": "dyadic_topics:Cover",
     "broker": "bounds:BrokerSystem",
     "matching tree": "bounds:MatchingTree",
+    "plumtree": "plumtree:PlumtreeSystem",
+    "gossipsub": "gossipsub:GossipSubSystem",
 }
 # What `sub2sub run` takes. Topics on a dyadic grid need interests on that grid, which only `compare` has.
 RUNNABLE = (
     "sub2sub", "camcast", "hpmcast", "camcast on rings", "multicast", "broadcast", "hierarchical", "pmcast",
-    "rfpbcast", "broker",
+    "rfpbcast", "broker", "plumtree", "gossipsub",
 )  # fmt: skip
 COMPARED: dict[str, tuple[str, ...]] = {
     "topics": (
@@ -44,6 +46,8 @@ COMPARED: dict[str, tuple[str, ...]] = {
         "rfpbcast",
         "pmcast",
         "hpmcast",
+        "plumtree",
+        "gossipsub",
         "broker",
         "matching tree",
     ),
@@ -56,6 +60,8 @@ COMPARED: dict[str, tuple[str, ...]] = {
         "pmcast",
         "hpmcast",
         "broadcast",
+        "plumtree",
+        "gossipsub",
         "broker",
         "matching tree",
     ),
