@@ -1,7 +1,7 @@
 """Groups of peers, one for each topic, and the rendezvous that names members of a group.
 
 A subscriber is a member of the group of its topic. An event of a topic concerns that group and the groups of
-all topics above; its publisher hands it to a few members of each (`sims.anchors.entries`). The other way
+all topics above; its publisher hands it to a few members of each (`sims.anchors.contacts`). The other way
 round, subscribers being members of the groups of all topics below theirs, costs a root subscriber a
 membership for every topic there is.
 

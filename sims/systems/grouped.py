@@ -2,7 +2,7 @@
 
 Where interests are topics a subscriber is a member of its topic's group alone. An event of a topic is pushed
 in its group, and in the groups of the topics above, where its publisher sends it to a few members it knows
-(`sims.anchors.entries`). Where interests are ranges all are in one group: everybody gets everything.
+(`sims.anchors.contacts`). Where interests are ranges all are in one group: everybody gets everything.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sims.anchors.entries import Entries
+from sims.anchors.contacts import Entries
 from sims.anchors.groups import Groups, GroupStack
 from sims.anchors.pushing.tables import PushRules, PushTables, Starts
 from sims.config.entries import Kinds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sims.anchors.entries import ENTRIES, Entries
+from sims.anchors.contacts import ENTRIES, Entries
 from sims.anchors.groups import Groups, first_contacts
 from sims.anchors.mail import Mail
 from sub2sub.kernels.dice import Dice
