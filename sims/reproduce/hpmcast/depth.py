@@ -67,8 +67,8 @@ def judge(tables: Tables) -> list[Claim]:
         claims.append(
             stated(
                 f"rounds until the last reception at p = 1, by depth, with F = "
-                f"{', '.join(map(str, FANOUTS))}: at every depth fewer with the most than with the least, and "
-                "never more with more",
+                f"{', '.join(map(str, FANOUTS))}: at every depth fewer with the most than with the least, "
+                "and never more with more",
                 "hpmcast, Section 5.3.2: more fan-out decreases the number of rounds necessary", "fewer",
                 {f"{levels} levels": row.round(2).tolist() for levels, row in by.iterrows()},
                 bool((steps <= 0).all() and (by.iloc[:, -1] < by.iloc[:, 0]).all()), reading=str(reading),
