@@ -20,7 +20,7 @@ from typing import Any
 
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
-from sub2sub.live.virtual.network import Network, Weather
+from sub2sub.live.virtual.weather import Network, Weather
 
 __all__ = ["History", "Outcome", "Participant", "Plan"]
 

@@ -19,7 +19,7 @@ from contextvars import Context
 from typing import Any, TypeVar
 
 from sub2sub.live.virtual.machine import MACHINE, Machine
-from sub2sub.live.virtual.network import Listener, Network
+from sub2sub.live.virtual.weather import Listener, Network
 
 __all__ = ["VirtualLoop"]
 

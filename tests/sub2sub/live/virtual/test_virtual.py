@@ -9,7 +9,7 @@ import pytest
 
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
-from sub2sub.live.virtual.network import Network, Weather
+from sub2sub.live.virtual.weather import Network, Weather
 
 CALM = Weather(latency=(0.1, 0.1), jitter=0.0)
 Play = Callable[[Network, Machine, Machine], Awaitable[None]]
