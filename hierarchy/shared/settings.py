@@ -1,0 +1,76 @@
+"""How CAMCAST's tables on the rings' overlay are kept: the settings of `hierarchy.shared.layer`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sub2sub.errors import InputError
+from sub2sub.overlay.overlay import OverlaySettings
+from sub2sub.vicinity.settings import VicinitySettings
+
+__all__ = ["SharedSettings", "TableSettings"]
+
+
+@dataclass(frozen=True)
+class TableSettings:
+    """Settings of the tables.
+
+    Attributes
+    ----------
+    equals : int
+        Entries of a topic table: peers with the same range, at most 63.
+    z : int
+        Entries of a super-topic table: peers with the tightest enclosing ranges, at most 63.
+    neighbours : int
+        Nearest successors, and as many predecessors, among the equals that are never given up for others.
+    max_age : int
+        Oldest entry to keep or take up, in cycles; 0 for no limit.
+    suspect_age : int
+        Age in cycles from which on the oldest entry of a super-topic table is asked whether it is there, and
+        for others of its community; 0 for never.
+    tries : int
+        Times a message is sent that is not answered.
+
+    Examples
+    --------
+    >>> TableSettings(equals=32).z
+    3
+    """
+
+    equals: int = 16
+    z: int = 3
+    neighbours: int = 2
+    max_age: int = 20
+    suspect_age: int = 6
+    tries: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        if not 1 <= self.neighbours:
+            raise InputError(f"tables.neighbours: expected 1 or more, got {self.neighbours}")
+        if not 2 * self.neighbours < self.equals <= 63:
+            least = 2 * self.neighbours + 1
+            raise InputError(f"tables.equals: expected {least} to 63 entries, got {self.equals}")
+        if not 1 <= self.z <= 63:
+            raise InputError(f"tables.z: expected 1 to 63 entries, got {self.z}")
+        if self.max_age < 0:
+            raise InputError(f"tables.max_age: expected 0 or more cycles, got {self.max_age}")
+        if self.suspect_age < 0:
+            raise InputError(f"tables.suspect_age: expected 0 or more cycles, got {self.suspect_age}")
+        if self.tries < 1:
+            raise InputError(f"tables.tries: expected 1 or more, got {self.tries}")
+
+
+@dataclass(frozen=True)
+class SharedSettings(OverlaySettings):
+    """Settings of all layers of the shared overlay.
+
+    Attributes
+    ----------
+    points : VicinitySettings
+        Of the second VICINITY, over the points (low, high).
+    tables : TableSettings
+    """
+
+    points: VicinitySettings = field(default_factory=lambda: VicinitySettings(max_age=20))
+    tables: TableSettings = field(default_factory=TableSettings)
