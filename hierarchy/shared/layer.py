@@ -1,17 +1,11 @@
-"""The layer that keeps CAMCAST's tables on the rings' overlay: topic tables and super-topic tables.
+"""The layer that keeps CAMCAST's tables on the rings' overlay, for all peers at once.
 
 CAMCAST, Section 3.2, on the links of Sub-2-Sub, Section 4: a topic is a range, so a peer with the same range
 is a member of one's community, and one with the tightest enclosing range a member of the super-community.
-Every cycle a peer
-
-1. drops entries that nobody has heard from for long;
-2. takes up what its other links (random, proximity, points, ring) have to offer: that costs nothing;
-3. exchanges tables with the equal it has heard from least recently, and forgets it if it is silent;
-4. asks the super-topic entry it has heard from least recently, once that is suspect, for its like.
-
-Neither paper has this layer. CAMCAST leaves the upkeep of topic tables to a membership service and keeps
-super-topic tables by asking their entries (Figure 6), as step 4 does; Sub-2-Sub has no tables. No peer is
-told the tree of topics: all it uses are the ranges in the descriptors that it was sent.
+`hierarchy.shared.peer` says what a peer does in a cycle; this is the same, compiled. Neither paper has this
+layer: CAMCAST leaves topic tables to a membership service, and keeps super-topic tables by asking their
+entries (Figure 6); Sub-2-Sub has no tables. No peer is told the tree of topics: all it uses are the ranges in
+descriptors that it was sent.
 """
 
 from __future__ import annotations
@@ -24,16 +18,19 @@ from numpy.typing import NDArray
 
 from hierarchy.shared.points import Points
 from hierarchy.shared.rules import (
-    ANSWER,
-    ASK,
+    ASKS,
+    DRAWS,
+    EAGER,
     GREETINGS,
-    OTHERS,
     REPLY,
     REQUEST,
+    STEPS,
     STREAM,
     World,
+    encloses,
     entries,
     expire,
+    looseness,
     oldest_entry,
     oldest_neighbour,
     remove,
@@ -63,6 +60,7 @@ class StepSettings(NamedTuple):
     neighbours: int
     oldest_allowed: int  # least stamp to keep or take up
     suspect: int  # entries not heard from since are asked
+    patience: int
     cycle: int
 
 
@@ -72,6 +70,14 @@ class Net(NamedTuple):
     faults: Faults
     tries: int
     greetings: np.uint64
+
+
+class Told(NamedTuple):
+    """What a message of an exchange holds: a copy of all tables of its sender."""
+
+    equals: NDArray[np.int64]
+    above: NDArray[np.int64]
+    below: NDArray[np.int64]
 
 
 class Feeds(NamedTuple):
@@ -84,13 +90,18 @@ class Feeds(NamedTuple):
 
 
 @rule
-def _send(net, a, b, bits, counts):
-    """Send a message until it arrives, as often as allowed; whether it did."""
+def _send(net, a, b, bits, same, other, counts):
+    """Send a message until it arrives, as often as allowed; whether it did.
+
+    It names so many peers with the sender's range, and so many with others.
+    """
     copies, in_vain = np.int64(net.tries), True
     if reaches(net.faults.alive, net.faults.group, a, b):
         copies, in_vain = attempts(bits, net.faults.loss, net.tries)
     counts[MESSAGES] += copies
     counts[FAILED] += in_vain
+    counts[SAME] += copies * same
+    counts[OTHER] += copies * other
     return not in_vain
 
 
@@ -99,6 +110,7 @@ def _forget(world, i, j, cycle):
     """Let i forget a peer that was silent."""
     remove(world.equals[i], j)
     remove(world.above[i], j)
+    remove(world.below[i], j)
     bury(world, i, j, cycle)
 
 
@@ -110,11 +122,11 @@ def _hear(world, i, word, settings, net, counts):
     j = peer_of(word)
     draws = peer_key(peer_key(net.greetings, i), j)
     counts[GREETED] += 1
-    if not _send(net, i, j, draw(draws, 0), counts):
+    if not _send(net, i, j, draw(draws, 0), 0, 0, counts):
         _forget(world, i, j, settings.cycle)
         return
     take_up(world, j, link(i, settings.cycle), settings, True)
-    if _send(net, j, i, draw(draws, 1), counts):
+    if _send(net, j, i, draw(draws, 1), 0, 0, counts):
         take_up(world, i, link(j, settings.cycle), settings, True)
     else:
         _forget(world, i, j, settings.cycle)
@@ -143,6 +155,22 @@ def _feed(world, i, feeds, settings, net, counts):
 def _copy(row, out):
     for place in range(row.shape[0]):
         out[place] = row[place]
+    return entries(row)
+
+
+@rule
+def _copy_tables(world, i, out):
+    """Write what i tells an equal, all it has; how many equals and how many others."""
+    same = _copy(world.equals[i], out.equals)
+    above = _copy(world.above[i], out.above)
+    return same, above + _copy(world.below[i], out.below)
+
+
+@rule
+def _hear_tables(world, i, told, settings, net, counts):
+    _hear_all(world, i, told.equals, settings, net, counts)
+    _hear_all(world, i, told.above, settings, net, counts)
+    _hear_all(world, i, told.below, settings, net, counts)
 
 
 @rule
@@ -156,65 +184,110 @@ def _exchange(world, i, settings, net, draws, scratch, counts):
     if (cycle + i) % 2 == 1:
         place = oldest_neighbour(world.equals[i], size, i, n, settings.neighbours)
     j = peer_of(world.equals[i, place])
-    mine, my_above, his, his_above = scratch
-    _copy(world.equals[i], mine)
-    _copy(world.above[i], my_above)
-    counts[SAME] += size
-    counts[OTHER] += entries(my_above)
-    if not _send(net, i, j, draw(draws, REQUEST), counts):
+    mine, his = scratch
+    same, other = _copy_tables(world, i, mine)
+    if not _send(net, i, j, draw(draws, REQUEST), same, other, counts):
         _forget(world, i, j, cycle)
         return
-    _copy(world.equals[j], his)
-    _copy(world.above[j], his_above)
-    counts[SAME] += entries(his)
-    counts[OTHER] += entries(his_above)
+    same, other = _copy_tables(world, j, his)
     take_up(world, j, link(i, cycle), settings, True)
-    _hear_all(world, j, mine, settings, net, counts)
-    _hear_all(world, j, my_above, settings, net, counts)
-    if not _send(net, j, i, draw(draws, REPLY), counts):
+    _hear_tables(world, j, mine, settings, net, counts)
+    if not _send(net, j, i, draw(draws, REPLY), same, other, counts):
         _forget(world, i, j, cycle)
         return
     take_up(world, i, link(j, cycle), settings, True)
-    _hear_all(world, i, his, settings, net, counts)
-    _hear_all(world, i, his_above, settings, net, counts)
+    _hear_tables(world, i, his, settings, net, counts)
 
 
 @rule
-def _ask_above(world, i, settings, net, draws, counts):
-    """Ask the super-topic entry heard from least recently, if it is suspect, for others of its community."""
-    size = entries(world.above[i])
-    if size == 0:
-        return
-    oldest = world.above[i, oldest_entry(world.above[i], size)]
-    if stamp_of(oldest) >= settings.suspect:
-        return
-    j = peer_of(oldest)
+def _ways_down(world, j, i):
+    """How many entries of j's directory have a range that is that of i, or encloses it."""
+    ways = 0
+    for place in range(entries(world.below[j])):
+        peer = peer_of(world.below[j, place])
+        ways += peer != i and encloses(world.boxes, peer, i)
+    return ways
+
+
+@rule
+def _ask(world, i, j, settings, net, draws, step, counts):
+    """Ask a peer with an enclosing range for its community, and for those on the way down to i's own topic."""
+    first = ASKS + step * DRAWS
     counts[ASKED] += 1
-    arrived = _send(net, i, j, draw(draws, ASK), counts)
-    if not arrived or not _send(net, j, i, draw(draws, ANSWER), counts):
+    if not _send(net, i, j, draw(draws, first), 0, 0, counts):
+        _forget(world, i, j, settings.cycle)
+        return
+    take_up(world, j, link(i, settings.cycle), settings, True)
+    known = entries(world.equals[j])
+    told = min(known, world.above.shape[1])
+    if not _send(net, j, i, draw(draws, first + 1), told, _ways_down(world, j, i), counts):
         _forget(world, i, j, settings.cycle)
         return
     take_up(world, i, link(j, settings.cycle), settings, True)
-    known = entries(world.equals[j])
-    told = min(known, world.above.shape[1])
-    counts[SAME] += told
-    chosen = sample(known, told, draws, OTHERS)
+    chosen = sample(known, told, draws, first + 2)
     for place in range(known):
         if (chosen >> place) & 1:
             _hear(world, i, world.equals[j, place], settings, net, counts)
+    for place in range(entries(world.below[j])):
+        word = world.below[j, place]
+        if peer_of(word) != i and encloses(world.boxes, peer_of(word), i):
+            _hear(world, i, word, settings, net, counts)
+
+
+@rule
+def _tightest(world, i, asked, count):
+    """Of the super-topic entries that were not asked the tightest, and of those the one heard from last."""
+    best, least = np.int64(-1), np.inf
+    for place in range(entries(world.above[i])):
+        word, is_asked = world.above[i, place], False
+        for k in range(count):
+            is_asked |= asked[k] == peer_of(word)
+        loose = looseness(world.boxes, i, peer_of(word))
+        if not is_asked and (best < 0 or loose < least or (loose == least and word > best)):
+            best, least = word, loose
+    return peer_of(best) if best >= 0 else np.int64(-1)
+
+
+@rule
+def _search(world, i, settings, net, draws, asked, counts):
+    """Ask the tightest enclosing peer known, and the tighter ones it names, until an equal is known."""
+    for step in range(asked.shape[0]):
+        j = _tightest(world, i, asked, step)
+        if j < 0:
+            return
+        asked[step] = j
+        _ask(world, i, j, settings, net, draws, step, counts)
+        if world.equals[i, 0] != FREE:
+            return
+
+
+@rule
+def _look_above(world, i, settings, net, draws, since, asked, counts):
+    """Search where that is due; otherwise ask the super-topic entry heard from least recently, if suspect."""
+    cycle, alone = settings.cycle, world.equals[i, 0] == FREE
+    if (alone and cycle - since[i] <= EAGER) or (cycle + i) % settings.patience == 0:
+        _search(world, i, settings, net, draws, asked, counts)
+        return
+    size = entries(world.above[i])
+    if size > 0:
+        oldest = world.above[i, oldest_entry(world.above[i], size)]
+        if stamp_of(oldest) < settings.suspect:
+            _ask(world, i, peer_of(oldest), settings, net, draws, 0, counts)
 
 
 @hot
-def _step(world, feeds, settings, net, key, scratch, counts):
+def _step(world, feeds, settings, net, key, since, scratch, counts):
+    mine, his, asked = scratch
     for i in range(world.equals.shape[0]):
         if net.faults.alive[i] == 0 or world.topical[i] == 0:
             continue
         draws = peer_key(key, i)
         expire(world.equals[i], settings.oldest_allowed)
         expire(world.above[i], settings.oldest_allowed)
+        expire(world.below[i], settings.oldest_allowed)
         _feed(world, i, feeds, settings, net, counts)
-        _exchange(world, i, settings, net, draws, scratch, counts)
-        _ask_above(world, i, settings, net, draws, counts)
+        _look_above(world, i, settings, net, draws, since, asked, counts)
+        _exchange(world, i, settings, net, draws, (mine, his), counts)
 
 
 class NestedTables:
@@ -251,10 +324,12 @@ class NestedTables:
     ) -> None:
         self.population, self.topical, self.seed = population, topical, seed
         self.settings = settings or TableSettings()
-        self.below = cyclon, vicinity, points, ring
+        self.feeding = cyclon, vicinity, points, ring
         n = len(population)
         self.equals = np.full((n, self.settings.equals), FREE)
         self.above = np.full((n, self.settings.z), FREE)
+        self.below = np.full((n, self.settings.below), FREE)
+        self.since = np.zeros(n, np.int64)
         self.buried = np.full((n, TOMBSTONES), -1, np.int32)
         self.buried_at = np.zeros((n, TOMBSTONES), np.int32)
 
@@ -263,15 +338,19 @@ class NestedTables:
         given, people = self.settings, self.population
         settings = StepSettings(
             given.neighbours, cycle - given.max_age if given.max_age else 0,
-            cycle - given.suspect_age if given.suspect_age else -1, cycle,
+            cycle - given.suspect_age if given.suspect_age else -1, given.patience, cycle,
         )  # fmt: skip
-        cyclon, vicinity, points, ring = self.below
+        cyclon, vicinity, points, ring = self.feeding
         feeds = Feeds(cyclon.view, vicinity.view, points.view, ring.pool)
-        world = World(people.boxes, self.topical, self.equals, self.above, self.buried, self.buried_at)
+        world = World(
+            people.boxes, self.topical, self.equals, self.above, self.below, self.buried, self.buried_at
+        )
         net = Net(network.faults(), given.tries, cycle_key(self.seed, GREETINGS, cycle))
-        rows = (np.empty(room, np.int64) for room in (given.equals, given.z, given.equals, given.z))
+        rooms = given.equals, given.z, given.below
+        mine, his = (Told(*(np.empty(room, np.int64) for room in rooms)) for _ in range(2))
         counts, key = np.zeros(6, np.int64), cycle_key(self.seed, STREAM, cycle)
-        _step(world, feeds, settings, net, key, tuple(rows), counts)
+        scratch = mine, his, np.empty(STEPS, np.int64)
+        _step(world, feeds, settings, net, key, self.since, scratch, counts)
         messages, failed, same, other, asked, greeted = (int(count) for count in counts)
         # A message says once which range its sender has; of those with another range it says it each time.
         size = (HEADER + DESCRIPTOR + RANGE * people.d) * messages + DESCRIPTOR * same
@@ -280,18 +359,18 @@ class NestedTables:
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Empty the tables of `peers`; the first entries come from the other layers."""
-        self.equals[peers], self.above[peers] = FREE, FREE
-        self.buried[peers] = -1
+        for table in (self.equals, self.above, self.below):
+            table[peers] = FREE
+        self.buried[peers], self.since[peers] = -1, cycle
 
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """All entries of both tables as (holders, peers, stamps)."""
-        return view_links(np.concatenate([self.equals, self.above], axis=1))
+        """All entries of all tables as (holders, peers, stamps)."""
+        return view_links(np.concatenate([self.equals, self.above, self.below], axis=1))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""
-        return {
-            "equals": self.equals, "above": self.above, "buried": self.buried, "buried_at": self.buried_at,
-        }  # fmt: skip
+        names = ("equals", "above", "below", "since", "buried", "buried_at")
+        return {name: getattr(self, name) for name in names}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """State from a checkpoint."""

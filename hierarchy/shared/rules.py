@@ -17,14 +17,17 @@ from sub2sub.overlay.views import FREE, peer_of, stamp_of
 from sub2sub.ring.tombstones import is_buried
 
 __all__ = [
-    "ANSWER", "ASK", "EQUAL", "GREETINGS", "OTHERS", "REPLY", "REQUEST", "STREAM", "UNRELATED", "World", "entries",
-    "expire", "looseness", "oldest_entry", "oldest_neighbour", "relation", "remove", "take_up",
+    "ASKS", "DRAWS", "EAGER", "GREETINGS", "REPLY", "REQUEST", "STEPS", "STREAM", "World", "encloses",
+    "entries", "expire", "looseness", "oldest_entry", "oldest_neighbour", "relation", "remove", "take_up",
 ]  # fmt: skip
 
 STREAM = stream_number("shared tables")
 GREETINGS = stream_number("shared greetings")
-REQUEST, REPLY, ASK, ANSWER, OTHERS = range(5)  # draws of a peer's turn
-UNRELATED, EQUAL, ENCLOSING = range(3)
+REQUEST, REPLY, ASKS = range(3)  # draws of a peer's turn; those of its questions come last
+DRAWS = 24  # for each of them: whether it arrives, whether the answer does, and whom that names
+EAGER = 2  # cycles after joining in which one that knows no equal searches each time
+STEPS = 12  # questions of a search at most
+UNRELATED, EQUAL, ENCLOSING, ENCLOSED = range(4)
 
 
 class World(NamedTuple):
@@ -36,8 +39,8 @@ class World(NamedTuple):
         Half-open boxes.
     topical : (n,) uint8
         1 for a subscription that is a topic's.
-    equals, above : (n, equals), (n, z) int64
-        Topic tables and super-topic tables.
+    equals, above, below : (n, equals), (n, z), (n, below) int64
+        Topic tables, super-topic tables, and directories of subtopics.
     buried, buried_at : (n, TOMBSTONES) int32
         See `sub2sub.ring.tombstones`.
     """
@@ -46,23 +49,29 @@ class World(NamedTuple):
     topical: NDArray[np.uint8]
     equals: NDArray[np.int64]
     above: NDArray[np.int64]
+    below: NDArray[np.int64]
     buried: NDArray[np.int32]
     buried_at: NDArray[np.int32]
 
 
 @rule
+def encloses(boxes, i, j):
+    """Whether the box of i holds that of j."""
+    for k in range(boxes.shape[2]):
+        if boxes[i, 0, k] > boxes[j, 0, k] or boxes[j, 1, k] > boxes[i, 1, k]:
+            return False
+    return True
+
+
+@rule
 def relation(world, i, j):
-    """What the topic of j is to that of i: the same, an enclosing one, or nothing."""
+    """What the topic of j is to that of i: the same, an enclosing one, an enclosed one, or nothing."""
     if world.topical[i] == 0 or world.topical[j] == 0:
         return UNRELATED
-    equal = True
-    for k in range(world.boxes.shape[2]):
-        low, end = world.boxes[i, 0, k], world.boxes[i, 1, k]
-        its_low, its_end = world.boxes[j, 0, k], world.boxes[j, 1, k]
-        if its_low > low or end > its_end:
-            return UNRELATED
-        equal &= its_low == low and its_end == end
-    return EQUAL if equal else ENCLOSING
+    above, below = encloses(world.boxes, j, i), encloses(world.boxes, i, j)
+    if above and below:
+        return EQUAL
+    return ENCLOSING if above else ENCLOSED if below else UNRELATED
 
 
 @rule
@@ -189,6 +198,31 @@ def take_above(row, boxes, holder, word):
         row[worst] = word
 
 
+@rule
+def take_below(row, boxes, holder, word):
+    """Let a new peer with an enclosed range into a directory: one entry a range, and none within another.
+
+    Of more ranges than there is room for, the one heard of least recently goes.
+    """
+    j, kept = peer_of(word), 0
+    for place in range(entries(row)):
+        other = row[place]
+        if encloses(boxes, peer_of(other), j):
+            if stamp_of(word) > stamp_of(other) and encloses(boxes, j, peer_of(other)):
+                row[place] = word
+            return  # nothing was removed before: ranges in a directory do not enclose one another
+        row[place] = FREE
+        if not encloses(boxes, j, peer_of(other)):
+            row[kept] = other
+            kept += 1
+    if kept < row.shape[0]:
+        row[kept] = word
+        return
+    oldest = oldest_entry(row, kept)
+    if stamp_of(word) > stamp_of(row[oldest]):
+        row[oldest] = word
+
+
 @apart
 def take_up(world, i, word, settings, direct):
     """Offer a link to peer i: refresh the entry it has, or take it up; whether it is a new neighbour."""
@@ -198,12 +232,15 @@ def take_up(world, i, word, settings, direct):
     kind = relation(world, i, j)
     if kind == UNRELATED:
         return False
-    row = world.equals[i] if kind == EQUAL else world.above[i]
+    row = world.equals[i] if kind == EQUAL else world.above[i] if kind == ENCLOSING else world.below[i]
     place = place_in(row, entries(row), j)
     if place >= 0:
         row[place] = max(row[place], word)
     elif not is_buried(world, i, j, stamp_of(word)):
         if kind == EQUAL:
             return take_equal(row, i, word, world.equals.shape[0], settings.neighbours, direct)
-        take_above(row, world.boxes, i, word)
+        if kind == ENCLOSING:
+            take_above(row, world.boxes, i, word)
+        else:
+            take_below(row, world.boxes, i, word)
     return False
