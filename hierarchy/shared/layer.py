@@ -40,6 +40,7 @@ from hierarchy.shared.settings import TableSettings
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.kernels.compilation import apart, hot, rule
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key
+from sub2sub.overlay.feed import Feed
 from sub2sub.overlay.network import Faults, Network, attempts, reaches
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
@@ -47,7 +48,6 @@ from sub2sub.overlay.views import FREE, link, peer_of, sample, stamp_of, view_li
 from sub2sub.ring.layer import Ring
 from sub2sub.ring.pool import PEER, STAMP, get, size_of
 from sub2sub.ring.tombstones import TOMBSTONES, bury
-from sub2sub.vicinity.layer import Vicinity
 
 __all__ = ["NestedTables"]
 
@@ -116,7 +116,7 @@ def _forget(world, i, j, cycle):
 
 @apart
 def _hear(world, i, word, settings, net, counts):
-    """Let i hear of a peer from others; it greets one that becomes its neighbour, and forgets a silent one."""
+    """Let i hear of a peer from others; a new neighbour is greeted, and forgotten if it is silent."""
     if not take_up(world, i, word, settings, False):
         return
     j = peer_of(word)
@@ -211,7 +211,7 @@ def _ways_down(world, j, i):
 
 @rule
 def _ask(world, i, j, settings, net, draws, step, counts):
-    """Ask a peer with an enclosing range for its community, and for those on the way down to i's own topic."""
+    """Ask a peer with an enclosing range for its community, and for the way down to i's own topic."""
     first = ASKS + step * DRAWS
     counts[ASKED] += 1
     if not _send(net, i, j, draw(draws, first), 0, 0, counts):
@@ -316,7 +316,7 @@ class NestedTables:
         population: Population,
         topical: NDArray[np.uint8],
         cyclon: Cyclon,
-        vicinity: Vicinity,
+        vicinity: Feed,
         points: Points,
         ring: Ring,
         settings: TableSettings | None = None,

@@ -7,7 +7,7 @@ CAMCAST's routing or along the rings, as its publisher likes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +19,9 @@ from hierarchy.shared.settings import SharedSettings
 from sub2sub.errors import InputError
 from sub2sub.events.dissemination import DisseminationSettings, disseminate
 from sub2sub.events.outcome import Outcome
-from sub2sub.geometry.boxes import points
-from sub2sub.overlay.layer import Layer
+from sub2sub.events.published import Published
+from sub2sub.geometry.boxes import TOP, points
+from sub2sub.geometry.columns import values_by_attribute
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.overlay import Overlay
@@ -50,6 +51,8 @@ class SharedOverlay(Overlay):
         subscription alone: who subscribes to a topic knows that it does, and says so in its descriptor.
     axis : int
         The attribute whose ranges are topics. A topic subscription says nothing about others.
+    **layers
+        As of `sub2sub.Overlay`: a layer in VICINITY's place, layers above.
 
     Attributes
     ----------
@@ -67,10 +70,9 @@ class SharedOverlay(Overlay):
     >>> overlay.bootstrap()
     >>> for cycle in range(1, 21):
     ...     cost = overlay.step(cycle)
-    >>> publisher = [int(np.flatnonzero(overlay.population.row == 5)[0])]
     >>> for route in (CamcastRoute(c=4), DisseminationSettings()):
-    ...     outcome = overlay.publish([[10.0]], publisher, route)
-    ...     print(outcome.hit_ratio, outcome.spam.tolist())
+    ...     published = overlay.publish([[10.0]], at=[5], settings=route)
+    ...     print(published.hit_ratio, published.outcome.spam.tolist())
     1.0 [0]
     1.0 [0]
     """
@@ -83,10 +85,14 @@ class SharedOverlay(Overlay):
         settings: SharedSettings | None = None,
         seed: int = 0,
         network: Network | None = None,
+        *,
         topics: NestedRanges | None = None,
         axis: int = 0,
+        **layers: Any,
     ) -> None:
-        super().__init__(population, settings or SharedSettings(), seed, network)
+        if settings is not None and not isinstance(settings, SharedSettings):
+            raise InputError(f"settings: expected SharedSettings, got {type(settings).__name__}")
+        super().__init__(population, settings or SharedSettings(), seed, network, **layers)
         if not 0 <= axis < population.d:
             raise InputError(f"axis: expected an attribute from 0 to {population.d - 1}, got {axis}")
         self.topics, self.axis = topics, axis
@@ -97,11 +103,7 @@ class SharedOverlay(Overlay):
             population, self.topical, self.cyclon, self.vicinity, self.points, self.ring,
             self.settings.tables, seed,
         )  # fmt: skip
-
-    @property
-    def layers(self) -> tuple[Layer, ...]:
-        """The layers in the order they are stepped."""
-        return *super().layers, self.points, self.tables
+        self.above = (self.points, self.tables, *self.above)
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Let peers (re)start from a contact each, maybe with other subscriptions than before."""
@@ -110,13 +112,48 @@ class SharedOverlay(Overlay):
 
     def publish(
         self,
+        events: Any,
+        *,
+        at: ArrayLike | None = None,
+        settings: Route | None = None,
+        threads: int = 1,
+    ) -> Published:
+        """Publish events by CAMCAST's routing or along the rings, as the type of `settings` has it.
+
+        Parameters
+        ----------
+        events : (m, d) array_like
+            Or, where attributes have names, rows or columns as `AttributeSpace.events` takes them.
+        at : (m,) array_like of int
+            The subscription each event is published by; along the rings it may be left out, and is then a
+            random one of those an event is meant for.
+        settings : CamcastRoute or DisseminationSettings, optional
+            Along the rings if not given.
+        threads : int
+            For events along the rings.
+        """
+        if not isinstance(settings, CamcastRoute):
+            return super().publish(events, at=at, settings=settings, threads=threads)
+        if at is None:
+            raise InputError(
+                "at: expected the subscription each event is published by, a member of its topic"
+            )
+        given: dict[str, NDArray[Any]] = {}
+        if self.space is not None:
+            given = values_by_attribute(events, self.space.names, "events")
+            events = self.space.events(events)
+        outcome = self.spread(events, self._peers(at), settings, self.cycle, record=True)
+        return Published.of(self.population, self.network, events, outcome, given)
+
+    def spread(
+        self,
         events: ArrayLike,
         publishers: ArrayLike,
         route: Route | None = None,
         cycle: int = 0,
         record: bool = False,
     ) -> Outcome:
-        """Publish events, each from its publisher, under the faults of the network as it is; change nothing.
+        """Let each event spread from its publisher, under the faults of the network as it is.
 
         Parameters
         ----------
@@ -174,4 +211,6 @@ class SharedOverlay(Overlay):
         lows, highs = (side[peers] for side in self.population.ranges())
         bounds = {tuple(row) for row in self.topics.bounds().tolist()}
         own = zip(lows[:, self.axis].tolist(), (highs[:, self.axis] + 1).tolist(), strict=True)
-        self.topical[peers] = [pair in bounds for pair in own]
+        others = np.delete(np.arange(self.population.d), self.axis)
+        is_open = np.all((lows[:, others] <= -TOP) & (highs[:, others] >= TOP), axis=1)
+        self.topical[peers] = is_open & np.array([pair in bounds for pair in own], bool)

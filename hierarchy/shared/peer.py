@@ -19,9 +19,9 @@ In a cycle a peer
 4. exchanges all tables with an equal (`partner`, `tell`, `answer`, `finish`), in turns the one of all and of
    the neighbours that it has heard from least recently.
 
-Whoever is silent is forgotten, and not taken up again until it was heard from later (`sub2sub.ring.tombstones`).
-Live peers may run this class, and the kernels of `hierarchy.shared.layer` must take its decisions, draw for
-draw.
+Whoever is silent is forgotten, and not taken up again until it was heard from later
+(`sub2sub.ring.tombstones`). The class is fit for live peers, and the kernels of `hierarchy.shared.layer` must
+take its decisions, draw for draw.
 """
 
 from __future__ import annotations

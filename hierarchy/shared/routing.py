@@ -9,11 +9,13 @@ Read differently from the paper:
 - Nobody is told N. A member whose topic table has room knows its whole community and counts it. One with a
   full table takes the distance, in ID space, between its nearest k successors and its nearest k predecessors:
   that is 2k of N such steps around the ring.
-- Only entries with the tightest of the ranges in a super-topic table are sent to: the nearest populated
-  supertopic. The others wait in case those crash.
-- p_a is a/k where k of the z places are in use, so that a supertopic with one member is reached like a large
-  one; and in a community of fewer than g, where all are links, each sends to more, so that an event goes up
-  g a times on average, as in a large one.
+- p_a is a/k where k of the z places are held by the tightest range, that is by the nearest populated
+  supertopic, so that one with a single member is reached like a large one. Where it has fewer than z, the
+  other places are held by looser ranges, which are sent to as well: it may be the nearest that crashed.
+- In a community of fewer than g, where all are links, each sends to more of its entries, so that an event
+  goes up g a times on average, as in a large one.
+- The nearest successor and predecessor among the equals are the first of the ln N + c, the others are random:
+  so nobody is left out for bad luck (Voulgaris, van Steen: *Hybrid dissemination*, Middleware 2007).
 
 Range subscribers beside the topics' have no tables. They stand on the event's ring between members, and get
 the event along it: whoever has it sends it to its adjacent neighbours there that are range subscribers. Where
@@ -106,19 +108,20 @@ def routing_tables(overlay: SharedOverlay, route: CamcastRoute) -> tuple[Tables,
     equals, above = overlay.tables.equals, overlay.tables.above
     topic_table = np.full(equals.shape, -1, np.int32)
     super_table = np.full((n, 1, above.shape[1]), -1, np.int32)
-    used = _fill_tables(people.boxes, equals, above, topic_table, super_table[:, 0])
+    tightest = _fill_tables(people.boxes, equals, above, topic_table, super_table[:, 0])
     size = community_sizes(equals, people.ids, overlay.settings.tables.neighbours)
     ln_n = np.log(size)
     parameters = Parameters(
         np.maximum(1, np.floor(ln_n + route.c)).astype(np.int32),
         np.minimum(1.0, route.g / size),
-        np.minimum(1.0, np.maximum(route.a, route.g * route.a / size) / np.maximum(used, 1)),
+        np.minimum(1.0, np.maximum(route.a, route.g * route.a / size) / np.maximum(tightest, 1)),
     )
     return Tables(np.arange(n, dtype=np.int32), topic_table, super_table), parameters
 
 
 @kernel
 def _fill_tables(boxes, equals, above, topic_table, super_table):
+    """Copy both tables; how many super-topic entries have the tightest range."""
     used = np.zeros(len(equals), np.int64)
     for i in range(len(equals)):
         for place in range(entries(equals[i])):
@@ -128,10 +131,8 @@ def _fill_tables(boxes, equals, above, topic_table, super_table):
         for place in range(size):
             tightest = min(tightest, looseness(boxes, i, peer_of(above[i, place])))
         for place in range(size):
-            j = peer_of(above[i, place])
-            if looseness(boxes, i, j) == tightest:
-                super_table[i, used[i]] = j
-                used[i] += 1
+            super_table[i, place] = peer_of(above[i, place])
+            used[i] += looseness(boxes, i, peer_of(above[i, place])) == tightest
     return used
 
 
@@ -271,9 +272,7 @@ def _spread_all(tables, parameters, carrier, ring, to, publishers, key, first, b
         members = to.members[to.offsets[e] : to.offsets[e + 1]]
         wants[members] = True
         own = first[min(e, len(first) - 1)]
-        _spread(
-            tables, parameters, carrier, ring, wants, publishers[e], peer_key(key, e), own, counts
-        )
+        _spread(tables, parameters, carrier, ring, wants, publishers[e], peer_key(key, e), own, counts)
         sent = counts[:, SENT] + counts[:, UPWARD]
         account(e, members, publishers[e], carrier.alive, host, own, sent, counts[:, ARRIVED], books)
         wants[members] = False

@@ -25,7 +25,7 @@ STREAM = stream_number("shared tables")
 GREETINGS = stream_number("shared greetings")
 REQUEST, REPLY, ASKS = range(3)  # draws of a peer's turn; those of its questions come last
 DRAWS = 24  # for each of them: whether it arrives, whether the answer does, and whom that names
-EAGER = 2  # cycles after joining in which one that knows no equal searches each time
+EAGER = 10  # cycles after joining in which one that knows no equal searches each time
 STEPS = 12  # questions of a search at most
 UNRELATED, EQUAL, ENCLOSING, ENCLOSED = range(4)
 

@@ -39,11 +39,11 @@ class TableSettings:
     Examples
     --------
     >>> TableSettings(equals=32).z
-    3
+    5
     """
 
     equals: int = 16
-    z: int = 3
+    z: int = 5
     below: int = 16
     neighbours: int = 2
     max_age: int = 20
@@ -53,7 +53,7 @@ class TableSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if not 1 <= self.neighbours:
+        if self.neighbours < 1:
             raise InputError(f"tables.neighbours: expected 1 or more, got {self.neighbours}")
         if not 2 * self.neighbours < self.equals <= 63:
             least = 2 * self.neighbours + 1
