@@ -31,7 +31,7 @@ class RecoverySettings:
     Attributes
     ----------
     history : int
-        Cycles for which a peer keeps an event. Longer ones help where rings stay broken for longer.
+        Cycles after its publication for which an event is kept. Longer ones help where rings stay broken for longer.
     tries : int
         Times a digest, an answer or an event is sent while it is lost.
     retries : int
@@ -82,7 +82,7 @@ class History:
         """Forget what is too old, and who was silent."""
         self.silent.clear()
         oldest = now - self.settings.history
-        self.events = {name: each for name, each in self.events.items() if each.since > oldest}
+        self.events = {name: each for name, each in self.events.items() if each.since >= oldest}
 
     def add(self, name: int, point: Coordinates, now: int) -> None:
         """Keep an event, published in cycle `now`."""

@@ -113,7 +113,7 @@ class Recovery:
 
     def step(self, links: Links, network: Network, cycle: int) -> Mapping[str, int]:
         """Let every live peer see to its neighbours; what that cost, and deliveries it led to."""
-        self._keep(self._since[self.rows >> 32] > cycle - self.settings.history)
+        self._keep(self._since[self.rows >> 32] >= cycle - self.settings.history)
         active = self.rows[network.alive[self.rows & _PEER] == 1]
         silent, cost = _none(), np.zeros(5, np.int64)
         for number in range(ROUNDS):

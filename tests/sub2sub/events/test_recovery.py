@@ -1,4 +1,4 @@
-"""Recovery of missed events: the population does as peers with a history do, and everybody gets everything."""
+"""Recovery of missed events: a population does as peers with a history do; everybody gets everything."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_events_are_kept_for_as_long_as_the_history_is() -> None:
     world, recovery = two_peers(), Recovery(RecoverySettings(history=3))
     outcome = disseminate(world.links(), world.network, world.events, entry=[0], record=True)
     recovery.publish(world.links(), world.network, world.events, outcome, cycle=5)
-    for cycle, kept in ((6, True), (7, True), (8, False)):
+    for cycle, kept in ((7, True), (8, True), (9, False)):
         recovery.step(world.links(), world.network, cycle)
         assert recovery.has([0], [0])[0] == kept
 
