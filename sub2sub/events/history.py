@@ -31,7 +31,8 @@ class RecoverySettings:
     Attributes
     ----------
     history : int
-        Cycles after its publication for which an event is kept. Longer ones help where rings stay broken for longer.
+        Cycles after its publication for which an event is kept. Longer ones help where rings stay broken for
+        longer.
     tries : int
         Times a digest, an answer or an event is sent while it is lost.
     retries : int

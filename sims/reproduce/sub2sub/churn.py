@@ -115,8 +115,8 @@ def _judge_share(tables: Tables, share: float) -> list[Claim]:
         claims += [
             stated(
                 f"{name}, {loss:.0%} loss: share of events that those who stay have {WAIT} cycles later, "
-                "with recovery, worst seed", OURS, "1.000", round(float(found.min()), 5), found.min() >= RECOVERED,
-                interval=span(found, 5),
+                "with recovery, worst seed", OURS, "1.000", round(float(found.min()), 5),
+                found.min() >= RECOVERED, interval=span(found, 5),
             ),
             observed(
                 f"{name}, {loss:.0%} loss: messages of recovery per peer and cycle, for two cycles' events",
