@@ -164,10 +164,10 @@ class Membership:
         width = self.upkeep.fanout + 1
         first = width + 2 + 3 * width  # the draws before serve partners and their messages
         for i, limit in enumerate(self.upkeep.limits(len(self.tables))):
+            asked = first if self.upkeep.ping and i == 0 else -1
             give_up(
-                self.tables[i], self.slot[i], cycle, limit, self.upkeep.ping and i == 0, first, key,
-                network.alive, network.group, network.loss, self.dirty[i], costs,
-            )  # fmt: skip
+                self.tables[i], self.slot[i], cycle, limit, asked, key, network.faults(), self.dirty[i], costs
+            )
         self._renew(cycle, network)
         self._gossip(key, network, costs)
         return _report(costs)
