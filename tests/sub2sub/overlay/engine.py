@@ -78,9 +78,11 @@ class CyclonEngine:
 
     def step(self, cycle: int, network: Network) -> Cost:
         cost = Cost()
-        for number, peer in enumerate(self.peers):
+        chosen = [peer.partner(cycle) for peer in self.peers]
+        for number, (peer, (partner, again)) in enumerate(zip(self.peers, chosen, strict=True)):
             dice = Dice.of(self.seed, cyclon.STREAM, cycle).of_peer(number)
-            if network.alive[number] and (shuffle := peer.begin(cycle, cycle, dice)):
+            if network.alive[number] and partner:
+                shuffle = peer.turn_to(partner, again, cycle, dice)
                 self.exchange(peer, shuffle, network, dice, cost)
         return cost
 
@@ -113,16 +115,19 @@ class VicinityEngine:
 
     def step(self, cycle: int, network: Network) -> Cost:
         cost = Cost()
-        for number, peer in enumerate(self.peers):
-            if network.alive[number]:
-                dice = Dice.of(self.seed, vicinity.STREAM, cycle).of_peer(number)
-                self.exchange(peer, cycle, network, dice, cost)
+        living = [(peer, self.dice(peer, cycle)) for peer in self.peers if network.alive[peer.own.id]]
+        partners = [peer.feed(self.randoms(peer), cycle, dice) for peer, dice in living]
+        for (peer, dice), partner in zip(living, partners, strict=True):
+            if partner:
+                self.exchange(peer, partner, cycle, network, dice, cost)
         return cost
 
-    def exchange(self, peer: VicinityPeer, cycle: int, network: Network, dice: Dice, cost: Cost) -> None:
-        partner = peer.feed(self.randoms(peer), cycle, dice)
-        if partner is None:
-            return
+    def dice(self, peer: VicinityPeer, cycle: int) -> Dice:
+        return Dice.of(self.seed, vicinity.STREAM, cycle).of_peer(peer.own.id)
+
+    def exchange(
+        self, peer: VicinityPeer, partner: Descriptor, cycle: int, network: Network, dice: Dice, cost: Cost
+    ) -> None:
         lost = dice.chance(vicinity.REQUEST, network.loss)
         if not cost.send(reaches(network, peer.own.id, partner.id) and not lost):
             peer.fail(partner)
