@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import AROUND, Descriptor, Link, ring_distance
-from sub2sub.ring.layer import DRAWS
+from sub2sub.ring.exchange import DRAWS
 from sub2sub.ring.need import Need, Needed
 from sub2sub.ring.partner import CHOICE
 from sub2sub.ring.pool import SPREAD

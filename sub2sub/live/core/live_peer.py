@@ -26,7 +26,7 @@ from sub2sub.live.core.clock import START, Clock
 from sub2sub.live.core.exchanges import Exchange, Exchanges
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.overlay.descriptors import Descriptor, Link
-from sub2sub.ring.layer import STREAM as RING
+from sub2sub.ring.exchange import STREAM as RING
 from sub2sub.ring.peer import Report, RingPeer
 from sub2sub.vicinity.peer import VicinityPeer
 from sub2sub.vicinity.rules import STREAM as VICINITY

@@ -23,7 +23,7 @@ from sub2sub.overlay.descriptors import Descriptor
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.views import peer_of
-from sub2sub.ring import layer as ring
+from sub2sub.ring import exchange as ring
 from sub2sub.ring.probing import STREAM as PROBING
 from sub2sub.ring.probing import TRIES
 from sub2sub.vicinity import rules as vicinity
