@@ -58,9 +58,9 @@ class StepSpace:
         if len(self.pools) != threads:
             self.squeeze(0, threads)
         while len(self.threads) < threads:
-            scratch = (new_scratch(self.d, self._neighbours) for _ in range(2))
+            own, partner = (new_scratch(self.d, self._neighbours) for _ in range(2))
             news = np.empty((16 * self._neighbours, 2), np.int32)
-            self.threads.append(ThreadSpace(*scratch, news, np.zeros(5, np.int64)))
+            self.threads.append(ThreadSpace(own, partner, news, np.zeros(5, np.int64)))
         for each in self.threads:
             each.counts[:] = 0
 
@@ -107,7 +107,7 @@ class StepSpace:
 
     def counts(self) -> NDArray[np.int64]:
         """What all threads have counted in this cycle."""
-        return np.sum([each.counts for each in self.threads], axis=0)
+        return np.asarray(sum(each.counts for each in self.threads))
 
     def asked(self) -> NDArray[np.int64]:
         """What asking for cover cost since this was last called."""
@@ -118,4 +118,4 @@ class StepSpace:
         return total
 
     def _counted(self) -> NDArray[np.int64]:
-        return np.sum([each.own.counts + each.partner.counts for each in self.threads], axis=0)
+        return np.asarray(sum(each.own.counts + each.partner.counts for each in self.threads))
