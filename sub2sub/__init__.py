@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         subtract,
     )
     from sub2sub.geometry.matching import Members, match
+    from sub2sub.geometry.moments import Date, Timestamp
     from sub2sub.geometry.regions import Regions, minimal_regions
     from sub2sub.geometry.space import AttributeSpace, Ranges
     from sub2sub.overlay.links import Links
@@ -52,6 +53,7 @@ _NAMES = {
     "errors": ("InputError",),
     "overlay.links": ("Links",),
     "geometry.matching": ("Members", "match"),
+    "geometry.moments": ("Date", "Timestamp"),
     "overlay.network": ("Network",),
     "events.outcome": ("Outcome", "gini"),
     "overlay.overlay": ("Overlay", "OverlaySettings"),
@@ -70,6 +72,7 @@ __all__ = [
     "AttributeSpace",
     "Bool",
     "CyclonSettings",
+    "Date",
     "DisseminationSettings",
     "Enum",
     "Float",
@@ -90,6 +93,7 @@ __all__ = [
     "RingSelection",
     "RingSettings",
     "String",
+    "Timestamp",
     "VicinitySettings",
     "Walks",
     "closed",

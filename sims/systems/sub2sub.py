@@ -2,9 +2,10 @@
 
 Every subscriber is a peer with its box. It is billed for the exchanges of CYCLON, VICINITY and the ring layer
 and for probes. Three forms are compared. `Sub2Sub` has the overlay as it is by default, which recovers from
-crashes, and events without acknowledgements; `AcknowledgedSub2Sub` tries the next neighbour when one does not
-answer (`retries`), and is billed an acknowledgement for every message that arrives, since only
-acknowledgements can tell; `PublishedSub2Sub` is the paper's, overlay and events.
+crashes, and events without acknowledgements; `AcknowledgedSub2Sub` sends again to a neighbour that does not
+answer (`tries`), then to the next (`retries`), and is billed an acknowledgement for every message to a ring
+neighbour that arrives, since only acknowledgements can tell; `PublishedSub2Sub` is the paper's, overlay and
+events.
 """
 
 from __future__ import annotations
@@ -76,12 +77,12 @@ class Sub2Sub(RingOverlay):
     dissemination = DisseminationSettings
     probe = Knob(shortcuts=2)
     knobs = tuple(Knob(shortcuts=k) for k in (0, 1, 2, 3, 4, 6, 8))
-    retries = 0
+    tries, retries = 1, 0
 
     @classmethod
     def at(cls, knob: Knob) -> DisseminationSettings:
         """So many shortcuts, with or without acknowledgements."""
-        return DisseminationSettings(retries=cls.retries, **knob.settings)
+        return DisseminationSettings(tries=cls.tries, retries=cls.retries, **knob.settings)
 
     def publish(
         self,
@@ -116,10 +117,10 @@ class Sub2Sub(RingOverlay):
 
 
 class AcknowledgedSub2Sub(Sub2Sub):
-    """The same with acknowledgements: who does not answer is replaced by the next on the ring."""
+    """The same with acknowledgements: who does not answer is asked again, then replaced by the next."""
 
     name = "sub2sub acks"
-    retries = 3
+    tries, retries = 3, 3
 
 
 class PublishedSub2Sub(Sub2Sub):

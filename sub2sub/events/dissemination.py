@@ -47,24 +47,41 @@ class DisseminationSettings:
     ring_shortcuts : bool
         Whether ring links may serve as shortcuts, too. In small rings they often are the only ones, and while
         rings are still open more events get through; they lead less far, so hops are no fewer for it.
+    tries : int
+        Times an event is sent to the same adjacent neighbour while no acknowledgement comes. With one, every
+        lost message looks like a dead peer; a dead one costs as many messages.
     retries : int
-        Neighbours tried further on in either direction when the adjacent one does not answer.
+        Neighbours tried further on in either direction when the adjacent one does not answer. With neither
+        these nor a second try, nothing is acknowledged.
+
+    Examples
+    --------
+    >>> DisseminationSettings.paper().acknowledged, DisseminationSettings().acknowledged
+    (False, True)
     """
 
     shortcuts: int = 1
     ring_shortcuts: bool = True
+    tries: int = 3
     retries: int = 3
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
+        if not 1 <= self.tries <= 63:
+            raise InputError(f"dissemination.tries: expected 1 to 63, got {self.tries}")
         for name in ("shortcuts", "retries"):
             if not 0 <= getattr(self, name) <= 63:
                 raise InputError(f"dissemination.{name}: expected 0 to 63, got {getattr(self, name)}")
 
     @classmethod
     def paper(cls, **changes: Any) -> DisseminationSettings:
-        """As published: shortcuts are proximity and random links, and who does not answer is not replaced."""
-        return cls(**{"ring_shortcuts": False, "retries": 0, **changes})
+        """As published: shortcuts are proximity and random links, and nothing is sent twice or elsewhere."""
+        return cls(**{"ring_shortcuts": False, "tries": 1, "retries": 0, **changes})
+
+    @property
+    def acknowledged(self) -> bool:
+        """Whether adjacent neighbours acknowledge events."""
+        return self.tries > 1 or self.retries > 0
 
 
 def disseminate(
@@ -130,10 +147,11 @@ def disseminate(
     hosts = hosts_of(links.host, network.alive)
     world = World(
         links, np.cumsum(links.ring_size, dtype=np.int64) - links.ring_size, hosts, network.alive,
-        network.group, float(network.loss), s.shortcuts, s.ring_shortcuts, s.retries,
+        network.group, float(network.loss), s.shortcuts, s.ring_shortcuts,
+        s.tries if s.acknowledged else 0, s.retries,
     )  # fmt: skip
     key = np.uint64(cycle_key(seed, STREAM, cycle))
-    counts = np.zeros((8, m), np.int64)
+    counts = np.zeros((9, m), np.int64)
     census = Census.of(links, network, m, seed, cycle)
     lows, highs = half_open(links)
     order = _near_one_another(at)
@@ -162,7 +180,7 @@ def disseminate(
             pool.shutdown(wait=False, cancel_futures=True)  # what is waiting need not be waited for
             raise
     whom = to or census.found
-    reached, delivered, hops, messages, local, duplicates, spam, failed = counts
+    reached, delivered, hops, messages, local, duplicates, spam, failed, acks = counts
     used = [desks.get() for _ in range(threads)]
     load = np.sum([desk.notes[:, TAKEN : SPAMMED + 1] for desk in used], axis=0)
     taken, received, forwarded, spammed = load.T.copy()
@@ -170,8 +188,7 @@ def disseminate(
     hop_offsets, at_hop = _by_number(order, hops + 1, np.concatenate([part[0] for part in parts]))
     outcome = Outcome(
         matches=whom.matches, applications=whom.applications, reached=reached, delivered=delivered,
-        hops=hops, messages=messages, local=local, duplicates=duplicates, spam=spam, failed=failed,
-        acks=messages - failed if s.retries else np.zeros_like(messages),
+        hops=hops, messages=messages, local=local, duplicates=duplicates, spam=spam, failed=failed, acks=acks,
         parasitic=np.zeros_like(messages), entry=whom.entry if given is None else given,
         entered=(reached + spam > 0).astype(np.int64), hop_offsets=hop_offsets, at_hop=at_hop, taken=taken,
         received=received, forwarded=forwarded, spammed=spammed, copies=copies, sent=sent,

@@ -11,10 +11,12 @@ Read differently from the paper, or added to it (`DisseminationSettings.paper()`
   views hold has been offered to its ring view before (Figure 3), so a nearer one can only be a cycle old.
 - Random shortcuts are drawn from the other links that match; a peer that two of them lead to is twice as
   likely. *ring_shortcuts*: the paper names proximity and random links, here ring links serve as well.
-- *retries*: when a message to an adjacent neighbour fails, the next nearest one that matches is tried. That
-  takes an acknowledgement of every message, which is counted (`Outcome.acks`) and taken to be reliable, and
-  no extra hop. One that was skipped
-  still gets the event, from its other side. Which ring links failed is reported, so that they can be dropped.
+- *tries*: a message to an adjacent neighbour that is not acknowledged is sent again, so that a lost one does
+  not look like a dead peer; *retries*: after that, the next nearest one that matches is tried. One that was
+  skipped still gets the event, from its other side. Either takes an acknowledgement of every message to an
+  adjacent neighbour: a message of its own (`Outcome.acks`), which may be lost like any other, and then brings
+  a copy more. All of that happens within a hop. Which ring links failed is reported, so that they can be
+  dropped. A shortcut that fails has no consequences, so it is neither acknowledged nor sent again.
 - Section 4.2 knows no failures. A message to a peer that is dead or out of reach costs as much as any other.
 - Several peers on one host: see `sub2sub.events.hosts`.
 
@@ -40,9 +42,10 @@ from sub2sub.overlay.links import Links, target
 __all__ = ["HOPS", "SEEN", "SPAMMED", "TAIL", "TAKEN", "TARGETS", "Desk", "World", "forward", "mark",
            "new_desk", "spread"]  # fmt: skip
 
-SHORTCUT, LOSS = 0, 1 << 32  # where a peer's draws for each purpose begin
+# Where a peer's draws for each purpose begin; two a message: whether it and its acknowledgement are lost.
+SHORTCUT, LOSS = 0, 1 << 32
 # Rows of the counts of an event.
-REACHED, DELIVERED, HOPS, MESSAGES, LOCAL, DUPLICATES, SPAM, FAILED = range(8)
+REACHED, DELIVERED, HOPS, MESSAGES, LOCAL, DUPLICATES, SPAM, FAILED, ACKS = range(9)
 TAIL, TARGETS = 0, 1
 # What a desk notes of a peer: the last event it took, copies of it that it got and messages it sent on; and
 # events taken, copies received, messages sent and copies in vain in all.
@@ -63,6 +66,7 @@ class World(NamedTuple):
     loss: float
     shortcuts: int
     ring_shortcuts: bool
+    tries: int
     retries: int
 
 
@@ -78,7 +82,7 @@ class Desk(NamedTuple):
     places: NDArray[np.int32]  # numbers of one peer's links, in order but while shortcuts are drawn
     swapped: NDArray[np.int32]  # which of them are not in their place
     targets: NDArray[np.int64]  # whom one peer has sent the event to,
-    took: NDArray[np.uint8]  # and whether it arrived
+    took: NDArray[np.uint8]  # and whether it has it, as far as that peer knows
     ends: NDArray[np.int64]  # (2,) how far the queue and the targets go
     histograms: NDArray[np.int64]  # (2, MOST) deliveries by copies and by messages sent on
     broken: NDArray[np.uint8]  # (ring links,) those along which a message failed
@@ -147,23 +151,43 @@ def _receive(world, e, peer, sender, desk, counts):
 
 
 @rule
-def _send(world, e, sender, peer, draws, desk, counts):
-    """Send the event to a peer; whether somebody there has it now."""
-    took = False
-    if share_host(world.hosts, sender, peer):
-        if world.alive[peer] == 1:  # a host knows which of its peers are gone
-            counts[LOCAL, e] += 1
-            took = _receive(world, e, peer, sender, desk, counts)
-    else:
+def _is_lost(world, draws, k):
+    return world.loss > 0.0 and unit(draw(draws, LOSS + k)) < world.loss
+
+
+@rule
+def _send_afar(world, e, sender, peer, tries, draws, desk, counts):
+    """Send the event to another host until it answers, `tries` times at most; whether it said it has it.
+
+    No tries: sent once, unacknowledged, and taken to have arrived.
+    """
+    reachable = world.group[sender] == world.group[peer] and is_up(world.hosts, world.alive, peer)
+    for _ in range(max(tries, 1)):
         number = desk.notes[sender, SENT]
         desk.notes[sender, SENT] = number + 1
         desk.notes[sender, FORWARDED] += 1
         counts[MESSAGES, e] += 1
-        lost = world.loss > 0.0 and unit(draw(draws, LOSS + number)) < world.loss
-        if lost or world.group[sender] != world.group[peer] or not is_up(world.hosts, world.alive, peer):
+        if not reachable or _is_lost(world, draws, 2 * number):
             counts[FAILED, e] += 1
-        else:
-            took = _receive(world, e, peer, sender, desk, counts)
+            continue
+        took = _receive(world, e, peer, sender, desk, counts)
+        if tries > 0:
+            counts[ACKS, e] += 1
+            if not _is_lost(world, draws, 2 * number + 1):
+                return took
+    return tries == 0
+
+
+@rule
+def _send(world, e, sender, peer, tries, draws, desk, counts):
+    """Send the event to a peer; whether somebody there has it now, as far as the sender knows."""
+    if not share_host(world.hosts, sender, peer):
+        took = _send_afar(world, e, sender, peer, tries, draws, desk, counts)
+    elif world.alive[peer] == 1:  # a host knows which of its peers are gone
+        counts[LOCAL, e] += 1
+        took = _receive(world, e, peer, sender, desk, counts)
+    else:
+        took = False
     place = desk.ends[TARGETS]
     desk.targets[place], desk.took[place] = peer, took
     desk.ends[TARGETS] = place + 1
@@ -185,7 +209,7 @@ def _follow_ring(world, e, peer, came_from, draws, desk, counts):
     links = world.links
     first, size = links.ring_start[peer], np.int64(links.ring_size[peer])
     for direction in (1, -1):
-        tries = 0
+        failed = 0
         place = first if direction == 1 else first + size - 1
         for _ in range(size):
             neighbour = np.int64(links.ring_peer[place])
@@ -194,11 +218,11 @@ def _follow_ring(world, e, peer, came_from, draws, desk, counts):
                 if neighbour == came_from or before == 1:
                     break
                 if before < 0:
-                    if _send(world, e, peer, neighbour, draws, desk, counts):
+                    if _send(world, e, peer, neighbour, world.tries, draws, desk, counts):
                         break
                     desk.broken[world.ring_number[peer] + place - first] = 1
-                    tries += 1
-                    if tries > world.retries:
+                    failed += 1
+                    if failed > world.retries:
                         break
             place += direction
 
@@ -220,7 +244,7 @@ def _follow_shortcuts(world, e, peer, came_from, draws, desk, counts):
         tried += 1
         to = target(links, peer, place)
         if _wants(desk.wanted, to) and to != came_from and _sent_to(desk, to) < 0:
-            _send(world, e, peer, to, draws, desk, counts)
+            _send(world, e, peer, to, 0, draws, desk, counts)
             left -= 1
     for k in range(tried):
         desk.places[desk.swapped[k]] = desk.swapped[k]
@@ -228,7 +252,7 @@ def _follow_shortcuts(world, e, peer, came_from, draws, desk, counts):
 
 @rule
 def forward(world, e, peer, came_from, draws, desk, counts):
-    """Let a peer forward the event; the desk's targets tell to whom, and whether it arrived.
+    """Let a peer forward the event; the desk's targets tell to whom, and whether it knows that it arrived.
 
     `mark` has set who wants it.
     """
