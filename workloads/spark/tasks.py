@@ -84,6 +84,7 @@ def run_tasks(
     partitions = max(1, min(count, partitions or count))
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        use_threads(1)  # the other cores have tasks of their own
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 yield from function(number).cast(schema).to_batches()
