@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
+from sub2sub.kernels.threads import use_threads
 
 if TYPE_CHECKING:
     import pyarrow as pa
