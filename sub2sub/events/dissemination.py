@@ -23,7 +23,7 @@ from sub2sub.events.forwarding import SPAMMED, TAIL, TAKEN, Desk, World, mark, n
 from sub2sub.events.hosts import hosts_of
 from sub2sub.events.outcome import Outcome, Receptions
 from sub2sub.geometry.boxes import points
-from sub2sub.geometry.matching import match_boxes
+from sub2sub.geometry.matching import BoxIndex
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
 from sub2sub.overlay.links import Links
@@ -153,7 +153,7 @@ def disseminate(
     key = np.uint64(cycle_key(seed, STREAM, cycle))
     counts = np.zeros((9, m), np.int64)
     census = Census.of(links, network, m, seed, cycle)
-    lows, highs = half_open(links)
+    index = BoxIndex(*half_open(links), at)
     order = _near_one_another(at)
     desks: queue.SimpleQueue[Desk] = queue.SimpleQueue()
     for _ in range(threads):
@@ -161,7 +161,7 @@ def disseminate(
 
     def work(batch: Batch) -> tuple[Batch, NDArray[np.int32]]:
         numbers = order[batch]
-        offsets, members = match_boxes(lows, highs, at[numbers])
+        offsets, members = index.match(at[numbers])
         if to is None:
             census.add(numbers, offsets, members)
         start = (to or census.found).entry if given is None else given
