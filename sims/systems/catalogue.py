@@ -23,11 +23,15 @@ _PLACES = {
     "hpmcast": "hpmcast:Hpmcast",
     "enclosing topic": "dyadic_topics:Enclosing",
     "exact cover": "dyadic_topics:Cover",
+    "broker": "bounds:BrokerSystem",
+    "matching tree": "bounds:MatchingTree",
+    "plumtree": "plumtree:PlumtreeSystem",
+    "gossipsub": "gossipsub:GossipSubSystem",
 }
 # What `sub2sub run` takes. Topics on a dyadic grid need interests on that grid, which only `compare` has.
 RUNNABLE = (
     "sub2sub", "camcast", "hpmcast", "camcast on rings", "multicast", "broadcast", "hierarchical", "pmcast",
-    "rfpbcast",
+    "rfpbcast", "broker", "plumtree", "gossipsub",
 )  # fmt: skip
 COMPARED: dict[str, tuple[str, ...]] = {
     "topics": (
@@ -42,6 +46,10 @@ COMPARED: dict[str, tuple[str, ...]] = {
         "rfpbcast",
         "pmcast",
         "hpmcast",
+        "plumtree",
+        "gossipsub",
+        "broker",
+        "matching tree",
     ),
     "ranges": (
         "sub2sub",
@@ -52,6 +60,10 @@ COMPARED: dict[str, tuple[str, ...]] = {
         "pmcast",
         "hpmcast",
         "broadcast",
+        "plumtree",
+        "gossipsub",
+        "broker",
+        "matching tree",
     ),
     "between": ("sub2sub", "enclosing topic", "exact cover"),
 }

@@ -38,6 +38,7 @@ from sub2sub.cyclon.layer import Cyclon
 from sub2sub.geometry.labels import Labels
 from sub2sub.kernels.randomness import cycle_key, peer_key
 from sub2sub.kernels.threads import threads
+from sub2sub.overlay.feed import Feed
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
@@ -60,7 +61,6 @@ from sub2sub.ring.settings import Partner, RingSettings, StepSettings
 from sub2sub.ring.shadow import UNKNOWN
 from sub2sub.ring.space import StepSpace
 from sub2sub.ring.tombstones import TOMBSTONES
-from sub2sub.vicinity.layer import Vicinity
 
 __all__ = ["Partner", "Ring", "RingSettings"]
 
@@ -89,7 +89,7 @@ class Ring:
         boxes: NDArray[np.float64],
         d: int,
         cyclon: Cyclon,
-        vicinity: Vicinity,
+        vicinity: Feed,
         settings: RingSettings | None = None,
         seed: int = 0,
     ) -> None:
