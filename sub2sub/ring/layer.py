@@ -59,7 +59,7 @@ from sub2sub.ring.pool import STAMP, RingPool, empty_pool, forget_tried, move_wi
 from sub2sub.ring.probes import Probes
 from sub2sub.ring.settings import Partner, RingSettings, StepSettings
 from sub2sub.ring.shadow import UNKNOWN
-from sub2sub.ring.space import StepSpace
+from sub2sub.ring.thread_space import StepSpace
 from sub2sub.ring.tombstones import TOMBSTONES
 
 __all__ = ["Partner", "Ring", "RingSettings"]

@@ -22,7 +22,7 @@ from sub2sub.overlay.population import Population
 from sub2sub.overlay.views import FREE, empty_views, link
 from sub2sub.ring.layer import Partner, Ring, RingSettings
 from sub2sub.ring.need import Need
-from sub2sub.ring.space import StepSpace
+from sub2sub.ring.thread_space import StepSpace
 from sub2sub.rings.selection import select_ring
 from sub2sub.vicinity.proximity import packed_boxes
 from tests.sub2sub.geometry import naive
