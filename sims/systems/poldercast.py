@@ -69,7 +69,8 @@ class PolderCastSystem(Grouped):
         given = layers or PolderCastSettings()
         self.cyclon = Cyclon(len(people), given.cyclon, self.seed)
         # Equal topics overlap, all others are apart.
-        self.boxes = packed_boxes(self.groups.of[:, None] + 0.0, self.groups.of[:, None] + 0.5)
+        topic = self.groups.of[:, None].astype(np.float64)
+        self.boxes = packed_boxes(topic, topic + np.float64(0.5))
         self.vicinity = Vicinity(self.boxes, 1, self.cyclon, given.vicinity, self.seed)
         self.rings = Rings(self.groups, self.cyclon, self.vicinity, given.rings, self.seed)
         return [Rendezvous(self.cyclon, PATIENCE, self.seed), self.cyclon, self.vicinity, self.rings]
