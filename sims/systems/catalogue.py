@@ -29,11 +29,13 @@ _PLACES = {
     "matching tree": "bounds:MatchingTree",
     "plumtree": "plumtree:PlumtreeSystem",
     "gossipsub": "gossipsub:GossipSubSystem",
+    "poldercast": "poldercast:PolderCastSystem",
+    "scribe": "scribe:ScribeSystem",
 }
 # What `sub2sub run` takes. Topics on a dyadic grid need interests on that grid, which only `compare` has.
 RUNNABLE = (
     "sub2sub", "camcast", "hpmcast", "camcast on rings", "multicast", "broadcast", "hierarchical", "pmcast",
-    "rfpbcast", "broker", "plumtree", "gossipsub", "protocols",
+    "rfpbcast", "broker", "plumtree", "gossipsub", "poldercast", "scribe", "protocols",
 )  # fmt: skip
 COMPARED: dict[str, tuple[str, ...]] = {
     "topics": (
@@ -50,6 +52,8 @@ COMPARED: dict[str, tuple[str, ...]] = {
         "hpmcast",
         "plumtree",
         "gossipsub",
+        "poldercast",
+        "scribe",
         "broker",
         "matching tree",
     ),

@@ -66,7 +66,7 @@ class GossipSubSystem(Grouped):
         self.layer = GossipSub(len(people), layers or GossipSubSettings(), self.seed)
         return [self.layer]
 
-    def tables(self, settings: MeshPush) -> PushTables:
+    def tables(self) -> PushTables:
         """The mesh, and other connections."""
         peers = self.layer.peers
         eager, lazy = rows(peer.mesh for peer in peers), rows(peer.gossip() for peer in peers)

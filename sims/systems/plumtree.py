@@ -54,7 +54,7 @@ class PlumtreeSystem(Grouped):
         self.layer = Plumtree(len(people), layers or HyParViewSettings(), self.seed)
         return [self.layer]
 
-    def tables(self, settings: LazyPush) -> PushTables:
+    def tables(self) -> PushTables:
         """Branches of the tree, and other active links."""
         peers = self.layer.peers
         eager, lazy = rows(peer.eager() for peer in peers), rows(peer.lazy for peer in peers)
