@@ -5,8 +5,8 @@ links carry when their peer was last heard from, by anybody, and the fresher cop
 healthy overlay they are a few cycles old, because neighbours of a peer meet one another. So a link as old
 as `suspect_age` is worth a small message: an answer makes it fresh. One that is silent, though asked several
 times, is dropped at once (`RingSettings.drop_failed`), and links to it that are no younger are refused;
-otherwise silence lets a link grow older until the ring layer drops it (`RingSettings.max_age`). A live peer is
-dropped only if all its probes are lost, and comes back with the next exchange that mentions it.
+otherwise silence lets a link grow older until the ring layer drops it (`RingSettings.max_age`). A live peer
+is dropped only if all its probes are lost, and comes back with the next exchange that mentions it.
 
 A ring link along which an event failed to arrive (`Outcome.failures`) is worth a probe at once: `unanswered`
 tells which of such neighbours are silent, so that their holders can drop them (`sub2sub.overlay.forgetting`)
