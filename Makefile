@@ -75,7 +75,7 @@ constraints:
 	"$(PYTHON)" -m venv build/constraints
 	build/constraints/bin/python -m pip install -q --disable-pip-version-check ".[sims,spark,live,lab,dev]" "setuptools>=77"
 	@head -2 constraints.txt > build/constraints.txt
-	build/constraints/bin/python -m pip freeze --exclude sub2sub --all | grep -v '^pip==' >> build/constraints.txt
+	build/constraints/bin/python -m pip freeze --exclude sub2sub-overlays --all | grep -v '^pip==' >> build/constraints.txt
 	mv build/constraints.txt constraints.txt
 
 clean:
