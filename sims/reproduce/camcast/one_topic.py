@@ -49,8 +49,8 @@ QUANTITIES = {
     "messages": "messages per event",
     "entries": "table entries of a process",
     "rounds": "rounds",
-    "all_received": "share of events that reach everybody",
-    "upkeep": "messages of upkeep per process and cycle",
+    "all_received": "share of events that reach all",
+    "upkeep": "upkeep messages a process, cycle",
 }
 Known = tuple[str, str, Tables, Parameters, float]
 

@@ -112,7 +112,8 @@ def judge(tables: Tables) -> list[Claim]:
             stated(
                 f"share of publishers that find a match within {FIVE} cycles, and cycles of the slowest",
                 "Sub-2-Sub, Section 5 and Figure 8: all 10,000 publishers joined in five or less cycles",
-                [1.0, FIVE], [round(float(found.mean()), 4), slowest], found.all(),
+                {"share": 1.0, "slowest": FIVE},
+                {"share": round(float(found.mean()), 4), "slowest": slowest}, found.all(),
                 interval=interval_of_share(int(found.sum()), len(found)), reading=str(reading),
             )
         )  # fmt: skip
@@ -140,8 +141,10 @@ def judge(tables: Tables) -> list[Claim]:
             observed(
                 "cycles until a subscriber has all its ring links again: median, 99th percentile, most",
                 "Sub-2-Sub, Figure 8: a plot whose numbers are lost",
-                [float(back.median()), float(back.quantile(0.99)),
-                int(back.max())] if len(back) else "none is back",
+                {
+                    "median": float(back.median()), "99th percentile": float(back.quantile(0.99)),
+                    "most": int(back.max()),
+                } if len(back) else "none is back",
                 reading=str(form),
             ),
         ]  # fmt: skip
