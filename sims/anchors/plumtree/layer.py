@@ -3,8 +3,8 @@
 In the paper the stream of messages itself shapes the tree. While an overlay is built here nobody publishes,
 so members send beacons: whose turn comes and has not heard of one for `BEACONS` cycles sends one. As a beacon
 runs through the whole group, that is about one every other cycle and group. Beacons, announcements, `Prune`
-and `Graft` are billed as upkeep; as a message or an announcement goes along every link, they tell broken links
-as well.
+and `Graft` are billed as upkeep; as a message or an announcement goes along every link, they tell broken
+links as well.
 
 A beacon's timers run out when it has come to rest.
 """
