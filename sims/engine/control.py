@@ -58,11 +58,13 @@ class Function:
     """
 
     call: Callable[[Any], Row | None]
+    called: str = ""
 
     @property
     def name(self) -> str:
         """The function's name, as tables are named: with hyphens."""
-        return getattr(self.call, "__name__", type(self.call).__name__).strip("_<>").replace("_", "-")
+        name = self.called or getattr(self.call, "__name__", type(self.call).__name__)
+        return name.strip("_<>").replace("_", "-")
 
     def execute(self, simulation: Simulation[Any]) -> Row | None:
         """Call it."""

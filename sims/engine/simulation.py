@@ -156,11 +156,13 @@ class Simulation(Generic[S_co]):
         progress: Callable[[int], None] | None = None,
         checkpoint: Path | None = None,
         every: int = 0,
+        keep: bool = False,
     ) -> None:
         """Run until `cycles` cycles are done in all, and the controls due then.
 
         With `checkpoint` the state is saved there every so many cycles and, at the end of the cycle, when
-        Ctrl-C or SIGTERM asks to stop; the run then ends with `KeyboardInterrupt`.
+        Ctrl-C or SIGTERM asks to stop; the run then ends with `KeyboardInterrupt`. With `keep` it is saved
+        after the last cycle as well, before the controls that are due then: a longer run goes on from there.
         """
         if cycles < self.cycle:
             raise InputError(f"cycles: expected {self.cycle} or more, as many are done, got {cycles}")
@@ -174,6 +176,8 @@ class Simulation(Generic[S_co]):
                         self.save(checkpoint)
                     if interruption.asked:
                         raise KeyboardInterrupt
+            if keep and checkpoint:
+                self.save(checkpoint)
             self.execute_controls()
 
     def save(self, path: Path) -> None:

@@ -6,6 +6,7 @@ from importlib import import_module
 
 from sims.systems.interface import System
 from sub2sub.errors import InputError
+from workloads.settings.plugins import is_plugin, plugin
 
 __all__ = ["COMPARED", "RUNNABLE", "system", "systems_of"]
 
@@ -21,17 +22,21 @@ _PLACES = {
     "rfpbcast": "hpmcast:Rfpbcast",
     "pmcast": "hpmcast:Pmcast",
     "hpmcast": "hpmcast:Hpmcast",
+    "hpmcast as printed": "hpmcast:PrintedHpmcast",
     "enclosing topic": "dyadic_topics:Enclosing",
     "exact cover": "dyadic_topics:Cover",
+    "protocols": "protocols:Protocols",
     "broker": "bounds:BrokerSystem",
     "matching tree": "bounds:MatchingTree",
     "plumtree": "plumtree:PlumtreeSystem",
     "gossipsub": "gossipsub:GossipSubSystem",
+    "poldercast": "poldercast:PolderCastSystem",
+    "scribe": "scribe:ScribeSystem",
 }
 # What `sub2sub run` takes. Topics on a dyadic grid need interests on that grid, which only `compare` has.
 RUNNABLE = (
     "sub2sub", "camcast", "hpmcast", "camcast on rings", "multicast", "broadcast", "hierarchical", "pmcast",
-    "rfpbcast", "broker", "plumtree", "gossipsub",
+    "rfpbcast", "broker", "plumtree", "gossipsub", "poldercast", "scribe", "protocols",
 )  # fmt: skip
 COMPARED: dict[str, tuple[str, ...]] = {
     "topics": (
@@ -46,8 +51,11 @@ COMPARED: dict[str, tuple[str, ...]] = {
         "rfpbcast",
         "pmcast",
         "hpmcast",
+        "hpmcast as printed",
         "plumtree",
         "gossipsub",
+        "poldercast",
+        "scribe",
         "broker",
         "matching tree",
     ),
@@ -59,6 +67,7 @@ COMPARED: dict[str, tuple[str, ...]] = {
         "exact cover",
         "pmcast",
         "hpmcast",
+        "hpmcast as printed",
         "broadcast",
         "plumtree",
         "gossipsub",
@@ -77,10 +86,20 @@ def system(name: str) -> type[System]:
     >>> system("sub2sub").layer_names
     ('cyclon', 'vicinity', 'ring')
     """
+    if is_plugin(name):
+        return _own_system(name)
     if name not in _PLACES:
         raise InputError(f"system = {name!r}: expected one of {', '.join(_PLACES)}")
     module, _, kind = _PLACES[name].partition(":")
     found: type[System] = getattr(import_module(f"sims.systems.{module}"), kind)
+    return found
+
+
+def _own_system(name: str) -> type[System]:
+    """Somebody's own system, with their user's consent."""
+    found = plugin(name, "system")
+    if not (isinstance(found, type) and issubclass(found, System)):
+        raise InputError(f"system = {name!r}: expected a subclass of sims.systems.System")
     return found
 
 

@@ -9,14 +9,15 @@ allows what is in it. Modules are searched where Python searches, and in the fol
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 import sys
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, get_type_hints
 
 from sub2sub.errors import InputError
 
-__all__ = ["allow", "allowed", "is_plugin", "plugin"]
+__all__ = ["allow", "allowed", "is_plugin", "maker", "plugin"]
 
 VARIABLE = "SUB2SUB_ALLOW"
 OURS = ("sub2sub", "hierarchy", "workloads", "sims")
@@ -96,3 +97,34 @@ def plugin(name: str, field: str = "", trusted: bool = False) -> Any:
 
 def _consented() -> list[str]:
     return [name.strip() for name in os.environ.get(VARIABLE, "").split(",") if name.strip()]
+
+
+def maker(found: Any, given: int, make: Callable[..., Any]) -> Callable[..., Any]:
+    """`make` with the settings of somebody's class or function: its parameters but for the first `given`.
+
+    Raises
+    ------
+    InputError
+        For a setting without a type, by which it could be checked.
+
+    Examples
+    --------
+    >>> def storm(simulation: object, share: float = 0.1) -> None:
+    ...     "A share of the peers crash."
+    >>> made = maker(storm, 1, dict)
+    >>> made(share=0.5), list(inspect.signature(made).parameters)
+    ({'share': 0.5}, ['share'])
+    """
+    own = list(inspect.signature(found).parameters.values())[given:]
+    hints = get_type_hints(found.__init__ if inspect.isclass(found) else found, include_extras=True)
+    for each in own:
+        if each.name not in hints:
+            raise InputError(f"expected a type for {each.name!r}, such as {each.name}: float, to check it by")
+
+    def made(**settings: Any) -> Any:
+        return make(**settings)
+
+    made.__name__, made.__doc__, made.__module__ = found.__name__, found.__doc__, found.__module__
+    made.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
+    made.__annotations__ = {each.name: hints[each.name] for each in own}
+    return made

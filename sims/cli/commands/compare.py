@@ -22,7 +22,7 @@ __all__ = ["command"]
     "--choosing", type=int, default=0, metavar="N",
     help="Events of each seed by which working points are chosen.  [default: 1000 over all seeds]",
 )  # fmt: skip
-@click.option("--seeds", type=int, default=10, show_default=True, help="Seeds each cell is a mean over.")
+@click.option("--seeds", type=int, default=3, show_default=True, help="Seeds each cell is a mean over.")
 @click.option(
     "--tree", type=click.Path(dir_okay=False), help="Topics: a file with a path such as .a.b a line."
 )
