@@ -11,6 +11,8 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import active_children, get_context
 
+from sub2sub.kernels.threads import use_threads
+
 __all__ = ["run_in_processes"]
 
 
@@ -35,7 +37,7 @@ def run_in_processes(
         return
     others = set(active_children())
     workers = min(processes, count)
-    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_ignore_interrupts) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_work_alone) as pool:
         jobs = [pool.submit(task, number) for number in range(count)]
         try:
             for done, job in enumerate(as_completed(jobs)):
@@ -48,6 +50,7 @@ def run_in_processes(
             raise
 
 
-def _ignore_interrupts() -> None:
-    """Leave it to the process that started this one to end it, without a word."""
+def _work_alone() -> None:
+    """Leave the other cores to the other processes, and it to the one that started this to end it."""
+    use_threads(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -27,7 +27,7 @@ __all__ = ["command"]
     help="Events of each seed by which working points are chosen.  [default: 1000 over all seeds]",
 )  # fmt: skip
 @click.option(
-    "--seeds", type=click.IntRange(1), default=10, show_default=True, help="Seeds each cell is a mean over."
+    "--seeds", type=click.IntRange(1), default=3, show_default=True, help="Seeds each cell is a mean over."
 )
 @click.option(
     "--tree", type=click.Path(dir_okay=False), help="Topics: a file with a path such as .a.b a line."
