@@ -1,4 +1,4 @@
-"""Recovery of missed events in a population: `sub2sub.events.history` for all peers at once.
+"""Recovery of missed events in a population: `sub2sub.events.recent_events` for all peers at once.
 
 `Recovery.publish` takes up who has new events (`Outcome.receptions`). What a peer knows of its neighbours
 then: those it forwarded an event to acknowledged it, and one that sent it has it. So of its adjacent
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.errors import InputError
-from sub2sub.events.history import RecoverySettings
 from sub2sub.events.outcome import Outcome
+from sub2sub.events.recent_events import RecoverySettings
 from sub2sub.geometry.boxes import points
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sub2sub.errors import InputError
 from sub2sub.events.dissemination import DisseminationSettings, disseminate
-from sub2sub.events.history import History, RecoverySettings
+from sub2sub.events.recent_events import History, RecoverySettings
 from sub2sub.events.recovery import ROUNDS, STREAM, Recovery
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import Descriptor
