@@ -30,6 +30,7 @@ from sub2sub.events.outcome import Outcome
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
+from sub2sub.overlay.sizes import DESCRIPTOR, LINK, RANGE
 
 __all__ = ["AcknowledgedSub2Sub", "PublishedSub2Sub", "RingOverlay", "Sub2Sub"]
 
@@ -85,6 +86,10 @@ class RingOverlay(System):
         people = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
         near, above = (layers.near, layers.above) if isinstance(layers, RingLayers) else (None, ())
         return Overlay(people, layers, seed=self.seed, vicinity=near, above=above)
+
+    def entry_bytes(self, kind: str) -> int:
+        """Random links are addresses; the others stand for a box as well."""
+        return LINK if kind == "random" else DESCRIPTOR + RANGE * self.wanted.d
 
     def links(self) -> dict[str, Integers]:
         """Random, proximity and ring links."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sub2sub.errors import InputError
+from workloads.cli.suggestions import Suggesting
 
 if TYPE_CHECKING:
     from sub2sub.live import Tls
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.group("live")
+@click.group("live", cls=Suggesting)
 def command() -> None:
     """Run Sub-2-Sub and CAMCAST over real sockets (needs the extra `live`).
 
@@ -25,10 +26,13 @@ def command() -> None:
     Examples:
       sub2sub live swarm --peers 40 --kill 0.2
       sub2sub live communities --sizes 7,27,84 --upward 0.01,0.1,1
+      sub2sub live fuzz --seeds 1000
       sub2sub live peer --listen 127.0.0.1:7000 --subscribe 0:0.5,0:1
       sub2sub live peer --contact 127.0.0.1:7000 --attributes 2 --publish 0.25,0.5 --data hello
     """
 
+
+SECONDS = click.FloatRange(0, min_open=True)
 
 with_tls = click.option(
     "--tls",
@@ -68,12 +72,16 @@ def _tls(folder: Path | None) -> Tls | None:
 @command.command()
 @click.option("--listen", default="127.0.0.1:0", show_default=True, help="HOST:PORT; 0 takes a free port.")
 @click.option("--contact", help="HOST:PORT of anybody in the overlay; without it a new overlay begins.")
-@click.option("--attributes", type=int, help="Attributes of the overlay, where nothing is subscribed to.")
+@click.option(
+    "--attributes",
+    type=click.IntRange(1, 16),
+    help="Attributes of the overlay, where nothing is subscribed to.",
+)
 @click.option("--subscribe", "ranges", multiple=True, help="LOW:HIGH,LOW:HIGH,... one range per attribute.")
 @click.option("--publish", "point", help="An event to publish, X,X,...; the peer then leaves.")
 @click.option("--data", default="", help="What the event says.")
-@click.option("--period", type=float, default=1.0, show_default=True, help="Seconds of a cycle.")
-@click.option("--seconds", type=float, help="Leave after so long; without it, on an interrupt.")
+@click.option("--period", type=SECONDS, default=1.0, show_default=True, help="Seconds of a cycle.")
+@click.option("--seconds", type=SECONDS, help="Leave after so long; without it, on an interrupt.")
 @with_tls
 def peer(
     listen: str,
@@ -106,7 +114,8 @@ def peer(
                 await node.subscribe(low, high, show)
             if event is not None:
                 published = await node.publish(event, data.encode())
-                taken = "nobody wants it" if published.entry is None else f"taken by {published.entry:#018x}"
+                said = {"nobody": "nobody wants it", "unknown": "not known whether anybody wants it"}
+                taken = said.get(published.outcome) or f"taken by {published.entry:#018x}"
                 click.echo(f"published: {taken}", err=True)
             if event is None or seconds is not None:
                 await asyncio.sleep(seconds if seconds is not None else 10**9)
@@ -121,13 +130,15 @@ def peer(
 @click.option("--peers", type=click.IntRange(2, 2000), default=40, show_default=True)
 @click.option("--attributes", type=click.IntRange(1, 16), default=2, show_default=True)
 @click.option("--per-process", type=click.IntRange(1), default=1, help="Peers that share a process.")
-@click.option("--period", type=float, help="Seconds of a cycle; by the number of peers if not given.")
-@click.option("--events", type=int, default=100, show_default=True, help="Events to publish each time.")
+@click.option("--period", type=SECONDS, help="Seconds of a cycle; by the number of peers if not given.")
+@click.option(
+    "--events", type=click.IntRange(1), default=100, show_default=True, help="Events to publish each time."
+)
 @click.option(
     "--kill", "share", type=click.FloatRange(0, 0.9), default=0.0, help="Share of processes to kill."
 )
-@click.option("--most", type=float, default=120.0, show_default=True, help="Seconds to wait for rings.")
-@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--most", type=SECONDS, default=120.0, show_default=True, help="Seconds to wait for rings.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @with_tls
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON, and nothing else.")
 def swarm(
@@ -201,8 +212,8 @@ def swarm(
 )
 @click.option("--upward", default="0.1,1", show_default=True, help="p_sel of the events to publish.")
 @click.option("--per-process", type=click.IntRange(1), default=1, show_default=True)
-@click.option("--period", type=float, default=2.0, show_default=True, help="Seconds of a cycle.")
-@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--period", type=SECONDS, default=2.0, show_default=True, help="Seconds of a cycle.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON, and nothing else.")
 def communities(
     sizes: str, membership: str, upward: str, per_process: int, period: float, seed: int, as_json: bool
@@ -235,3 +246,48 @@ def communities(
         return
     for row in rows:
         click.echo(", ".join(f"{name} {value}" for name, value in row.items()))
+
+
+@command.command()
+@click.option("--seeds", type=click.IntRange(1), default=100, show_default=True, help="Histories to run.")
+@click.option("--first", type=int, default=1, show_default=True, help="The first seed.")
+@click.option(
+    "--protocol", type=click.Choice(["sub2sub", "camcast", "both"]), default="both", show_default=True
+)
+@click.option(
+    "--plan",
+    type=click.Choice(["short", "long"]),
+    default="short",
+    show_default=True,
+    help="4 to 7 nodes and a few faults, or 8 to 20 nodes and many.",
+)
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+def fuzz(seeds: int, first: int, protocol: str, plan: str, jobs: int) -> None:
+    """Live through histories of simulated networks with every fault, one per seed.
+
+    Whole live nodes run under virtual time. Nobody may deliver an event twice, or one it did not subscribe
+    to; nothing may grow beyond its limit; no task may die; and within 40 cycles after the faults everybody
+    gets every event it wants. A seed that breaks a rule is printed with the command that replays it; the
+    exit code is then 1.
+    """
+    import logging
+
+    from sims.live.fuzz import PROTOCOLS, Tally, histories
+
+    logging.getLogger("sub2sub.live").setLevel(logging.CRITICAL)
+    broke = False
+    for name in PROTOCOLS if protocol == "both" else [protocol]:
+        tally = Tally()
+        for outcome, processor in histories(name, range(first, first + seeds), plan, jobs):
+            tally.add(outcome, processor)
+            if outcome.violations:
+                again = f"sub2sub live fuzz --protocol {name} --plan {plan} --first {outcome.seed} --seeds 1"
+                click.echo(f"seed {outcome.seed} broke a rule; again: {again}", err=True)
+                for line in dict.fromkeys(outcome.violations):
+                    click.echo(f"  {line}", err=True)
+            elif seeds == 1:
+                click.echo(f"seed {outcome.seed}: digest {outcome.digest}")
+        click.echo(f"{name}: " + "\n  ".join(tally.lines()))
+        broke |= bool(tally.failed)
+    if broke:
+        click.get_current_context().exit(1)
