@@ -115,14 +115,22 @@ class GroupStack(Stack):
     groups : Groups
     layers : sequence of Layer
     seed : int
+    within : bool
+        Whether first contacts are in one's group; anywhere otherwise.
     """
 
-    def __init__(self, population: Population, groups: Groups, layers: Sequence[Layer], seed: int) -> None:
+    def __init__(
+        self, population: Population, groups: Groups, layers: Sequence[Layer], seed: int, within: bool = True
+    ) -> None:
         super().__init__(population, layers, seed)
-        self.groups, self.asked = groups, np.zeros(len(population), np.int64)
+        self.groups, self.within = groups, within
+        self.asked = np.zeros(len(population), np.int64)
 
     def bootstrap(self, cycle: int = 0) -> None:
         """Let everybody in, each but the first of its group through a random one of it who came before."""
+        if not self.within:
+            super().bootstrap(cycle)
+            return
         peers = np.flatnonzero(self.network.alive)
         self.asked[peers] += 1
         super().join(peers, first_contacts(peers, self.groups.of[peers], self.seed), cycle)
@@ -130,9 +138,10 @@ class GroupStack(Stack):
     def join(self, peers: Integers, contacts: Integers, cycle: int) -> None:
         """Let peers (re)start; the rendezvous names a contact in the group of each."""
         self.groups.refresh()
-        bits = draws(cycle_key(self.seed, STREAM, cycle), peers)
         self.asked[peers] += 1
-        super().join(peers, self.groups.name(self.groups.of[peers], peers, self.network.alive, bits), cycle)
+        if self.within:
+            contacts = self._named(peers, draws(cycle_key(self.seed, STREAM, cycle), peers))
+        super().join(peers, contacts, cycle)
 
     def step(self, cycle: int) -> dict[str, Mapping[str, int]]:
         """One cycle of all layers, after those who seek a contact have asked for one."""
@@ -145,10 +154,21 @@ class GroupStack(Stack):
         size = asked * (2 * HEADER + NAME + LINK)
         return {**costs, "rendezvous": {"messages": 2 * asked, "failed": 0, "bytes": size}}
 
+    def _named(self, asking: Integers, bits: NDArray[np.uint64]) -> Integers:
+        """Who the rendezvous names: one of the same group, or anybody alive."""
+        if self.within:
+            return self.groups.name(self.groups.of[asking], asking, self.network.alive, bits)
+        live = np.flatnonzero(self.network.alive)
+        if live.size < 2:
+            return np.full(len(asking), -1)
+        place = (bits % np.uint64(live.size)).astype(np.int64)
+        found = live[place]
+        return np.where(found == asking, live[(place + 1) % live.size], found)
+
     def _name_contacts(self, layer: Seeking, cycle: int, number: int) -> None:
         asking = np.array(layer.seeking(cycle, self.network.alive), np.int64)
         bits = draws(cycle_key(self.seed, STREAM, cycle), asking, 1 + number)
-        named = self.groups.name(self.groups.of[asking], asking, self.network.alive, bits)
+        named = self._named(asking, bits)
         self.asked[asking] += 1
         for peer, contact in zip(asking.tolist(), named.tolist(), strict=True):
             if contact >= 0:

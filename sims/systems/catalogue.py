@@ -22,6 +22,7 @@ _PLACES = {
     "rfpbcast": "hpmcast:Rfpbcast",
     "pmcast": "hpmcast:Pmcast",
     "hpmcast": "hpmcast:Hpmcast",
+    "hpmcast as printed": "hpmcast:PrintedHpmcast",
     "enclosing topic": "dyadic_topics:Enclosing",
     "exact cover": "dyadic_topics:Cover",
     "protocols": "protocols:Protocols",
@@ -29,11 +30,13 @@ _PLACES = {
     "matching tree": "bounds:MatchingTree",
     "plumtree": "plumtree:PlumtreeSystem",
     "gossipsub": "gossipsub:GossipSubSystem",
+    "poldercast": "poldercast:PolderCastSystem",
+    "scribe": "scribe:ScribeSystem",
 }
 # What `sub2sub run` takes. Topics on a dyadic grid need interests on that grid, which only `compare` has.
 RUNNABLE = (
     "sub2sub", "camcast", "hpmcast", "camcast on rings", "multicast", "broadcast", "hierarchical", "pmcast",
-    "rfpbcast", "broker", "plumtree", "gossipsub", "protocols",
+    "rfpbcast", "broker", "plumtree", "gossipsub", "poldercast", "scribe", "protocols",
 )  # fmt: skip
 COMPARED: dict[str, tuple[str, ...]] = {
     "topics": (
@@ -48,8 +51,11 @@ COMPARED: dict[str, tuple[str, ...]] = {
         "rfpbcast",
         "pmcast",
         "hpmcast",
+        "hpmcast as printed",
         "plumtree",
         "gossipsub",
+        "poldercast",
+        "scribe",
         "broker",
         "matching tree",
     ),
@@ -61,6 +67,7 @@ COMPARED: dict[str, tuple[str, ...]] = {
         "exact cover",
         "pmcast",
         "hpmcast",
+        "hpmcast as printed",
         "broadcast",
         "plumtree",
         "gossipsub",

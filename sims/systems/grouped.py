@@ -35,15 +35,21 @@ class Grouped(Pushed):
     """A system of groups."""
 
     observers: ClassVar[Kinds] = {"delivery": Deliveries, "degrees": Degrees, "connectivity": Connectivity}
+    within: ClassVar[bool] = True  # whether first contacts are in one's group
     overlay: GroupStack
 
     def build(self, layers: Any, spare: int) -> GroupStack:
         """Groups, the protocol's own layers, and contacts in other groups."""
+        self._tables: PushTables | None = None
         people = self.people(spare)
         self.groups = Groups(people, self.wanted.topics.ranges if self.wanted.topics else None)
         own = self.protocol(people, layers)
         self.entries = Entries(self.groups, self.seed) if self.wanted.topics else None
-        return GroupStack(people, self.groups, [*own, *filter(None, [self.entries])], self.seed)
+        return GroupStack(people, self.groups, [*own, *filter(None, [self.entries])], self.seed, self.within)
+
+    def forget(self) -> None:
+        """Links may have changed, and newcomers have come."""
+        self._tables = None
 
     def people(self, spare: int) -> Population:
         """The peers."""
@@ -53,7 +59,7 @@ class Grouped(Pushed):
         """The layers of the protocol."""
         raise NotImplementedError
 
-    def tables(self, settings: Any) -> PushTables:
+    def tables(self) -> PushTables:
         """The links that events are pushed and announced along."""
         raise NotImplementedError
 
@@ -67,7 +73,8 @@ class Grouped(Pushed):
         """Push each event in its publisher's group, and in the groups above."""
         rules = self.rules(settings)
         starts = self.starts(events, publishers, rules.retries, salt)
-        return self.push(self.tables(settings), rules, events, publishers, starts, salt, record)
+        self._tables = tables = self._tables or self.tables()
+        return self.push(tables, rules, events, publishers, starts, salt, record)
 
     def starts(self, events: Integers, publishers: Integers, retries: int, salt: int) -> Starts:
         """Whom the publishers reach in the groups above theirs."""

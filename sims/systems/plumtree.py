@@ -45,7 +45,7 @@ class PlumtreeSystem(Grouped):
     name = "plumtree"
     layers = HyParViewSettings
     dissemination = LazyPush
-    knobs = tuple(Knob(wait=w, retries=r) for w, r in ((2, 0), (4, 0), (8, 0), (16, 0), (4, 1), (8, 2)))
+    knobs = tuple(Knob(wait=w, retries=r) for w, r in ((2, 0), (4, 0), (8, 0), (16, 0), (8, 2)))
     probe = Knob(wait=4, retries=0)
     layer_names = ("plumtree",)
 
@@ -54,7 +54,7 @@ class PlumtreeSystem(Grouped):
         self.layer = Plumtree(len(people), layers or HyParViewSettings(), self.seed)
         return [self.layer]
 
-    def tables(self, settings: LazyPush) -> PushTables:
+    def tables(self) -> PushTables:
         """Branches of the tree, and other active links."""
         peers = self.layer.peers
         eager, lazy = rows(peer.eager() for peer in peers), rows(peer.lazy for peer in peers)

@@ -98,7 +98,7 @@ def push_event(tables, rules, faults, starts, k, key, scratch):
     _clear(scratch)
     for place in range(starts.first.start[k], starts.first.start[k + 1]):
         _put(scratch, STARTS, starts.hop[place], PUSH, -1, starts.first.item[place])
-        if place > starts.first.start[k]:
+        if starts.hop[place] > 0:  # those who have it from the beginning got no message
             scratch.arrived[starts.first.item[place]] += 1
     for place in range(starts.payer.start[k], starts.payer.start[k + 1]):
         scratch.sent[starts.payer.item[place]] += 1

@@ -52,9 +52,9 @@ class Followed:
                     break
 
     def follow(self, starts: list[tuple[int, int]]) -> None:
-        for k, (member, hop) in enumerate(starts):
+        for member, hop in starts:
             self.put(hop, STARTS, PUSH, -1, member)
-            self.arrived[member] += k > 0
+            self.arrived[member] += hop > 0
         while self.due:
             now, queue, _, what, sender, member = heapq.heappop(self.due)
             peer = self.members[member]
