@@ -10,6 +10,7 @@ events.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -60,8 +61,8 @@ class RingLayers(OverlaySettings):
 class RingOverlay(System):
     """The overlay of Sub-2-Sub; what is sent over it is up to subclasses."""
 
-    layers = RingLayers
-    layer_names = KINDS
+    layers: ClassVar[type] = RingLayers
+    layer_names: ClassVar[tuple[str, ...]] = KINDS
     observers: ClassVar[Kinds] = {
         "rings": RingCompleteness,
         "delivery": Deliveries,
@@ -73,7 +74,7 @@ class RingOverlay(System):
         "connectivity": Connectivity,
         "snapshot": Snapshots,
     }
-    usual = (
+    usual: ClassVar[tuple[Mapping[str, Any], ...]] = (
         {"kind": "rings"},
         {"kind": "delivery", "at": "end"},
         {"kind": "degrees", "layer": "ring", "at": "end"},
