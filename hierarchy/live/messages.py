@@ -16,7 +16,7 @@ from hierarchy.membership.pgrid.peer import (
     Route,
     Stand,
 )
-from hierarchy.membership.scamp.peer import (
+from hierarchy.membership.scamp.messages import (
     Beat,
     Copy,
     Dropped,

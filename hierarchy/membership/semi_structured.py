@@ -186,7 +186,7 @@ class SemiStructured:
         due = np.flatnonzero((self.scamp.views.lease_end == cycle) & (channel.alive == 1))
         found = self.grid.search(due, self.topic[due], 1, cycle, channel, salt=-1)
         known = found.members[:, 0] >= 0
-        self.scamp.contact[due[known]] = found.members[known, 0]
+        self.scamp.views.contact[due[known]] = found.members[known, 0]
         return int(found.messages.sum()) + len(due)
 
     def _subscribe(self, cycle: int, channel: Channel) -> int:
