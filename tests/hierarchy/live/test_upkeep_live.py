@@ -92,7 +92,7 @@ def test_super_topic_tables_are_checked_refilled_and_passed_on_as_in_the_simulat
     own = TopicSettings(c=0.0, a=1.0, z=3, tau=tau, p_sel=0.4)
     topic_table = StaticTables(group, own).draw(seed).topic_table
     finder = Nobody()
-    layer = SuperTables(group.tree, group.topic, finder, lambda: topic_table, seed, own)
+    layer = SuperTables(group.tree, group.topic, finder, lambda: topic_table, seed, own, tries=1)
     contacts = np.full(30, -1)
     contacts[6:16] = data.draw(st.lists(st.integers(-1, 5), min_size=10, max_size=10))
     contacts[16:30] = data.draw(st.lists(st.integers(-1, 15), min_size=14, max_size=14))
