@@ -7,8 +7,9 @@ kernels are tested against; whom an event goes to is decided by the simulator's 
 below, one after the other, a check is over when all entries have answered or `patience` cycles later, and an
 answer that comes later is ignored.
 
-Nobody tells a process how large its community is. Where p_sel = g/N is wanted, N is taken from the size of
-SCAMP's view, which is about (c + 1) ln N.
+Nobody tells a process how large its community is: members count it (`CensusPeer`). Some of them ask a gateway now
+and then whether both are in one part of the community, and subscribe through it if they are not. A member that
+nobody answers asks the gateways for another contact.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import exp
+from math import floor, log
 
 import numpy as np
 
 from hierarchy.camcast.dissemination import choose_targets, choose_upward
 from hierarchy.camcast.settings import TopicSettings
 from hierarchy.live import messages as m
+from hierarchy.membership.census.peer import CensusPeer
+from hierarchy.membership.census.settings import CensusSettings
 from hierarchy.membership.scamp.peer import ScampPeer
 from hierarchy.membership.scamp.settings import ScampSettings
 from hierarchy.super_tables.peer import SuperTable, answer
@@ -34,6 +37,7 @@ Gateways = Mapping[str, Sequence[m.Contact]]
 """Well-known members of communities, by topic; who they are is found out by asking, so their id is 0."""
 
 MOST = 256  # entries of a view; (c + 1) ln n are far fewer
+CENSUS_TURNS = ("count", "find_contact", "ask_part")
 SCAMP_TURNS = ("see_whether_due", "renew", "drop_expired", "beat")
 WEIGHT_TURNS = ("settle_weights", "weigh", "answer_weights")
 SUPER_TURNS = ("begin_cycle", "pass_on", "keep_updated", "conclude", "search")
@@ -59,7 +63,7 @@ class MemberSettings:
 
     Attributes
     ----------
-    topic, scamp
+    topic, scamp, census
         As of the simulator.
     timeout : int
         Cycles between two requests of a search.
@@ -73,6 +77,7 @@ class MemberSettings:
 
     topic: TopicSettings = field(default_factory=TopicSettings)
     scamp: ScampSettings = field(default_factory=ScampSettings)
+    census: CensusSettings = field(default_factory=CensusSettings)
     timeout: int = 3
     grace: int = 1
     patience: int = 2
@@ -121,12 +126,14 @@ class Member:
         self.settings = settings or MemberSettings()
         self.gateways = gateways or {}
         self.scamp = ScampPeer(own, self.settings.scamp, MOST, self.settings.grace)
+        self.census = CensusPeer(own.id, self.settings.census)
         topic = self.settings.topic
         self.supers = SuperTable(supertopics(own.topic), topic.z, topic.tau)
         self.seen: OrderedDict[bytes, Trace] = OrderedDict()
         self.counts: Counter[str] = Counter()
         self._due = False
         self._check_age = 0
+        self._contact_asked: set[int] = set()  # numbers of requests for a contact
 
     def join(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
         """Subscribe through a member of the community; with none, found it."""
@@ -139,6 +146,7 @@ class Member:
     def tick(self, dice: Dice) -> m.Sends:
         """Let a cycle pass."""
         self.cycle += 1
+        yield from self.take_turns(CENSUS_TURNS, dice)
         yield from self.keep_view(dice)
         yield from self.take_turns(SUPER_TURNS, dice)
 
@@ -152,6 +160,27 @@ class Member:
         """Do some of the things that are done once a cycle."""
         for turn in turns:
             yield from getattr(self, turn)(dice)
+
+    def count(self, dice: Dice) -> m.Sends:
+        """Take part in the census, and have SCAMP keep views of the right size."""
+        self.census.advance(self.cycle)
+        self.scamp.wanted = floor((self.settings.scamp.c + 1) * log(self.census.estimate()))
+        return self.census.tell(self.topic_table(), dice)
+
+    def find_contact(self, dice: Dice) -> m.Sends:
+        """Ask the gateways for another contact if the view is empty or nobody answers."""
+        self._contact_asked.clear()
+        if self.scamp.is_lost(self.cycle):
+            for gateway in self.gateways.get(self.own.topic, ()):
+                number = dice.next_bits()
+                self._contact_asked.add(number)
+                yield m.Send(gateway, m.Find(number, (self.own.topic,)))
+
+    def ask_part(self, dice: Dice) -> m.Sends:
+        """Now and then, ask a gateway whether both are in one part of the community."""
+        known = self.gateways.get(self.own.topic, ())
+        if known and self.scamp.served and self.census.wants_to_ask(dice):
+            yield self.census.ask(known[dice.next_below(len(known))], dice)
 
     def see_whether_due(self, dice: Dice) -> m.Sends:
         """See whether to subscribe again."""
@@ -237,6 +266,21 @@ class Member:
                 z, table = self.settings.topic.z, self.topic_table()
                 told = answer(self.own, table, [self.supers], message.topics, z, dice)
                 yield m.Send(None, m.Found(message.exchange, tuple(told)))
+            case m.Tally():
+                self.census.take(message, self.cycle)
+            case m.Compare():
+                if message.topic == self.own.topic:
+                    lease = self.scamp.lease_left(self.cycle)
+                    yield m.Send(None, self.census.answer(message, self.own, lease))
+            case m.Compared():
+                other = message.member
+                if other.topic == self.own.topic and self.census.is_apart(message):
+                    yield from self.scamp.merge(other, message.lease, self.cycle, dice)
+            case m.Found() if message.exchange in self._contact_asked:
+                known = [each for each in message.contacts if each.topic == self.own.topic]
+                others = [each for each in known if each.id != self.own.id]
+                if others:
+                    self.scamp.contact = others[dice.next_below(len(others))]
             case m.Supers() | m.Checked() | m.Found():
                 yield from self.supers.receive(message, dice)
                 if self.supers.is_checking and self.supers.is_answered:
@@ -313,5 +357,4 @@ class Member:
 
     def p_sel(self) -> float:
         """The chance to act as a link, or to check the super-topic table."""
-        size = exp(len(self.topic_table()) / (self.settings.scamp.c + 1))
-        return self.settings.topic.select(max(2, round(size)))
+        return self.settings.topic.select(round(self.census.estimate()))

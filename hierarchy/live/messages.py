@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hierarchy.contacts import Contact, Send, Sends
+from hierarchy.membership.census.peer import CensusMessage, Compare, Compared, Tally
 from hierarchy.membership.pgrid.peer import (
     GridMessage,
     Listed,
@@ -34,6 +35,8 @@ __all__ = [
     "Beat",
     "Check",
     "Checked",
+    "Compare",
+    "Compared",
     "Contact",
     "Copy",
     "Dropped",
@@ -56,6 +59,7 @@ __all__ = [
     "Stand",
     "Subscribe",
     "Supers",
+    "Tally",
     "Weigh",
     "Weighed",
 ]
@@ -75,4 +79,4 @@ class Event:
     data: bytes
 
 
-Message = ScampMessage | SuperMessage | GridMessage | Event
+Message = ScampMessage | SuperMessage | GridMessage | CensusMessage | Event

@@ -136,9 +136,9 @@ class Process(Host):
         core: Member | None = self.cores.get(frame.to)
         if core is None and isinstance(frame.message, m.Route):
             return next(iter(self.cores.values()), None)
-        if core or not isinstance(frame.message, m.Find) or frame.to == self.id:
+        if core or not isinstance(frame.message, m.Find | m.Compare) or frame.to == self.id:
             return core
-        topics = frame.message.topics
+        topics = frame.message.topics if isinstance(frame.message, m.Find) else (frame.message.topic,)
         return next((each for each in self.cores.values() if each.own.topic in topics), None)
 
     async def find_contact(self, topic: str) -> Contact | None:

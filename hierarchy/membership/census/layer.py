@@ -64,7 +64,7 @@ class Census:
             np.zeros(n, np.int32),
             np.zeros((n, self.settings.minima), np.uint32),
             np.zeros(n),
-            np.zeros(n, np.uint64),
+            np.zeros((n, self.settings.minima), np.uint32),
             np.full(n, -1, np.int32),
             np.full(n, -1, np.int32),
             np.array([peer_key(first, member) for member in range(n)], np.uint64),

@@ -14,12 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log1p
 
-import numpy as np
-
 from hierarchy.contacts import Contact, Send, Sends
+from hierarchy.membership.census.rules import FEW
 from hierarchy.membership.census.settings import CensusSettings
 from sub2sub.kernels.dice import Dice
-from sub2sub.kernels.randomness import mix
 
 __all__ = ["CensusMessage", "CensusPeer", "Compare", "Compared", "Tally"]
 
@@ -35,18 +33,20 @@ class Tally:
 
 @dataclass(frozen=True)
 class Compare:
-    """Which part of the community is the receiver in?"""
+    """Which part of the community of this topic is the receiver in?"""
 
     exchange: int
+    topic: str
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The sender's part, by the count with this number, and for how long its subscription lasts."""
+    """The sender, the minima of its last count (-1: none), and for how long its subscription lasts."""
 
     exchange: int
+    member: Contact
     epoch: int
-    label: int
+    minima: tuple[int, ...]
     lease: int
 
 
@@ -72,8 +72,8 @@ class CensusPeer:
         The smallest numbers it has heard of.
     size : float
         Size of the community by the last count; 0 if there was none.
-    labelled, label : int
-        Number of the last count it took part in from early on (-1: none), and what stands for its minima.
+    counted, last
+        Number of the last count it took part in from early on (-1: none), and the minima of it.
     merged : int
         Number of the last count after which it merged its part with another.
 
@@ -89,8 +89,9 @@ class CensusPeer:
 
     def __init__(self, key: int, settings: CensusSettings, cycle: int = 0) -> None:
         self.key, self.settings = key, settings
-        self.size, self.label, self.labelled, self.merged = 0.0, 0, -1, -1
-        self._asked: dict[int, Contact] = {}
+        self.size, self.counted, self.merged = 0.0, -1, -1
+        self.last: list[int] = [0] * settings.minima
+        self._asked: set[int] = set()
         self._enter(0, cycle)
 
     def estimate(self) -> float:
@@ -100,7 +101,8 @@ class CensusPeer:
     def advance(self, cycle: int) -> None:
         """Begin the next count if the time of this one is up."""
         self._asked.clear()
-        if cycle - self.begun >= self.settings.period:
+        time = self.settings.period if self.epoch else self.settings.period // 2
+        if cycle - self.begun >= time:
             self._begin(self.epoch + 1, cycle)
 
     def tell(self, view: Sequence[Contact], dice: Dice) -> Sends:
@@ -117,38 +119,41 @@ class CensusPeer:
             self._begin(tally.epoch, cycle)
         if tally.epoch == self.epoch:
             self.minima = [min(pair) for pair in zip(self.minima, tally.minima, strict=True)]
-            if self.labelled < 0:
+            if self.counted < 0:
                 self.size = tally.size
 
     def wants_to_ask(self, dice: Dice) -> bool:
         """Whether to ask a contact now, with chance askers / size and once after each count at most."""
-        return self.labelled > self.merged and dice.next_unit() * self.size < self.settings.askers
+        return self.counted > self.merged and dice.next_unit() * self.size < self.settings.askers
 
     def ask(self, contact: Contact, dice: Dice) -> Send:
         """Ask a contact which part it is in."""
         number = dice.next_bits()
-        self._asked[number] = contact
-        return Send(contact, Compare(number))
+        self._asked.add(number)
+        return Send(contact, Compare(number, contact.topic))
 
-    def answer(self, question: Compare, lease: int) -> Compared:
+    def answer(self, question: Compare, own: Contact, lease: int) -> Compared:
         """Say which part it is in."""
-        return Compared(question.exchange, self.labelled, self.label, lease)
+        return Compared(question.exchange, own, self.counted, tuple(self.last), lease)
 
-    def is_apart(self, answer: Compared) -> Contact | None:
-        """Whom to merge with, if the answer to a question says so. Counts that differ by one say nothing."""
-        contact = self._asked.pop(answer.exchange, None)
-        if contact is None or self.labelled < 0 or answer.epoch < 0:
-            return None
-        ahead = abs(self.labelled - answer.epoch)
-        if ahead > 1 or (ahead == 0 and answer.label != self.label):
-            self.merged = self.labelled
-            return contact
-        return None
+    def is_apart(self, answer: Compared) -> bool:
+        """Whether the answer to a question says that both are apart. Counts that differ by one say nothing."""
+        if answer.exchange not in self._asked:
+            return False
+        self._asked.remove(answer.exchange)
+        ahead = abs(self.counted - answer.epoch)
+        if self.counted < 0 or answer.epoch < 0 or ahead == 1:
+            return False
+        differing = sum(mine != other for mine, other in zip(self.last, answer.minima, strict=False))
+        if ahead > 1 or FEW * differing > len(self.last):
+            self.merged = self.counted
+            return True
+        return False
 
     def _begin(self, epoch: int, cycle: int) -> None:
         """Enter a count; the one before is over, and is believed if it was long enough."""
         if cycle - self.begun >= self.settings.period // 2:
-            self.size, self.label, self.labelled = _size(self.minima), _label(self.minima), self.epoch
+            self.size, self.last, self.counted = _size(self.minima), self.minima, self.epoch
         self._enter(epoch, cycle)
 
     def _enter(self, epoch: int, cycle: int) -> None:
@@ -160,10 +165,3 @@ class CensusPeer:
 def _size(minima: Sequence[int]) -> float:
     total = -sum(log1p(-(number + 0.5) / 2**32) for number in minima)
     return max(1.0, (len(minima) - 1) / total)
-
-
-def _label(minima: Sequence[int]) -> int:
-    label = 0
-    for number in minima:
-        label = int(mix(np.uint64(label ^ number)))
-    return label

@@ -8,10 +8,12 @@ have heard of, so that after a while all have the same k minima. Each is exponen
 (k - 1) / (their sum). A message that is lost or comes twice does no harm, and nobody has a role of its own.
 
 Counts follow one another, so that those who have gone are forgotten. A count is over for a member when its
-time is up or when it hears of the next one.
+time is up or when it hears of the next one. The very first takes half the time, so that parts of a community that
+was founded by several find one another soon.
 
 The minima also tell whether two members are in one part of the community: gossip goes along directed links, so
-who is not reached by the other's part lacks its minima. A label made of all minima stands for them.
+who is not reached by the other's part lacks its minima. A few may differ because somebody came or went during the
+count; where more than one in `FEW` do, the two are apart.
 
 Read differently from the paper: numbers are kept as whole numbers from a uniform distribution, smallest first
 as well, and become exponential ones when they are added up; tallies go to a few members a cycle, not to all
@@ -28,11 +30,12 @@ from numpy.typing import NDArray
 from hierarchy.channel import arrives
 from hierarchy.super_tables.rules import ask, entries
 from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import below, draw, mix, peer_key, unit
+from sub2sub.kernels.randomness import below, draw, peer_key, unit
 
 __all__ = ["Counts", "advance_all", "choose_askers", "compare_all", "enter_all", "sizes_of", "tell_all"]
 
 TELL, COMPARE, CHOOSE = range(-3, 0)  # draws of the phases are kept apart
+FEW = 6  # one in so many minima may differ within one part
 HALF, WORD32 = np.uint64(32), 4294967296.0
 
 
@@ -49,9 +52,9 @@ class Counts(NamedTuple):
         The smallest numbers it has heard of.
     size : (n,) float64
         Size of the community by the last count; 0 if there was none.
-    label : (n,) uint64
-        What stands for the minima of the last count it took part in from early on.
-    labelled : (n,) int32
+    last : (n, k) uint32
+        The minima of the last count it took part in from early on.
+    counted : (n,) int32
         Number of that count; -1 for none.
     merged : (n,) int32
         Number of the last count after which it merged its part with another.
@@ -63,8 +66,8 @@ class Counts(NamedTuple):
     begun: NDArray[np.int32]
     minima: NDArray[np.uint32]
     size: NDArray[np.float64]
-    label: NDArray[np.uint64]
-    labelled: NDArray[np.int32]
+    last: NDArray[np.uint32]
+    counted: NDArray[np.int32]
     merged: NDArray[np.int32]
     key: NDArray[np.uint64]
 
@@ -92,21 +95,12 @@ def estimate(minima):
 
 
 @kernel
-def label_of(minima):
-    """A number that stands for all minima."""
-    label = np.uint64(0)
-    for i in range(len(minima)):
-        label = mix(label ^ np.uint64(minima[i]))
-    return label
-
-
-@kernel
 def begin(counts, member, epoch, cycle, period):
     """Enter a count; the one before is over, and is believed by those who were in it for long enough."""
     if cycle - counts.begun[member] >= period // 2:
         counts.size[member] = estimate(counts.minima[member])
-        counts.label[member] = label_of(counts.minima[member])
-        counts.labelled[member] = counts.epoch[member]
+        counts.last[member] = counts.minima[member]
+        counts.counted[member] = counts.epoch[member]
     enter(counts, member, epoch, cycle)
 
 
@@ -124,7 +118,7 @@ def enter_all(counts, members, cycle):
     """Let members begin from nothing."""
     for member in members:
         counts.size[member] = 0.0
-        counts.labelled[member] = counts.merged[member] = -1
+        counts.counted[member] = counts.merged[member] = -1
         enter(counts, member, 0, cycle)
 
 
@@ -132,7 +126,8 @@ def enter_all(counts, members, cycle):
 def advance_all(counts, present, cycle, period):
     """Begin the next count where the time of one is up."""
     for member in range(len(present)):
-        if present[member] and cycle - counts.begun[member] >= period:
+        time = period // 2 if counts.epoch[member] == 0 else period
+        if present[member] and cycle - counts.begun[member] >= time:
             begin(counts, member, counts.epoch[member] + 1, cycle, period)
 
 
@@ -145,7 +140,7 @@ def take(counts, member, sender, cycle, period):
         return
     for i in range(counts.minima.shape[1]):
         counts.minima[member, i] = min(counts.minima[member, i], counts.minima[sender, i])
-    if counts.labelled[member] < 0:
+    if counts.counted[member] < 0:
         counts.size[member] = counts.size[sender]
 
 
@@ -173,7 +168,7 @@ def choose_askers(counts, present, askers, key):
     chosen = np.empty(len(present), np.int64)
     count = 0
     for member in range(len(present)):
-        if present[member] and counts.labelled[member] > counts.merged[member]:
+        if present[member] and counts.counted[member] > counts.merged[member]:
             own = peer_key(peer_key(key, CHOOSE), member)
             if unit(draw(own, 0)) * counts.size[member] < askers:
                 chosen[count] = member
@@ -182,14 +177,17 @@ def choose_askers(counts, present, askers, key):
 
 
 @kernel
-def apart(epoch, label, other_epoch, other_label):
-    """Whether those with such labels are in different parts.
+def apart(epoch, minima, other_epoch, other_minima):
+    """Whether those with such minima of such counts are in different parts.
 
-    Within one part counts differ by one at most. Between two that do, labels say nothing.
+    Within one part counts differ by one at most. Between two that do, minima say nothing.
     """
-    if epoch < 0 or other_epoch < 0:
+    if epoch < 0 or other_epoch < 0 or abs(epoch - other_epoch) == 1:
         return False
-    return abs(epoch - other_epoch) > 1 or (epoch == other_epoch and label != other_label)
+    differing = 0
+    for i in range(len(minima)):
+        differing += minima[i] != other_minima[i]
+    return epoch != other_epoch or FEW * differing > len(minima)
 
 
 @kernel
@@ -200,7 +198,7 @@ def compare_all(counts, members, others, channel, key, is_apart):
         own = peer_key(peer_key(key, COMPARE), member)
         is_apart[i] = False
         if ask(channel, member, other, own, 0) and apart(
-            counts.labelled[member], counts.label[member], counts.labelled[other], counts.label[other]
+            counts.counted[member], counts.last[member], counts.counted[other], counts.last[other]
         ):
             is_apart[i] = True
-            counts.merged[member] = counts.labelled[member]
+            counts.merged[member] = counts.counted[member]

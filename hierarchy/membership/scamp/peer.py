@@ -142,11 +142,15 @@ class ScampPeer:
         self.view, self.inward, self.lease_end = [], [], 0
         self.contact, self.served, self.asked = None, False, -1
 
+    def is_lost(self, cycle: int) -> bool:
+        """Whether it needs another contact: its view is empty, or its request is not answered."""
+        unanswered = 0 <= self.asked <= cycle - self.settings.patience
+        return self.lease_end > 0 and (not self.view or unanswered)
+
     def is_due(self, cycle: int) -> bool:
         """Whether to subscribe again: the lease is over, the view empty, or nobody answers or sends heartbeats."""
-        isolated = self.heard < cycle - self.settings.isolation or not self.view
-        unanswered = 0 <= self.asked <= cycle - self.settings.patience
-        return self.lease_end > 0 and (self.lease_end <= cycle or isolated or unanswered)
+        over = self.lease_end <= cycle or self.heard < cycle - self.settings.isolation
+        return self.lease_end > 0 and (over or self.is_lost(cycle))
 
     def renew(self, cycle: int, dice: Dice) -> Sends:
         """Subscribe again; who has this member by a lease that is over makes room for the new one."""
@@ -205,7 +209,7 @@ class ScampPeer:
                 yield from self._serve(message, cycle, dice)
             case Served():
                 self.served, self.asked = True, -1
-                if not self.view:
+                if len(self.view) < max(1, self.wanted // 2):  # too few for this one's events to get far
                     yield from self._keep(message.server, message.lease, cycle)
             case Copy():
                 yield from self._take_copy(message, cycle, dice)

@@ -241,7 +241,8 @@ def request(views, member, start, extra, rules, channel, own, k):
     k += 1
     if answered:
         views.served[member], views.asked[member] = 1, -1
-        if views.size[member] == 0:
+        few = views.size[member] < max(1, views.wanted[member] // 2)  # for its events to get far
+        if few and find(views.partial[member], views.size[member], server) < 0:
             keep(views, member, server, views.lease_end[server])
     sent, _ = spread(views, member, server, extra, rules, channel, own, k)
     return messages + 1 + sent

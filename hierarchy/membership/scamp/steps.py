@@ -28,9 +28,9 @@ def clear_all(views, members):
 
 @kernel
 def _fits(views, extra):
-    """Whether one more subscription fits: a row of a view grows by one at most, an InView by all copies."""
-    copies = views.peak[0] + extra + 2
-    return views.peak[0] < views.partial.shape[1] and views.peak[1] + copies <= views.inward.shape[1]
+    """Whether one more subscription fits: a row of a view grows by two at most, an InView by all copies."""
+    copies = views.peak[0] + extra + 4
+    return views.peak[0] + 2 <= views.partial.shape[1] and views.peak[1] + copies <= views.inward.shape[1]
 
 
 @kernel

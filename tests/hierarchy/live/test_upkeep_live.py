@@ -6,6 +6,7 @@ from collections import deque
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -175,14 +176,13 @@ class Swarm:
 
 def test_leases_end_and_are_renewed() -> None:
     swarm = Swarm(40)
-    before = np.mean([len(swarm.known(number)) for number in swarm.live()])
     for _ in range(3 * OWN.lease):
         swarm.cycle()
         for member in swarm.members.values():
             assert member.cycle < member.scamp.lease_end <= member.cycle + OWN.lease * 3 // 2
             assert all(link.expires > member.cycle for link in member.scamp.view)
     after = np.mean([len(swarm.known(number)) for number in swarm.live()])
-    assert 0.6 * before < after < 1.3 * before
+    assert after == pytest.approx((OWN.c + 1) * np.log(40), rel=0.3)
     assert swarm.reached(1) == set(swarm.live())
 
 
