@@ -70,6 +70,7 @@ class GridMember(Member):
         self._placed_in = self._announce_in = self._search_in = self._in_vain = 0
         self._known = 1.0  # members of the community, as the last search found
         self._searches: dict[int, _Search] = {}
+        self._suspects: set[int] = set()  # who could not be reached once, and was not heard of since
 
     def join(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
         """Enter the overlay through any peer of it; with none, begin it."""
@@ -120,6 +121,7 @@ class GridMember(Member):
     def receive(self, message: m.Message, sender: int, dice: Dice) -> m.Sends:
         """Take a message: those of the P-Grid here, the others as any member."""
         cycle, grid = self.cycle, self.grid
+        self._suspects.discard(sender)
         match message:
             case m.Meet():
                 yield from grid.meet(message, cycle, dice)
@@ -138,9 +140,15 @@ class GridMember(Member):
                 yield from super().receive(message, sender, dice)
 
     def unreachable(self, to: m.Contact, message: m.Message, dice: Dice) -> m.Sends:
-        """Drop who cannot be reached from all tables but SCAMP's, and hand requests on by another way."""
-        self.grid.peer.forget(to.id)
-        self.found = [each for each in self.found if each.id != to.id]
+        """Drop who cannot be reached twice from all tables but SCAMP's, and hand requests on by another way.
+
+        One failure says little: if it were enough, a network that loses every seventh message would empty the
+        tables faster than meetings fill them.
+        """
+        if to.id in self._suspects:
+            self.grid.peer.forget(to.id)
+            self.found = [each for each in self.found if each.id != to.id]
+        self._suspects.add(to.id)
         yield from super().unreachable(to, message, dice)
         if isinstance(message, m.Route):
             yield from self.grid.route(message, self.cycle, WANTED, dice)

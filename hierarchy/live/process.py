@@ -134,7 +134,7 @@ class Process(Host):
     def core_for(self, frame: Frame) -> Member | None:
         """The member a frame is for; a question to the gateway is for whoever can answer it."""
         core: Member | None = self.cores.get(frame.to)
-        if core is None and isinstance(frame.message, m.Route):
+        if core is None and isinstance(frame.message, m.Route | m.Meet):
             return next(iter(self.cores.values()), None)
         if core or not isinstance(frame.message, m.Find | m.Compare) or frame.to == self.id:
             return core
