@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hierarchy.contacts import Contact, Send, Sends
+from hierarchy.live.liveness import Beaten
 from hierarchy.membership.census.peer import CensusMessage, Compare, Compared, Tally
 from hierarchy.membership.pgrid.peer import (
     GridMessage,
@@ -33,6 +34,7 @@ from hierarchy.super_tables.peer import Check, Checked, Find, Found, SuperMessag
 
 __all__ = [
     "Beat",
+    "Beaten",
     "Check",
     "Checked",
     "Compare",
@@ -79,4 +81,4 @@ class Event:
     data: bytes
 
 
-Message = ScampMessage | SuperMessage | GridMessage | CensusMessage | Event
+Message = ScampMessage | SuperMessage | GridMessage | CensusMessage | Event | Beaten

@@ -20,6 +20,7 @@ from pyarrow import parquet
 
 from sims.compare.plan import Unit
 from sims.compare.unit import measure
+from sub2sub.kernels.threads import use_threads
 from workloads.files.atomic import atomic_write
 from workloads.spark.session import spark_session
 from workloads.spark.tasks import run_numbers
@@ -72,7 +73,7 @@ def run_units(
         return
     others = set(active_children())
     # Started afresh, not forked: numba's and Arrow's threads do not survive a fork.
-    with ProcessPoolExecutor(processes, get_context("spawn"), initializer=_ignore_interrupts) as pool:
+    with ProcessPoolExecutor(processes, get_context("spawn"), initializer=_work_alone) as pool:
         jobs = [pool.submit(_run_one, unit, folder) for unit in todo]
         try:
             for number, job in enumerate(as_completed(jobs)):
@@ -85,8 +86,9 @@ def run_units(
             raise
 
 
-def _ignore_interrupts() -> None:
-    """Leave it to the process that started this one to end it, without a word."""
+def _work_alone() -> None:
+    """Leave the other cores to the other processes, and it to the one that started this to end it."""
+    use_threads(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

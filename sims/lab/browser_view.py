@@ -46,7 +46,7 @@ class BrowserView:
                 "kind": "start", "seed": str(lab.seed), "n": len(people), "d": people.d,
                 "attributes": lab.attributes, "topics": list(lab.topics), "domain": _domain(lows, highs),
                 "streams": {"entry": str(ENTRY), "dissemination": str(DISSEMINATION)},
-                "how": {"ringShortcuts": how.ring_shortcuts, "retries": how.retries},
+                "how": {"ringShortcuts": how.ring_shortcuts, "tries": how.tries, "retries": how.retries},
             }  # fmt: skip
             return frame(head, {"low": lows, "high": highs, "id": people.ids})
 

@@ -128,7 +128,8 @@ def encode(
         "seed": str(seed),
         "streams": {"entry": str(ENTRY), "dissemination": str(DISSEMINATION)},
         "how": {
-            "shortcuts": how.shortcuts, "ringShortcuts": how.ring_shortcuts, "retries": how.retries,
+            "shortcuts": how.shortcuts, "ringShortcuts": how.ring_shortcuts, "tries": how.tries,
+            "retries": how.retries,
         },
         "attributes": _titles(attributes, d),
         "domain": _domain(ends, d),

@@ -2,19 +2,22 @@
 
 Every subscriber is a peer with its box. It is billed for the exchanges of CYCLON, VICINITY and the ring layer
 and for probes. Three forms are compared. `Sub2Sub` has the overlay as it is by default, which recovers from
-crashes, and events without acknowledgements; `AcknowledgedSub2Sub` tries the next neighbour when one does not
-answer (`retries`), and is billed an acknowledgement for every message that arrives, since only
-acknowledgements can tell; `PublishedSub2Sub` is the paper's, overlay and events.
+crashes, and events without acknowledgements; `AcknowledgedSub2Sub` sends again to a neighbour that does not
+answer (`tries`), then to the next (`retries`), and is billed an acknowledgement for every message to a ring
+neighbour that arrives, since only acknowledgements can tell; `PublishedSub2Sub` is the paper's, overlay and
+events.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sims.config.entries import Kinds
+from sims.config.layer_entries import LAYER
 from sims.engine.simulation import Simulation
 from sims.observers import Clustering, Connectivity, Degrees, LinkAges, PathLengths, RingCompleteness
 from sims.observers.deliveries import Deliveries
@@ -30,10 +33,33 @@ from sub2sub.overlay.population import Population
 __all__ = ["AcknowledgedSub2Sub", "PublishedSub2Sub", "RingOverlay", "Sub2Sub"]
 
 
+@dataclass(frozen=True)
+class RingLayers(OverlaySettings):
+    """Settings of the layers, and layers of one's own.
+
+    Attributes
+    ----------
+    cyclon, vicinity, ring
+        Settings of each layer.
+    suspect_age : int
+        Age in cycles from which on a ring link is probed, 0 for never; below `ring.max_age` by the number of
+        probes that may be lost before a live neighbour is dropped.
+    patience : int
+        Cycles after which a peer whose random view is incomplete asks for a contact again, 0 for never.
+    near : table
+        A layer in VICINITY's place, `kind = "module:Class"` and its settings.
+    above : list of tables
+        Layers above the rings.
+    """
+
+    near: LAYER | None = None
+    above: tuple[LAYER, ...] = ()
+
+
 class RingOverlay(System):
     """The overlay of Sub-2-Sub; what is sent over it is up to subclasses."""
 
-    layers = OverlaySettings
+    layers = RingLayers
     layer_names = KINDS
     observers: ClassVar[Kinds] = {
         "rings": RingCompleteness,
@@ -48,15 +74,16 @@ class RingOverlay(System):
     }
     usual = (
         {"kind": "rings"},
-        {"kind": "delivery", "at": -1},
-        {"kind": "degrees", "layer": "ring", "at": -1},
+        {"kind": "delivery", "at": "end"},
+        {"kind": "degrees", "layer": "ring", "at": "end"},
     )
     overlay: Overlay
 
     def build(self, layers: OverlaySettings | None, spare: int) -> Overlay:
         """Random, proximity and ring links."""
         people = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
-        return Overlay(people, layers, seed=self.seed)
+        near, above = (layers.near, layers.above) if isinstance(layers, RingLayers) else (None, ())
+        return Overlay(people, layers, seed=self.seed, vicinity=near, above=above)
 
     def links(self) -> dict[str, Integers]:
         """Random, proximity and ring links."""
@@ -76,12 +103,12 @@ class Sub2Sub(RingOverlay):
     dissemination = DisseminationSettings
     probe = Knob(shortcuts=2)
     knobs = tuple(Knob(shortcuts=k) for k in (0, 1, 2, 3, 4, 6, 8))
-    retries = 0
+    tries, retries = 1, 0
 
     @classmethod
     def at(cls, knob: Knob) -> DisseminationSettings:
         """So many shortcuts, with or without acknowledgements."""
-        return DisseminationSettings(retries=cls.retries, **knob.settings)
+        return DisseminationSettings(tries=cls.tries, retries=cls.retries, **knob.settings)
 
     def publish(
         self,
@@ -116,10 +143,10 @@ class Sub2Sub(RingOverlay):
 
 
 class AcknowledgedSub2Sub(Sub2Sub):
-    """The same with acknowledgements: who does not answer is replaced by the next on the ring."""
+    """The same with acknowledgements: who does not answer is asked again, then replaced by the next."""
 
     name = "sub2sub acks"
-    retries = 3
+    tries, retries = 3, 3
 
 
 class PublishedSub2Sub(Sub2Sub):

@@ -3,11 +3,11 @@
 Sub-2-Sub, Section 4.2; `sub2sub.events.forwarding` says where it is read differently and what is added. Live
 peers run this, and the kernel must take its decisions, draw for draw.
 
-`forward` is the rule; its driver says of each message whether it was taken. In the simulator an
-acknowledgement is free and immediate, and the driver delivers the message to find out. Between live peers it
-is a message of its own, waited for a few cycles, and the driver (`Forwarder`) goes by those that have failed
-so far: when one fails, the rule is asked again with the same draws, and whoever it now names beyond those
-already sent to is sent to.
+`forward` is the rule; its driver says of each message whether it was taken. In the simulator an answer comes
+within the hop, and the driver delivers the message to find out. Between live peers it is waited for a few
+cycles, and the driver (`Forwarder`) goes by those that have failed so far: when one fails, the rule is asked
+again with the same draws, and whoever it now names beyond those already sent to is sent to. Live connections
+send again themselves what is lost.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def forward(
     came_from: int | None,
     settings: DisseminationSettings,
     dice: Dice,
-    send: Callable[[Descriptor], bool],
+    send: Callable[[Descriptor], bool | None],
 ) -> dict[int, Descriptor]:
     """Forward an event to the adjacent ring neighbours and along random shortcuts; returns to whom.
 
@@ -56,7 +56,7 @@ def forward(
     dice : Dice
         The peer's draws for this event.
     send : callable
-        Sends the event to a peer; returns whether that has it now.
+        Sends the event to a peer; returns whether that says it has it now, None if it says nothing.
 
     Examples
     --------
@@ -66,29 +66,37 @@ def forward(
     [20, 40]
     >>> sorted(forward(Views([], [], [a, b, c]), (0.5,), None, two, Dice(1), lambda peer: peer.id != 20))
     [20, 30, 40]
+    >>> answers = iter([None, True, True])  # the first message is lost, and sent again
+    >>> sorted(forward(Views([], [], [a, b, c]), (0.5,), None, two, Dice(1), lambda peer: next(answers)))
+    [20, 40]
     """
     sent: dict[int, Descriptor] = {}
     took: set[int] = set()
 
-    def send_to(peer: Descriptor) -> bool:
+    def takes(peer: Descriptor) -> bool:
+        """Send it to an adjacent neighbour, again while that is silent."""
         sent[peer.id] = peer
-        if send(peer):
+        answer = None
+        for _ in range(settings.tries):
+            answer = send(peer)
+            if answer is not None:
+                break
+        if answer:
             took.add(peer.id)
-            return True
-        return False
+        return bool(answer)
 
     def follow_ring(neighbours: Sequence[Descriptor]) -> None:
         """To the nearest that matches; to the next ones while nobody takes it."""
-        tries = 0
+        failed = 0
         for peer in neighbours:
             if not peer.matches(point):
                 continue
-            if peer.id == came_from or peer.id in took or tries > settings.retries:
+            if peer.id == came_from or peer.id in took or failed > settings.retries:
                 return
             if peer.id not in sent:
-                if send_to(peer):
+                if takes(peer):
                     return
-                tries += 1
+                failed += 1
 
     follow_ring(views.ring)
     follow_ring(views.ring[::-1])
@@ -101,7 +109,8 @@ def forward(
         links[k], links[other] = links[other], links[k]
         peer = links[k]
         if peer.id != came_from and peer.id not in sent and peer.matches(point):
-            send_to(peer)
+            sent[peer.id] = peer
+            send(peer)
             left -= 1
     return sent
 

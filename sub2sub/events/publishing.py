@@ -10,7 +10,8 @@ Left open by the paper, and decided here:
 - What a contacted peer offers: of its proximity and random links, and of its ring links unless `ring_offers`
   is off, as many as a publisher keeps, the nearest to the event. Figure 8 needs the ring links.
 - A step is one exchange. The contact is only an address: what it subscribes to is learned by asking. An
-  attempt to hand the event to somebody who does not answer costs a step, too.
+  attempt to hand the event to somebody who does not answer costs a step, too. Who takes it says so: that
+  acknowledgement is counted, and taken to be reliable.
 - One who has asked everybody it keeps goes on from a random link of the last who answered.
 - The walk is on the views as they are: a publisher asks as fast as it can, so they have no time to change.
 """
@@ -213,6 +214,7 @@ def _hand_over(faults, home, e, bits, kept, counts):
     if not _reached(faults, home, kept.peer[place], bits):
         counts[FAILED, e] += 1
         return 0
+    counts[MESSAGES, e] += 1  # the acknowledgement
     counts[ENTRY, e] = kept.peer[place]
     return 1
 

@@ -12,6 +12,7 @@ Several values or ranges for one attribute are several subscriptions, each a vir
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +22,13 @@ from sub2sub.errors import InputError
 from sub2sub.geometry.attributes import Attribute, Bool, Enum, Float, Int, String
 from sub2sub.geometry.boxes import MAX_ATTRIBUTES, Floats
 from sub2sub.geometry.columns import ends_by_attribute, values_by_attribute
+from sub2sub.geometry.moments import Date, Timestamp
 
 __all__ = ["AttributeSpace", "Ranges"]
 
-_SHORTHAND: dict[Any, type[Float | Int | Bool | String]] = {float: Float, int: Int, bool: Bool, str: String}
+_SHORTHAND: dict[Any, type[Attribute]] = {
+    float: Float, int: Int, bool: Bool, str: String, datetime: Timestamp, date: Date,
+}  # fmt: skip
 
 
 class Ranges(NamedTuple):
@@ -40,8 +44,8 @@ class AttributeSpace:
     Parameters
     ----------
     attributes : mapping of str
-        To `Float`, `Int`, `Bool`, `Enum`, `String`, or for short `float`, `int`, `bool`, `str`, or the values
-        of an `Enum`. Their order is the order of the axes.
+        To `Float`, `Int`, `Bool`, `Enum`, `String`, `Timestamp`, `Date`, or for short `float`, `int`, `bool`,
+        `str`, `datetime`, `date`, or the values of an `Enum`. Their order is the order of the axes.
 
     Examples
     --------
@@ -136,13 +140,15 @@ class AttributeSpace:
 def _attribute(name: Any, given: Any) -> Attribute:
     if not isinstance(name, str) or not name:
         raise InputError(f"attribute {name!r}: expected a name")
-    if isinstance(given, Float | Int | Bool | Enum | String):
+    if isinstance(given, Float | Int | Bool | Enum | String | Timestamp | Date):
         return given
     if isinstance(given, type) and given in _SHORTHAND:
         return _SHORTHAND[given]()
     if isinstance(given, Iterable) and not isinstance(given, str):
         return Enum(given)
-    raise InputError(f"attribute {name!r}: expected Float, Int, Bool, Enum or String, got {given!r}")
+    raise InputError(
+        f"attribute {name!r}: expected Float, Int, Bool, Enum, String, Timestamp or Date, got {given!r}"
+    )
 
 
 def _range(name: str, attribute: Attribute, lows: NDArray[Any], highs: NDArray[Any]) -> tuple[Floats, Floats]:

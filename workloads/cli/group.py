@@ -14,6 +14,7 @@ from workloads.cli.common import Place, Where, progress_bars, quiet_option, wher
 from workloads.cli.stats import stats
 from workloads.cli.sweeps import sweep
 from workloads.cli.traces import churn, topics
+from workloads.spec.types import KINDS, Kind, ValueType
 
 __all__ = ["cli", "sweep"]
 
@@ -133,13 +134,17 @@ def match(folder: Path, rings: bool, where: Where, quiet: bool) -> None:
     "--event-column", "event_columns", multiple=True, metavar="X=COL", help="Column of attribute X."
 )
 @click.option(
+    "--type", "types", multiple=True, metavar="X=TYPE",
+    help="Of X: float, int, bool, string, timestamp, date, enum, enum:A,B,C; by its columns if not given.",
+)  # fmt: skip
+@click.option(
     "--topics", type=click.Path(path_type=Path, exists=True), help="Table of topics: a topic workload."
 )
 @click.option("--topic-column", metavar="COL", help="Of the table of topics; path or topic if not given.")
 @click.option(
     "--topic-separator",
     metavar="TEXT",
-    help="Between names of a path, such as '::'; leading or not.",
+    help="Between names of a path, such as '::'; leading or not. Names that contain it are in quotes.",
 )
 @click.option("--implied-topics", is_flag=True, help="Add supertopics that the table does not list.")
 @click.option("--key", metavar="COL", help="Column that names the subscribers, to be kept.")
@@ -157,6 +162,7 @@ def import_(
     events: Path | None,
     columns: tuple[str, ...],
     event_columns: tuple[str, ...],
+    types: tuple[str, ...],
     topics: Path | None,
     topic_column: str | None,
     topic_separator: str | None,
@@ -176,6 +182,7 @@ def import_(
     sub2sub workload import orders.csv --column price=min_price,max_price --events trades.csv --out w
     sub2sub workload import readers.csv --topics tree.csv --column topic=section --out news
     sub2sub workload import abos.tsv --column preis=von,bis --decimal , --thousands . --key kunde --out w
+    sub2sub workload import alarms.csv --column level=level --type level=enum:info,warning,error --out w
     """
     from workloads.folder.importing import import_topics, import_workload
     from workloads.folder.tables import TextForm
@@ -187,6 +194,8 @@ def import_(
         named = dict(_pairs(columns)), dict(_pairs(event_columns))
         if any(name != "topic" for pairs in named for name in pairs):
             raise InputError("--column: expected topic=COL with --topics")
+        if types:
+            raise InputError("--type: expected none with --topics")
         column, event_column = (pairs.get("topic", "topic") for pairs in named)
         workload = import_topics(
             topics, subscriptions, events, out,
@@ -200,6 +209,7 @@ def import_(
             out,
             columns={name: _ends(value) for name, value in _pairs(columns)} or None,
             event_columns=dict(_pairs(event_columns)),
+            types={name: _type(name, value) for name, value in _pairs(types)},
             on_bad=on_bad,
             seed=seed,
             form=form,
@@ -218,6 +228,14 @@ def _pairs(options: tuple[str, ...]) -> list[tuple[str, str]]:
             raise InputError(f"{option!r}: expected ATTRIBUTE=COLUMN")
         pairs.append((name, value))
     return pairs
+
+
+def _type(name: str, value: str) -> ValueType | Kind:
+    """A type by its word; of an enum with its values, or without them where the columns have them."""
+    word, colon, values = value.partition(":")
+    if word not in KINDS or (colon and word not in ("enum", "string")):
+        raise InputError(f"--type {name}={value}: expected one of {', '.join(KINDS)}, or enum:A,B,C")
+    return ValueType(word, tuple(values.split(","))) if colon else word
 
 
 def _ends(value: str) -> str | tuple[str, str]:

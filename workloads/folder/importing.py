@@ -1,26 +1,34 @@
-"""Making a workload folder of foreign tables, so that matching and statistics work on them too."""
+"""Making a workload folder of foreign tables, so that matching, statistics and simulations work on them too.
+
+Tables are gone through in batches and written file by file: what is in memory is one file's rows, however
+many there are, and the different values of strings.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+import csv
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
+from workloads.files.atomic import atomic_write
 from workloads.files.digests import file_digest
 from workloads.folder.foreign import (
     Columns,
+    EventTable,
     OnBad,
+    Piece,
     Rejected,
-    read_events,
-    read_keys,
-    read_subscriptions,
-    read_topics,
-    read_tree,
+    SubscriptionTable,
+    find_types,
+    guess_ranges,
 )
 from workloads.folder.layout import (
     ROWS_PER_FILE,
@@ -33,25 +41,88 @@ from workloads.folder.layout import (
     write_part,
     write_topics,
 )
-from workloads.folder.tables import TextForm
+from workloads.folder.steps import clear
+from workloads.folder.tables import Rows, TextForm
+from workloads.folder.topic_tables import TopicColumn, TreeForm, read_tree
 from workloads.generate.rows import words
 from workloads.generate.topic_ranges import depth_first, last_below
+from workloads.spec.types import Kind, ValueType, types_to
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from workloads.folder.tables import Source
+
 __all__ = ["import_topics", "import_workload"]
 
-Floats = NDArray[np.float64]
+
+class _Pieces(Protocol):
+    """A table that comes in pieces."""
+
+    @property
+    def rows(self) -> Rows:
+        """The table."""
+        ...
+
+    def pieces(self) -> Iterator[Piece]:
+        """Its batches, converted."""
+        ...
+
+
+def _scratch() -> Any:
+    """A file that is gone when it is no longer used."""
+    return tempfile.TemporaryFile("w+", newline="", encoding="utf-8")
+
+
+@dataclass
+class _Aside:
+    """Rows that could not be used, on their way to `rejected/` of a folder: on disk, in whatever number."""
+
+    kind: str
+    on_bad: OnBad
+    count: int = 0
+    first: tuple[int, str] = (0, "")
+    file: Any = field(default_factory=_scratch)
+
+    def add(self, against: Mapping[int, str]) -> None:
+        """Note rows with the reasons against them."""
+        for row in sorted(against):
+            if not self.count or row < self.first[0]:
+                self.first = (row, against[row])
+            self.count += 1
+            csv.writer(self.file).writerow((row, against[row]))
+
+    def settle(self, used: int) -> None:
+        """Raise where rows that cannot be used are refused, and where no row can be used."""
+        row, reason = self.first
+        if self.count and self.on_bad == "refuse":
+            more = f" ({self.count - 1} more rows cannot be used)" if self.count > 1 else ""
+            raise InputError(f"{self.kind}, row {row}: {reason}{more}")
+        if self.count and not used:
+            raise InputError(f"{self.kind}: none of {self.count} rows can be used, row {row}: {reason}")
+
+    def write(self, out: Path) -> None:
+        """Write them to the folder, if there are any."""
+        if not self.count:
+            return
+        self.file.seek(0)
+        with (
+            atomic_write(out / "rejected" / f"{self.kind}.csv") as draft,
+            draft.open("w", newline="") as sink,
+        ):
+            sink.write("row,reason\n")
+            for line in self.file:
+                sink.write(line)
 
 
 def import_workload(
-    subscriptions: Path | pa.Table,
-    events: Path | pa.Table | None,
+    subscriptions: Source,
+    events: Source | None,
     out: Path,
     *,
     columns: Columns | None = None,
     event_columns: Mapping[str, str] | None = None,
+    types: Mapping[str, ValueType | Kind] | None = None,
     on_bad: OnBad = "refuse",
     seed: int = 0,
     form: TextForm | None = None,
@@ -63,6 +134,8 @@ def import_workload(
     ----------
     columns, event_columns : mapping, optional
         Which columns hold which attribute; see `workloads.folder.foreign`.
+    types : mapping, optional
+        Types of attributes; as their columns seem to be if not given.
     on_bad : {"refuse", "set aside"}
         Rows that cannot be used stop the import, or go to `rejected/` of the folder with their row
         number and reason; their number is in the manifest.
@@ -83,25 +156,32 @@ def import_workload(
     >>> workload.subscribers, workload.events, workload.names
     (2, 1, ['x'])
     """
-    _refuse_used(out)
-    names, lows, highs, bad_boxes = read_subscriptions(subscriptions, columns, on_bad=on_bad, form=form)
+    wanted, published = Rows(subscriptions, form), None if events is None else Rows(events, form)
+    columns = columns or guess_ranges(wanted)
+    names = list(columns)
     for name in names:
         if not name.isidentifier():
             raise InputError(f"attribute name = {name!r}: expected letters, digits and _ only")
-    points, bad_points = np.empty((0, len(names))), None
+    for name in event_columns or {}:
+        if name not in columns:
+            raise InputError(f"column of {name!r}: expected one of the attributes {', '.join(columns)}")
+    mapping = {name: (event_columns or {}).get(name, name) for name in names}
+    found = find_types(wanted, columns, published, mapping, types)
+    boxes = SubscriptionTable(wanted, columns, found, key=key)
+    points = None if published is None else EventTable(published, mapping, found)
+    sources = _sources({"subscriptions": subscriptions, "events": events})
+    sources["subscriptions"] |= {"columns": columns, "key": key}
     if events is not None:
-        mapping = {name: (event_columns or {}).get(name, name) for name in names}
-        points, bad_points = read_events(events, mapping, on_bad=on_bad, form=form)
-    bad = {"subscriptions": bad_boxes, "events": bad_points}
-    keys = read_keys(subscriptions, key, bad_boxes, form=form) if key is not None else None
-    more = {"sources": _sources({"subscriptions": subscriptions, "events": events})}
-    return _write_workload(out, names, lows, highs, points, seed, bad, more, keys)
+        sources["events"]["columns"] = mapping
+    more = {"types": types_to(found), "sources": sources}
+    with _new_folder(out):
+        return _write_workload(out, names, boxes, points, seed, on_bad, more)
 
 
 def import_topics(
-    tree: Path | pa.Table,
-    subscriptions: Path | pa.Table,
-    events: Path | pa.Table | None,
+    tree: Source,
+    subscriptions: Source,
+    events: Source | None,
     out: Path,
     *,
     tree_column: str | None = None,
@@ -123,7 +203,7 @@ def import_topics(
     subscriptions, events : path or table
         One topic of the tree per row.
     separator, implied
-        How paths are written, and whether supertopics that are not listed are added; see `read_tree`.
+        How paths are written, and whether supertopics that are not listed are added; see `TreeForm`.
     form, key
         As in `import_workload`.
 
@@ -138,85 +218,118 @@ def import_topics(
     >>> workload.subscribers, workload.events, workload.manifest["topics"]
     (3, 1, 4)
     """
-    _refuse_used(out)
-    paths, bad_topics = read_tree(
-        tree, tree_column, on_bad=on_bad, form=form, separator=separator, implied=implied
-    )
-    read = partial(read_topics, known=paths, on_bad=on_bad, form=form, separator=separator)
+    paths, bad = read_tree(tree, tree_column, on_bad=on_bad, form=form, separator=separator, implied=implied)
     topics = depth_first(tuple(paths))
-    number = {path: float(place) for place, path in enumerate(topics)}
-    chosen, bad_rows = read(subscriptions, column)
-    lows = np.array([number[path] for path in chosen]).reshape(-1, 1)
-    highs = last_below(topics)[lows.astype(np.int64)].astype(np.float64)
-    points, bad_events = np.empty((0, 1)), None
-    if events is not None:
-        published, bad_events = read(events, event_column)
-        points = np.array([number[path] for path in published]).reshape(-1, 1)
-    bad = {"topics": bad_topics, "subscriptions": bad_rows, "events": bad_events}
-    keys = read_keys(subscriptions, key, bad_rows, form=form) if key is not None else None
+    number = {path: place for place, path in enumerate(topics)}
+    written = TreeForm(separator, implied)
+    boxes = TopicColumn(Rows(subscriptions, form), column, number, written, last_below(topics), key)
+    points = None if events is None else TopicColumn(Rows(events, form), event_column, number, written)
     sources = _sources({"topics": tree, "subscriptions": subscriptions, "events": events})
-    more = {"topics": len(topics), "sources": sources}
-    return _write_workload(out, ["topic"], lows, highs, points, seed, bad, more, keys, topics)
+    sources["topics"] |= {"column": tree_column, "separator": separator, "implied": implied}
+    sources["subscriptions"] |= {"columns": {"topic": column}, "key": key}
+    if events is not None:
+        sources["events"]["columns"] = {"topic": event_column}
+    more = {"topics": len(topics), "types": types_to({"topic": ValueType("int")}), "sources": sources}
+    with _new_folder(out):
+        write_topics(out, topics)
+        return _write_workload(out, ["topic"], boxes, points, seed, on_bad, more, bad)
 
 
 def _sources(given: Mapping[str, Any]) -> dict[str, Any]:
     """What a workload was made of, for its manifest: names, sizes and digests of files."""
-    found = {}
+    found: dict[str, Any] = {}
     for kind, source in given.items():
-        if isinstance(source, str | Path) and Path(source).is_file():
-            path = Path(source)
-            digest = file_digest(path)
-            found[kind] = {"file": path.name, "bytes": path.stat().st_size, "sha256": digest}
+        path = Path(source) if isinstance(source, str | Path) else None
+        if path is not None and path.is_file():
+            found[kind] = {"file": path.name, "bytes": path.stat().st_size, "sha256": file_digest(path)}
+        elif path is not None:
+            files = sorted(file for file in path.rglob("*") if file.is_file())
+            size = sum(file.stat().st_size for file in files)
+            found[kind] = {"folder": path.name, "bytes": size, "sha256": file_digest(*files, root=path)}
         elif source is not None:
-            found[kind] = {"type": type(source).__name__ if not isinstance(source, Path) else str(source)}
+            found[kind] = {"type": type(source).__name__}
     return found
 
 
-def _refuse_used(out: Path) -> None:
+@contextmanager
+def _new_folder(out: Path) -> Iterator[None]:
+    """Refuse a folder that has anything in it; remove what a mistake leaves in a new one."""
     if out.exists() and any(out.iterdir()):
         raise InputError(f"{out}: expected an empty or new folder")
+    was_there = out.exists()
+    try:
+        yield
+    except BaseException:
+        clear(out)
+        if was_there:
+            out.mkdir()
+        raise
 
 
 def _write_workload(
     out: Path,
     names: list[str],
-    lows: Floats,
-    highs: Floats,
-    points: Floats,
+    boxes: SubscriptionTable | TopicColumn,
+    points: EventTable | TopicColumn | None,
     seed: int,
-    rejected: Mapping[str, Rejected | None],
+    on_bad: OnBad,
     more: Mapping[str, Any],
-    keys: pa.Array | None,
-    topics: tuple[str, ...] | None = None,
+    bad_topics: Rejected | None = None,
 ) -> Workload:
     import pyarrow as pa
 
-    for kind, bad in rejected.items():
-        used = len(points) if kind == "events" else len(lows)
-        if bad is not None and len(bad) and not used:
-            raise InputError(f"{kind}: none of {len(bad)} rows can be used, row 0: {bad.reasons[0]}")
-    ring_ids = (words(seed, "subscription/ring_id", 0, len(lows)) >> np.uint64(1)).astype(np.int64)
-    ends = [column for axis in range(len(names)) for column in (lows[:, axis], highs[:, axis])]
-    schema, columns = subscription_schema(names), [np.arange(len(lows)), ring_ids, *ends]
-    if keys is not None:
-        schema, columns = schema.append(pa.field("key", pa.string())), [*columns, keys]
-    _write(out / "subscriptions", columns, schema)
-    _write(out / "events", [np.arange(len(points)), *points.T], event_schema(names))
-    counts = {}
-    for kind, bad in rejected.items():
-        if bad is not None and len(bad):
-            bad.write(out / "rejected" / f"{kind}.csv")
-            counts[kind] = len(bad)
-    manifest = {"attributes": names, "seed": seed, "subscribers": len(lows), "events": len(points)}
-    if topics is not None:
-        write_topics(out, topics)
+    schema = subscription_schema(names)
+    if boxes.key:
+        schema = schema.append(pa.field("key", pa.string()))
+
+    def numbered(start: int, stop: int) -> list[NDArray[Any]]:
+        ids = (words(seed, "subscription/ring_id", start, stop) >> np.uint64(1)).astype(np.int64)
+        return [np.arange(start, stop), ids]
+
+    aside = [_Aside(kind, on_bad) for kind in ("topics", "subscriptions", "events")]
+    if bad_topics is not None:
+        aside[0].add(dict(zip(bad_topics.rows.tolist(), bad_topics.reasons, strict=True)))
+    subscribers = _write_parts(out / "subscriptions", boxes, schema, numbered, aside[1])
+    published = 0
+    if points is not None:
+        published = _write_parts(
+            out / "events", points, event_schema(names), lambda a, b: [np.arange(a, b)], aside[2]
+        )
+    for rejected in aside:
+        rejected.write(out)
+    counts = {rejected.kind: rejected.count for rejected in aside if rejected.count}
+    manifest = {"attributes": names, "seed": seed, "subscribers": subscribers, "events": published}
     write_manifest(out, {**manifest, **more, "rejected": counts})
     return open_workload(out)
 
 
-def _write(folder: Path, columns: list[Any], schema: pa.Schema) -> None:
+def _write_parts(folder: Path, table: _Pieces, schema: pa.Schema, numbered: Any, aside: _Aside) -> int:
+    """Write the rows that can be used file by file; how many there are."""
     import pyarrow as pa
 
-    table = pa.Table.from_arrays([pa.array(column) for column in columns], schema=schema)
-    for number, start in enumerate(range(0, table.num_rows, ROWS_PER_FILE)):
-        write_part(part(folder, number), table.slice(start, ROWS_PER_FILE))
+    waiting: list[pa.Table] = []
+    written = size = 0
+
+    def write(rows: int) -> None:
+        nonlocal waiting, written, size
+        whole = pa.concat_tables(waiting).slice(0, rows) if waiting else schema.empty_table()
+        rest = pa.concat_tables(waiting).slice(rows) if waiting else whole
+        write_part(part(folder, written // ROWS_PER_FILE), whole.combine_chunks())
+        waiting, written, size = [rest], written + rows, size - rows
+
+    ragged: set[int] = set()
+    for piece in table.pieces():
+        start, count = written + size, len(piece.columns[0])
+        columns = [*numbered(start, start + count), *piece.columns]
+        arrays = [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
+        waiting.append(pa.Table.from_arrays(arrays, schema=schema))
+        size += count
+        aside.add(piece.against | {row: why for row, why in table.rows.ragged.items() if row not in ragged})
+        ragged.update(table.rows.ragged)
+        while size >= ROWS_PER_FILE:
+            write(ROWS_PER_FILE)
+    aside.add({row: why for row, why in table.rows.ragged.items() if row not in ragged})
+    aside.settle(written + size)
+    if size:
+        write(size)
+    return written

@@ -39,6 +39,7 @@ from workloads.generate.topic_ranges import last_below
 from workloads.generate.topics import depth
 from workloads.spec.files import from_dict
 from workloads.spec.spec import Spec
+from workloads.spec.types import ValueType, types_from
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,6 +74,11 @@ class Workload:
     def spec(self) -> Spec | None:
         """The spec it was generated from; None for foreign data."""
         return from_dict(self.manifest["spec"]) if "spec" in self.manifest else None
+
+    @property
+    def types(self) -> dict[str, ValueType]:
+        """The type of each attribute."""
+        return types_from(self.names, self.manifest.get("types"))
 
     def subscriptions(self) -> Iterator[tuple[Integers, Integers, Floats, Floats]]:
         """Subscriber, ring ID, lows and highs, file by file."""

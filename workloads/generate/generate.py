@@ -40,6 +40,7 @@ from workloads.match.counts import count_matches
 from workloads.spark.tasks import StageProgress, run_numbers
 from workloads.spec.files import to_dict
 from workloads.spec.spec import Spec, check_seed, refuse_sparse
+from workloads.spec.types import types_to
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -130,6 +131,7 @@ def generate(
         manifest = {
             "spec": to_dict(spec),
             "attributes": spec.names,
+            "types": types_to(spec.types),
             "seed": seed,
             "subscribers": subscribers,
             "events": events,

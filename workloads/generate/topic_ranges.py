@@ -89,7 +89,8 @@ class TopicRanges(Spec):
     ) -> TopicRanges:
         """The workload of a topic spec, its topics numbered anew."""
         ordered = replace(topics, topics=depth_first(topics.topics))
-        axis = Attribute("topic", width=Constant(), high=float(max(1, len(ordered.topics) - 1)))
+        highest = float(max(1, len(ordered.topics) - 1))
+        axis = Attribute("topic", width=Constant(), high=highest, type="int")
         return cls(name, (axis,), churn=churn, topics=ordered, shape=shape or {"paths": ordered.topics})
 
     def rows(self, seed: int, start: int, stop: int) -> tuple[Floats, Floats]:

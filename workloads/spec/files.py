@@ -10,6 +10,11 @@
     interest = { kind = "normal", mean = 0.3, deviation = 0.1 }
     width = { kind = "power-law", alpha = 4 }
 
+    [[attributes]]
+    name = "symbol"
+    type = "enum"           # or float, int, bool, string, timestamp, date
+    values = ["ACME", "EMCA"]
+
 Keys are the fields of `Spec`, `Attribute` and the distributions; `kind` names the distribution. An
 empirical distribution and the event table may name a file, relative to the TOML file:
 `{ kind = "empirical", file = "prices.csv", column = "price" }`, `event_table = { file = "trades.parquet" }`.
@@ -27,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,7 +40,7 @@ import numpy as np
 from pydantic import WithJsonSchema
 
 from sub2sub.errors import InputError
-from workloads.folder.tables import read_columns
+from workloads.folder.foreign import read_events
 from workloads.generate.topic_ranges import TopicRanges
 from workloads.settings.documents import Document
 from workloads.settings.models import either, list_of, one_of, read, table, value_type
@@ -44,6 +50,7 @@ from workloads.spec.catalogue import named
 from workloads.spec.distributions import Empirical, Mixture
 from workloads.spec.spec import Attribute, Spec
 from workloads.spec.topic_files import TOPIC_WORKLOAD, topic_dict
+from workloads.spec.types import FLOAT, Kind, ValueType
 
 __all__ = ["WORKLOAD", "from_dict", "load", "resolve", "to_dict"]
 
@@ -89,12 +96,14 @@ class SeenValues:
         if self.column is not None and self.file is None:
             raise InputError("column: expected only with 'file'")
 
-    def distribution(self, low: float = 0.0, high: float = 1.0, name: str = "") -> Empirical:
-        """The distribution on an axis."""
+    def distribution(self, of: Attribute | None = None, is_width: bool = False) -> Empirical:
+        """The distribution on an attribute's axis, or of lengths on it."""
         seen = self.seen or ()
-        if self.file is not None:
-            (column,) = read_columns(self.file, [self.column or name])
-            seen = tuple(((column - low) / (high - low)).tolist())
+        if self.file is not None and of is not None:
+            kinds = {of.name: FLOAT if is_width else of.kind}
+            column = read_events(self.file, {of.name: self.column or of.name}, types=kinds)[0][:, 0]
+            shares = column / (of.high - of.low) if is_width else of.share(column)
+            seen = tuple(shares.tolist())
         return Empirical(seen, self.weights, self.interpolated)
 
 
@@ -117,17 +126,34 @@ _DISTRIBUTION = one_of(_KINDS, word=True)
 
 def _attribute(values: dict[str, Any], given: Mapping[str, Any], context: Mapping[str, Any]) -> Attribute:
     drawn = {key: values.pop(key) for key in ("interest", "width") if key in values}
+    for end in ("low", "high"):
+        if end in values:
+            values[end] = _end(end, values[end], values.get("type", "float"))
     made = Attribute(**values)
     # Seen values of a width are lengths on the axis, not places.
-    ends = {"interest": (made.low, made.high), "width": (0.0, made.high - made.low)}
-    return replace(made, **{key: _on_axis(value, *ends[key], made.name) for key, value in drawn.items()})
+    found = {key: _on_axis(value, made, key == "width") for key, value in drawn.items()}
+    return replace(made, **found)
 
 
-def _on_axis(drawn: Any, low: float, high: float, name: str) -> Any:
+def _end(end: str, value: Any, kind: Kind) -> float:
+    """An end of an axis as a coordinate: a number, or the moment that it is."""
+    if isinstance(value, float | int):
+        return float(value)
+    if kind not in ("timestamp", "date"):
+        raise InputError(f"{end}: expected a number, got {value!r}")
+    # A day will do for the moment at which it begins.
+    moment = value.isoformat() if isinstance(value, date) and not isinstance(value, datetime) else value
+    found, valid = ValueType(kind).attribute.coordinates(np.array([moment], object), named=True)
+    if not valid[0]:
+        raise InputError(f"{end}: expected {ValueType(kind).expected}, got {value!r}")
+    return float(found[0])
+
+
+def _on_axis(drawn: Any, attribute: Attribute, is_width: bool) -> Any:
     """A distribution, with the values of files read into it."""
     if isinstance(drawn, Mixture):
-        return replace(drawn, parts=tuple(_on_axis(part, low, high, name) for part in drawn.parts))
-    return drawn.distribution(low, high, name) if isinstance(drawn, SeenValues) else drawn
+        return replace(drawn, parts=tuple(_on_axis(part, attribute, is_width) for part in drawn.parts))
+    return drawn.distribution(attribute, is_width) if isinstance(drawn, SeenValues) else drawn
 
 
 @dataclass(frozen=True)
@@ -150,19 +176,27 @@ def _spec(values: dict[str, Any], given: Mapping[str, Any], context: Mapping[str
     if "name" not in values and "name" not in context:
         raise InputError("name: expected a value, there is none")
     if isinstance(source := values.get("event_table"), EventFile):
-        names = [attribute.name for attribute in values["attributes"]]
-        columns = read_columns(source.file, source.columns or names)
-        values["event_table"] = tuple(map(tuple, np.stack(columns, axis=1).tolist()))
+        types = {attribute.name: attribute.kind for attribute in values["attributes"]}
+        columns = dict(zip(types, source.columns or types, strict=True))
+        points, _ = read_events(source.file, columns, types=types)
+        values["event_table"] = tuple(map(tuple, points.tolist()))
     return Spec(**{"name": context.get("name"), **values})
 
 
+_MOMENT = Annotated[Any, WithJsonSchema({"type": "string", "format": "date-time"})]
+_NUMBER = value_type(float)
+_END = either(lambda data: _NUMBER if isinstance(data, float | int | bool) else _MOMENT, _NUMBER, _MOMENT)
 _POINTS, _FILE = value_type(tuple[tuple[float, ...], ...]), table(EventFile)
 _SPEC = table(
     Spec,
     more={"name": Parameter(str, None)},
     hints={
         "attributes": list_of(
-            table(Attribute, hints={"interest": _DISTRIBUTION, "width": _DISTRIBUTION}, make=_attribute)
+            table(
+                Attribute,
+                hints={"interest": _DISTRIBUTION, "width": _DISTRIBUTION, "low": _END, "high": _END},
+                make=_attribute,
+            )
         ),
         "event_table": either(lambda data: _FILE if isinstance(data, Mapping) else _POINTS, _POINTS, _FILE),
     },
@@ -217,5 +251,14 @@ def to_dict(spec: Spec) -> dict[str, Any]:
     >>> from_dict(to_dict(named("power-law-2"))) == named("power-law-2")
     True
     """
-    tables: dict[str, Any] = topic_dict(spec) if isinstance(spec, TopicRanges) else plain(spec, _KIND_OF)
+    if isinstance(spec, TopicRanges):
+        return topic_dict(spec)
+    tables: dict[str, Any] = plain(spec, _KIND_OF)
+    for attribute, written in zip(spec.attributes, tables["attributes"], strict=True):
+        if attribute.type == "float":
+            del written["type"], written["values"]
+        elif attribute.type in ("timestamp", "date"):
+            written |= {end: attribute.kind.text(getattr(attribute, end)) for end in ("low", "high")}
+        elif attribute.kind.ends is not None:
+            del written["low"], written["high"]
     return tables

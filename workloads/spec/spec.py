@@ -23,6 +23,7 @@ from workloads.generate.rows import BLOCK, uniforms
 from workloads.match.counts import has_at_least
 from workloads.spec.copula import correlate, factor
 from workloads.spec.distributions import Distribution, PowerLaw, Uniform
+from workloads.spec.types import Kind, ValueType
 
 __all__ = ["Attribute", "Spec", "check_seed", "refuse_sparse"]
 
@@ -47,12 +48,19 @@ class Attribute:
     wildcard : float
         Probability that a subscription leaves the attribute open: its range is then the whole axis.
     low, high : float
-        The axis.
+        The axis; of a bool, an enum or a string it follows from the type.
+    type : {"float", "int", "bool", "enum", "string", "timestamp", "date"}
+        Of its values; drawn are those that the type has, each with its share of [0, 1].
+    values : tuple of str
+        Of an enum, in order; of a string, those that subscriptions name.
 
     Examples
     --------
     >>> Attribute("price", high=1000.0, wildcard=0.1).high
     1000.0
+    >>> size = Attribute("size", type="enum", values=("S", "M", "L"))
+    >>> size.kind.texts(size.scale(np.array([0.1, 0.5, 1.0])))
+    ['S', 'M', 'L']
     """
 
     name: str
@@ -61,16 +69,48 @@ class Attribute:
     wildcard: float = 0.0
     low: float = 0.0
     high: float = 1.0
+    type: Kind = "float"
+    values: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 <= self.wildcard <= 1:
             raise InputError(f"{self.name}.wildcard = {self.wildcard!r}: expected a probability in [0, 1]")
-        if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low < self.high):
+        kind = self.kind
+        if kind.kind == "string" and not kind.values:
+            raise InputError(f"{self.name}.values: expected the strings that subscriptions may name")
+        if kind.ends is not None:
+            if (self.low, self.high) not in ((0.0, 1.0), kind.ends):
+                raise InputError(f"{self.name}: expected neither low nor high, as the type is {kind.kind}")
+            for end, place in zip(("low", "high"), kind.ends, strict=True):
+                object.__setattr__(self, end, place)
+        elif not (np.isfinite(self.low) and np.isfinite(self.high) and self.low < self.high):
             raise InputError(f"{self.name}: expected finite low < high, got {self.low!r} and {self.high!r}")
+        elif kind.is_whole and not (float(self.low).is_integer() and float(self.high).is_integer()):
+            raise InputError(f"{self.name}: expected whole low and high, got {self.low!r} and {self.high!r}")
+
+    @property
+    def kind(self) -> ValueType:
+        """Its type, with what it does."""
+        return ValueType(self.type, self.values)
 
     def scale(self, x: Floats) -> Floats:
-        """From [0, 1] to the axis."""
-        return x if (self.low, self.high) == (0.0, 1.0) else self.low + (self.high - self.low) * x
+        """From [0, 1] to the axis: to the values that there are, each as wide as the others."""
+        if self.type == "float":
+            return x if (self.low, self.high) == (0.0, 1.0) else self.low + (self.high - self.low) * x
+        found: Floats
+        if self.type == "string":  # between any two that can be named there are others
+            found = 2.0 * np.clip(np.floor(x * len(self.values)), 0, len(self.values) - 1) + 1.0
+        else:
+            found = np.clip(self.low + np.floor(x * (self.high - self.low + 1.0)), self.low, self.high)
+        return found
+
+    def share(self, coordinates: Floats) -> Floats:
+        """From the axis to [0, 1]: what `scale` gives the same coordinates for."""
+        if self.type == "float":
+            return (coordinates - self.low) / (self.high - self.low)
+        if self.type == "string":
+            return coordinates / (2.0 * len(self.values))
+        return (coordinates - self.low + 0.5) / (self.high - self.low + 1.0)
 
 
 @dataclass(frozen=True)
@@ -137,6 +177,11 @@ class Spec:
         """Names of the attributes, in order."""
         return [attribute.name for attribute in self.attributes]
 
+    @property
+    def types(self) -> dict[str, ValueType]:
+        """The type of each attribute."""
+        return {attribute.name: attribute.kind for attribute in self.attributes}
+
     def _interest(self, kind: str, seed: int, start: int, stop: int) -> Floats:
         """Unit coordinates (rows, d) drawn from the interest distributions, correlated where asked for."""
         u = np.stack(
@@ -158,11 +203,11 @@ class Spec:
             column = f"subscription/{axis}"
             centre = centres[:, axis]
             half = 0.5 * attribute.width.values(uniforms(seed, f"{column}/width", start, stop))
-            low, high = np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)
+            lows[:, axis] = attribute.scale(np.maximum(0.0, centre - half))
+            highs[:, axis] = attribute.scale(np.minimum(1.0, centre + half))
             if attribute.wildcard > 0:
                 open_ = uniforms(seed, f"{column}/wildcard", start, stop) < attribute.wildcard
-                low[open_], high[open_] = 0.0, 1.0
-            lows[:, axis], highs[:, axis] = attribute.scale(low), attribute.scale(high)
+                lows[open_, axis], highs[open_, axis] = attribute.low, attribute.high
         return lows, highs
 
     def subscriptions(self, n: int, seed: int) -> tuple[Floats, Floats]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sub2sub.errors import InputError
-from workloads.folder.foreign import read_topics
+from workloads.folder.topic_tables import read_topics
 from workloads.generate.churn import Churn
 from workloads.generate.topic_ranges import TopicRanges
 from workloads.generate.topics import TopicSpec, random_tree, regular_tree

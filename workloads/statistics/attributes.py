@@ -1,14 +1,16 @@
 """Where interest lies on each attribute, and how wide ranges are, from one pass over the files.
 
-An end is open where it is infinite or lies at the end of its axis, which is how a wildcard is written. The
-density of interest at a value is the share of subscriptions whose range holds it.
+An end is open where it is infinite, or where a range, not an exact value, reaches to the end of its axis,
+which is how a wildcard is written. The density of interest at a value is the share of subscriptions whose
+range holds it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,78 +26,118 @@ __all__ = ["Axis", "axes", "density", "shares"]
 
 _SIDES = ("low", "high", "width")
 _POINTS = 256  # at which density is told
-Axis = dict[str, Spread]  # low, high and width of one attribute's ranges
+_OPEN = ("low", "high", "exact")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Of one attribute's ranges: spreads of low, high, width; how many are open below, open above, exact."""
+
+    spreads: dict[str, Spread]
+    counts: dict[str, int]
+
+    def __getitem__(self, side: str) -> Spread:
+        return self.spreads[side]
+
+
+def _ends(workload: Workload) -> dict[str, tuple[float, float]]:
+    """Where each axis ends."""
+    found = {name: kind.ends or (-np.inf, np.inf) for name, kind in workload.types.items()}
+    spec = workload.spec
+    return found | ({a.name: (a.low, a.high) for a in spec.attributes} if spec else {})
 
 
 def axes(workload: Workload, spark: SparkSession | None = None, knots: int = KNOTS) -> dict[str, Axis]:
-    """Spreads of the lows, highs and widths of each attribute's ranges; infinite ones are in none of them."""
+    """What there is to say of each attribute's ranges; infinite ends and widths are in no spread."""
     import pyarrow as pa
 
     files = parts(workload.folder.resolve() / "subscriptions", workload.subscribers)
     schema = pa.schema(
         [("attribute", pa.string()), ("side", pa.string()), ("total", pa.float64()),
-         ("values", pa.list_(pa.float64())), ("weights", pa.list_(pa.float64()))]
+         ("values", pa.list_(pa.float64())), ("weights", pa.list_(pa.float64())), ("special", pa.int64())]
     )  # fmt: skip
-    task = partial(_file_axes, files, workload.names, schema, knots)
-    pieces: dict[tuple[str, str], list[Spread]] = {
-        (name, side): [] for name in workload.names for side in _SIDES
-    }
-    for row in run_tasks(spark, len(files), task, schema).to_pylist():
-        spread = Spread(np.array(row["values"]), np.array(row["weights"]), row["total"])
-        pieces[row["attribute"], row["side"]].append(spread)
-    return {name: {side: Spread.together(pieces[name, side]) for side in _SIDES} for name in workload.names}
+    task = partial(_file_axes, files, _ends(workload), schema, knots)
+    found = run_tasks(spark, len(files), task, schema).to_pylist()
+    return {name: _together([row for row in found if row["attribute"] == name]) for name in workload.names}
 
 
-def _file_axes(files: list[Path], names: list[str], schema: pa.Schema, knots: int, number: int) -> pa.Table:
+def _together(rows: list[dict[str, Any]]) -> Axis:
+    spreads, counts = {}, {}
+    for side, special in zip(_SIDES, _OPEN, strict=True):
+        pieces = [row for row in rows if row["side"] == side]
+        spreads[side] = Spread.together(
+            [Spread(np.array(row["values"]), np.array(row["weights"]), row["total"]) for row in pieces]
+        )
+        counts[special] = sum(row["special"] for row in pieces)
+    return Axis(spreads, counts)
+
+
+def _file_axes(
+    files: list[Path], ends: dict[str, tuple[float, float]], schema: pa.Schema, knots: int, number: int
+) -> pa.Table:
     import pyarrow as pa
 
-    _, _, lows, highs = read_subscriptions(files[number], names)
+    _, _, lows, highs = read_subscriptions(files[number], list(ends))
     rows = []
-    for axis, name in enumerate(names):
+    for axis, (name, (first, last)) in enumerate(ends.items()):
+        low, high = lows[:, axis], highs[:, axis]
         with np.errstate(invalid="ignore"):
-            columns = {"low": lows[:, axis], "high": highs[:, axis], "width": highs[:, axis] - lows[:, axis]}
+            columns = {"low": low, "high": high, "width": high - low}
+        wide = low < high
+        special = {"low": wide & (low <= first), "high": wide & (high >= last), "width": ~wide}
         for side, column in columns.items():
             spread = Spread.of(column[np.isfinite(column)], knots)
             rows.append(
                 {"attribute": name, "side": side, "total": spread.total, "values": spread.values,
-                 "weights": spread.weights}
+                 "weights": spread.weights, "special": int(special[side].sum())}
             )  # fmt: skip
     return pa.Table.from_pylist(rows, schema=schema)
 
 
 def shares(workload: Workload, found: dict[str, Axis]) -> pa.Table:
-    """Each attribute's axis, and the shares of its ranges that are open below, open above, exact values."""
+    """Each attribute's type and axis, and the shares of its ranges open below, open above, exact values.
+
+    `least` and `greatest` are coordinates, `first` and `last` what is there, in words.
+    """
     import pyarrow as pa
 
-    spec, n = workload.spec, max(1, workload.subscribers)
-    ends = {a.name: (a.low, a.high) for a in spec.attributes} if spec else {}
     rows = []
     for name, axis in found.items():
-        low, high = ends.get(name, (-np.inf, np.inf))
-        open_low = workload.subscribers - axis["low"].count + axis["low"].below(np.array([low]), True)[0]
-        inside = axis["high"].below(np.array([high]), False)[0]
-        exact = axis["width"].below(np.array([0.0]), True)[0]
+        kind, n = workload.types[name], max(1, workload.subscribers)
         known = axis["low"].count and axis["high"].count
+        least, greatest = (axis["low"].values[0], axis["high"].values[-1]) if known else (-np.inf, np.inf)
         rows.append(
-            {"attribute": name,
-             "least": float(axis["low"].values[0]) if known else None,
-             "greatest": float(axis["high"].values[-1]) if known else None,
-             "open_low": open_low / n, "open_high": (workload.subscribers - inside) / n, "exact": exact / n}
+            {"attribute": name, "type": kind.kind,
+             "first": kind.text(float(least)), "last": kind.text(float(greatest)),
+             "least": float(least) if known else None, "greatest": float(greatest) if known else None,
+             "open_low": axis.counts["low"] / n, "open_high": axis.counts["high"] / n,
+             "exact": axis.counts["exact"] / n}
         )  # fmt: skip
     return pa.Table.from_pylist(rows)
 
 
 def density(workload: Workload, found: dict[str, Axis]) -> pa.Table:
-    """Interest along each attribute: attribute, value, share of the subscriptions whose range holds it."""
+    """Interest along each attribute: attribute, value, share of the subscriptions whose range holds it.
+
+    A value is a coordinate; `text` says it in words. Of attributes with few values it is told at each.
+    """
     import pyarrow as pa
 
     tables = []
     for name, axis in found.items():
         if not axis["low"].count or not axis["high"].count:
             continue
-        x = np.linspace(axis["low"].values[0], axis["high"].values[-1], _POINTS)
+        first, last = axis["low"].values[0], axis["high"].values[-1]
+        kind = workload.types[name]
+        few = kind.is_whole and last - first < 2 * _POINTS
+        x = np.arange(first, last + 1) if few else np.linspace(first, last, _POINTS)
+        if kind.kind == "string" and kind.values and few:
+            x = x[x % 2 == 1]  # between them are strings that nobody names
         begun = workload.subscribers - axis["low"].count + axis["low"].below(x, True)
         share = (begun - axis["high"].below(x, False)) / max(1, workload.subscribers)
-        tables.append(pa.table({"attribute": pa.repeat(name, len(x)), "value": x, "share": share}))
-    empty = pa.schema([("attribute", pa.string()), ("value", pa.float64()), ("share", pa.float64())])
+        columns = {"attribute": pa.repeat(name, len(x)), "value": x, "text": kind.texts(x), "share": share}
+        tables.append(pa.table(columns))
+    empty = pa.schema(
+        [("attribute", pa.string()), ("value", pa.float64()), ("text", pa.string()), ("share", pa.float64())]
+    )
     return pa.concat_tables([empty.empty_table(), *tables])

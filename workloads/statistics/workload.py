@@ -114,6 +114,7 @@ def describe(
     tables["attributes"], tables["density"] = shares(workload, found), density(workload, found)
     widths = [
         pa.table({"attribute": pa.repeat(name, len(axis["width"].values)), "width": axis["width"].values,
+                  "text": [workload.types[name].width(width) for width in axis["width"].values.tolist()],
                   "subscriptions": axis["width"].weights})
         for name, axis in found.items()
     ]  # fmt: skip

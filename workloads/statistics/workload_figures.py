@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_workload"]
 
+_PANELS = 4  # attributes that have a panel each
+_BARS = 24  # values that have a bar each
+_LETTERS = 16  # of a tick's text
+
 
 def draw_workload(tables: Mapping[str, pa.Table], out: Path) -> list[Path]:
     """Draw what there is of a workload's tables into a folder; the paths of the figures."""
@@ -23,7 +27,8 @@ def draw_workload(tables: Mapping[str, pa.Table], out: Path) -> list[Path]:
     for name, (draw, panels) in _FIGURES.items():
         if name in tables and tables[name].num_rows:
             path = out / f"{'overlaps-and-links' if name == 'peers' else name}.png"
-            with figure(path, panels) as axes:
+            attributes = len(tables[name]["attribute"].unique()) if name == "density" else panels
+            with figure(path, attributes if attributes <= _PANELS else 1) as axes:
                 draw(axes, tables[name])
             drawn.append(path)
     return drawn
@@ -61,7 +66,8 @@ def _draw_widths(panels: Sequence[Axes], table: pa.Table) -> None:
     for number, (name, rows) in enumerate(frame.groupby("attribute", sort=False)):
         span = max(float(rows["width"].max()), 1e-300)
         widths, weights = (rows[column].to_numpy() for column in ("width", "subscriptions"))
-        _at_most(panels[0], widths / span, weights, number, f"{name} (100 % is {span:.4g})")
+        widest = rows["text"].iloc[int(np.argmax(widths))]
+        _at_most(panels[0], widths / span, weights, number, f"{name} (100 % is {widest})")
     panels[0].set(
         xlabel="width of the range, of the widest (%)",
         ylabel="subscriptions with this width\nor a smaller one (%)",
@@ -71,17 +77,35 @@ def _draw_widths(panels: Sequence[Axes], table: pa.Table) -> None:
 
 
 def _draw_density(panels: Sequence[Axes], table: pa.Table) -> None:
+    """A panel for each attribute, in its own values; one for all where there are too many."""
     frame = table.to_pandas()
     for number, (name, rows) in enumerate(frame.groupby("attribute", sort=False)):
-        x = rows["value"].to_numpy()
-        span = max(float(np.ptp(x)), 1e-300)
-        label = f"{name}: {x[0]:.4g} to {x[-1]:.4g}"
-        panels[0].plot(100 * (x - x[0]) / span, 100 * rows["share"], **_look(number, label))
-    panels[0].set(
-        xlabel="place on the attribute's axis (%)", ylabel="subscriptions whose range\nholds the value (%)"
-    )
-    panels[0].set_ylim(bottom=0)
-    panels[0].legend(fontsize=9)
+        x, share = rows["value"].to_numpy(), 100 * rows["share"].to_numpy()
+        if len(panels) == 1 and frame["attribute"].nunique() > 1:
+            span = max(float(np.ptp(x)), 1e-300)
+            label = f"{name}: {rows['text'].iloc[0]} to {rows['text'].iloc[-1]}"
+            panels[0].plot(100 * (x - x[0]) / span, share, **_look(number, label))
+            panels[0].set_xlabel("place on the attribute's axis (%)")
+            panels[0].legend(fontsize=8)
+        elif len(x) <= _BARS:
+            panels[number].bar(np.arange(len(x)), share, color=COLOURS[number % len(COLOURS)])
+            panels[number].set_xticks(np.arange(len(x)), [_short(text) for text in rows["text"]])
+            panels[number].tick_params("x", rotation=90 if len(x) > 6 else 0)
+            panels[number].set_xlabel(str(name))
+        else:
+            panels[number].plot(x, share, color=COLOURS[number % len(COLOURS)])
+            if not rows["text"].str.fullmatch(r"[-+.e\d]+").all():  # numbers have ticks of their own
+                panels[number].set_xticks(x[[0, -1]], [_short(rows["text"].iloc[k]) for k in (0, -1)])
+            panels[number].set_xlabel(str(name))
+    for axes in panels:
+        axes.set_ylim(bottom=0)
+    panels[0].set_ylabel("subscriptions whose range\nholds the value (%)")
+
+
+def _short(text: str) -> str:
+    """A value as a tick says it: moments without a time at midnight, long names cut off."""
+    text = text.removesuffix("T00:00:00")
+    return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…"
 
 
 def _draw_peers(panels: Sequence[Axes], table: pa.Table) -> None:
@@ -97,6 +121,7 @@ def _draw_loads(panels: Sequence[Axes], table: pa.Table) -> None:
     _at_most(panels[0], rings, subscribers, 0)
     panels[0].set(xlabel="rings that a subscriber is on", ylabel="subscribers on so many\nor fewer (%)")
     panels[0].set_xscale("symlog", base=2)
+    panels[0].set_xlim(left=0)
     panels[0].xaxis.set_major_formatter("{x:g}")
 
 

@@ -15,7 +15,7 @@ from hierarchy.topics import NestedRanges, TopicTree
 from sims.compare.worlds.world import World
 from sims.systems.subscriptions import Topics
 from sub2sub.errors import InputError
-from workloads.folder.foreign import read_topics
+from workloads.folder.topic_tables import read_topics
 from workloads.generate.topics import TopicSpec, regular_tree
 
 __all__ = ["TREE", "read_tree", "topic_world"]

@@ -15,7 +15,7 @@ from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
 
-COUNTS = ("reached", "hops", "messages", "local", "duplicates", "spam", "failed")
+COUNTS = ("reached", "hops", "messages", "local", "duplicates", "spam", "failed", "acks")
 
 
 def simulation(

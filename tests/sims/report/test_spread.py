@@ -93,7 +93,7 @@ def test_events_spread_as_in_the_library(
     view = recorded(run)
     how = {
         "shortcuts": settings.shortcuts, "ringShortcuts": settings.ring_shortcuts,
-        "retries": settings.retries, "loss": loss,
+        "tries": settings.tries, "retries": settings.retries, "loss": loss,
     }  # fmt: skip
     found = run_scripts(tmp_path, SPREAD_ALL, {"points": points.tolist(), "how": how}, view)
     expected = python_counts(run, points, settings)
@@ -106,7 +106,7 @@ def test_events_stop_at_the_border_of_a_partition(tmp_path: Path) -> None:
     run = simulation(n=100, cycles=15, seed=4)
     run.overlay.network.group[::3] = 1
     points = np.random.default_rng(6).random((30, 2))
-    how = {"shortcuts": 1, "ringShortcuts": True, "retries": 3, "loss": 0}
+    how = {"shortcuts": 1, "ringShortcuts": True, "tries": 3, "retries": 3, "loss": 0}
     found = run_scripts(tmp_path, SPREAD_ALL, {"points": points.tolist(), "how": how}, recorded(run))
     assert found == python_counts(run, points, DisseminationSettings())
     assert sum(row["failed"] for row in found) > 0

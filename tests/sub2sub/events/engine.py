@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -103,34 +103,40 @@ class Dissemination:
         self.queue.append((taker, sender))
         return True
 
-    def send(self, sender: Peer, to: int, dice: Dice) -> bool:
+    def send(self, sender: Peer, to: int, dice: Dice, acknowledged: bool) -> bool | None:
         hop = self.report.hop_of[sender.number] + 1
         if sender.host >= 0 and sender.host == self.peers[to].host:
             if not self.alive(to):
                 return False
             self.report.counts["local"] += 1
             return self.receive(to, sender.number, hop)
-        lost = dice.chance(LOSS + self.report.forwarded[sender.number], self.network.loss)
+        number = self.report.forwarded[sender.number]
+        lost, ack_lost = (dice.chance(LOSS + 2 * number + k, self.network.loss) for k in (0, 1))
         self.report.forwarded[sender.number] += 1
         self.report.counts["messages"] += 1
+        silent = None if acknowledged else True
         if lost or self.network.group[sender.number] != self.network.group[to] or not self.is_up(to):
             self.report.counts["failed"] += 1
-            return False
-        return self.receive(to, sender.number, hop)
+            return silent
+        took = self.receive(to, sender.number, hop)
+        self.report.counts["acks"] += acknowledged
+        return took if acknowledged and not ack_lost else silent
 
     def forward(self, peer: Peer, came_from: int | None) -> None:
         dice = self.dice_of_event.of_peer(peer.number)
-        took: dict[int, bool] = {}
+        took: dict[int, bool | None] = {}
 
-        def send(to: Descriptor) -> bool:
-            took[to.id] = self.send(peer, to.id, dice)
+        def send(to: Descriptor) -> bool | None:
+            took[to.id] = self.send(peer, to.id, dice, self.settings.acknowledged)
             return took[to.id]
 
         views = Views(*(self.known(view) for view in (peer.near, peer.random, peer.ring)))
-        no_shortcuts = DisseminationSettings(0, self.settings.ring_shortcuts, self.settings.retries)
-        forward(views, self.point, came_from, self.settings, dice, send)
-        on_ring = forward(views, self.point, came_from, no_shortcuts, dice, lambda to: took[to.id])
+        on_ring = forward(views, self.point, came_from, replace(self.settings, shortcuts=0), dice, send)
         self.report.failures |= {(peer.number, to) for to in on_ring if not took[to]}
+        forward(
+            views, self.point, came_from, self.settings, dice,
+            lambda to: took[to.id] if to.id in on_ring else self.send(peer, to.id, dice, acknowledged=False),
+        )  # fmt: skip
 
     def known(self, numbers: Sequence[int]) -> list[Descriptor]:
         return [self.descriptors[number] for number in numbers]
@@ -164,6 +170,7 @@ class Publisher:
             if not move.hand_over:
                 self.ask(self.anybody() if move.peer is None else move.peer.id)
             elif move.peer and self.arrives(move.peer.id, HAND_OVER):
+                self.messages += 1  # the acknowledgement
                 self.entry = move.peer.id
 
     def draw(self, k: int) -> int:

@@ -24,6 +24,7 @@ some_settings = st.builds(
     DisseminationSettings,
     shortcuts=st.integers(0, 3),
     ring_shortcuts=st.booleans(),
+    tries=st.sampled_from([1, 1, 2, 4]),
     retries=st.sampled_from([0, 0, 1, 5]),
 )
 
@@ -57,7 +58,7 @@ def test_the_kernel_forwards_as_peers_do(world: World, how: DisseminationSetting
         assert outcome.reached[e] == len(report.hop_of)
         assert outcome.delivered[e] == len(report.applications)
         assert outcome.hops[e] == max(report.hop_of.values(), default=-1)
-        for name in ("messages", "local", "duplicates", "spam", "failed"):
+        for name in ("messages", "local", "duplicates", "spam", "failed", "acks"):
             assert getattr(outcome, name)[e] == report.counts[name]
         of_event = hops["event"] == e
         by_hop = np.bincount(list(report.hop_of.values()), minlength=0).tolist()
@@ -293,6 +294,26 @@ def test_wrong_input_is_refused(overlay: Overlay, arguments: dict[str, object], 
         disseminate(Links.of(overlay), overlay.network, **arguments)
 
 
+@pytest.mark.parametrize(("tries", "expected"), [(1, 0.95), (3, 1 - 0.05**3)])
+def test_a_ring_of_two_hears_of_what_is_sent_again(tries: int, expected: float) -> None:
+    """Nobody else could bring the other one an event that was lost on its way."""
+    box = ((0.0,), (1.0,))
+    events, network = np.full((4000, 1), 0.5), replace(Network.whole(2), loss=0.05)
+    world = World(1, [Peer(0, box, 0, ring=[1]), Peer(1, box, 1, ring=[0])], network, events)
+    how = DisseminationSettings(shortcuts=0, tries=tries)
+    outcome = disseminate(world.links(), network, events, entry=np.zeros(4000, np.int64), settings=how)
+    reached = (outcome.reached == 2).mean()
+    assert abs(reached - expected) < 4 * np.sqrt(expected * (1 - expected) / 4000) + 1e-9
+    assert np.array_equal(outcome.duplicates[outcome.acks == 1], np.zeros((outcome.acks == 1).sum()))
+    assert (outcome.duplicates > 0).any() == (tries > 1), "a lost acknowledgement brings a copy more"
+
+
+@pytest.mark.parametrize("value", [0, 64])
+def test_tries_outside_their_domain_are_refused(value: int) -> None:
+    with pytest.raises(InputError, match=f"dissemination.tries: expected 1 to 63, got {value}"):
+        DisseminationSettings(tries=value)
+
+
 @pytest.mark.parametrize("field", ["shortcuts", "retries"])
 @pytest.mark.parametrize("value", [-1, 64])
 def test_settings_outside_their_domain_are_refused(field: str, value: int) -> None:
@@ -331,13 +352,16 @@ def test_receptions_say_who_got_what_when(overlay: Overlay, threads: int) -> Non
             assert (peers[0], hops[0], hops[-1]) == (outcome.entry[event], 0, outcome.hops[event])
 
 
-def test_retries_are_paid_for_with_an_acknowledgement_of_every_arrival(overlay: Overlay) -> None:
+@pytest.mark.parametrize(("tries", "retries"), [(1, 0), (1, 3), (2, 0), (3, 3)])
+def test_what_is_sent_again_is_paid_for_with_an_acknowledgement_of_every_arrival_on_the_ring(
+    overlay: Overlay, tries: int, retries: int
+) -> None:
     network = replace(overlay.network, loss=0.2)
-    for retries in (0, 3):
-        how = DisseminationSettings(retries=retries)
+    for shortcuts in (0, 2):
+        how = DisseminationSettings(shortcuts=shortcuts, tries=tries, retries=retries)
         outcome = disseminate(Links.of(overlay), network, EVENTS, settings=how, seed=4)
-        arrived = outcome.messages - outcome.failed if retries else np.zeros(len(EVENTS))
-        assert np.array_equal(outcome.acks, arrived)
+        arrived = (outcome.messages - outcome.failed).sum() if tries + retries > 1 else 0
+        assert outcome.acks.sum() == arrived if shortcuts == 0 else outcome.acks.sum() <= arrived
         assert outcome.unbalanced() == 0
         paid = outcome.messages.sum() + outcome.acks.sum()
         assert outcome.messages_per_delivery == paid / (outcome.delivered - outcome.entered).sum()

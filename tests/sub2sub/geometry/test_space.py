@@ -227,7 +227,10 @@ def test_a_table_of_events_needs_every_column() -> None:
     [
         ({}, r"^attributes: expected 1 to 16, got 0$"),
         ({str(i): float for i in range(17)}, r"^attributes: expected 1 to 16, got 17$"),
-        ({"a": "float"}, r"^attribute 'a': expected Float, Int, Bool, Enum or String, got 'float'$"),
+        (
+            {"a": "float"},
+            r"^attribute 'a': expected Float, Int, Bool, Enum, String, Timestamp or Date, got 'float'$",
+        ),
         ({"": float}, r"^attribute '': expected a name$"),
         ({"a": float, "a_low": int}, r"^attribute 'a': expected no other named as its range columns"),
         ({"a": []}, r"^Enum: expected at least one value and no two equal, got \[\]$"),

@@ -1,16 +1,53 @@
-"""The cache of compiled kernels is kept, kept small, and never stale."""
+"""The cache of compiled kernels is small, shared by checkouts of the same text, and never stale."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from sub2sub.kernels.compilation import KEEP_DAYS, _cache_folder, _digest, _prune
+from sub2sub.kernels import cache, sources
+from sub2sub.kernels.cache import KEEP_DAYS, prune
+from sub2sub.kernels.sources import HERE, sources_of
 
-KERNEL = "from sub2sub.kernels.compilation import kernel\n\n@kernel\ndef double(x):\n    return 2 * x\n"
+FILES = {
+    "__init__.py": '"""A package."""\n',
+    "kernels.py": "from . import plain\nfrom package.room import (\n    more,\n)\nimport package.far\n",
+    "plain.py": "WIDTH = 8\n",
+    "far.py": "from package.beyond import COUNT\n",
+    "beyond.py": "COUNT = 3\n",
+    "room/__init__.py": "",
+    "room/more.py": "import sub2sub.kernels.randomness\n",
+    "other.py": "import package.kernels\n",
+}
+TRIPLE = """
+from sub2sub.kernels.compilation import kernel
+from package.factor import FACTOR
+
+@kernel
+def times(x):
+    return FACTOR * x
+"""
+RUN = "from package.double import times; print(times(7), len(times.stats.cache_hits))"
+
+
+def package_in(folder: Path) -> Path:
+    package = folder / "package"
+    for name, text in FILES.items():
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text(text)
+    return package
+
+
+def digest_of(path: Path) -> str:
+    """What a new process would find."""
+    for each in (sources._imported, sources._files, sources.sources_of, sources.digest_of, sources._content):
+        each.cache_clear()
+    return sources.digest_of(path)
 
 
 def test_only_kernels_that_nobody_has_run_for_long_are_forgotten(tmp_path: Path) -> None:
@@ -19,47 +56,81 @@ def test_only_kernels_that_nobody_has_run_for_long_are_forgotten(tmp_path: Path)
         (tmp_path / name / "code.nbc").write_bytes(b"x")
         then = time.time() - 86_400 * days
         os.utime(tmp_path / name, (then, then))
-    _prune(tmp_path)
+    prune(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kernels-new", "other"]
 
 
-def folder_of(package: Path) -> str:
-    """The cache folder that a new process would choose for the kernels of a package."""
-    _digest.cache_clear()
-    _cache_folder.cache_clear()
-    return _cache_folder(package)
-
-
-@pytest.mark.parametrize(
-    "edited", ["__init__.py", "kernels.py", "plain.py", "room/__init__.py", "room/more.py"]
-)
-def test_an_edit_to_any_file_of_a_package_compiles_its_kernels_anew(tmp_path: Path, edited: str) -> None:
-    package = tmp_path / "package"
-    (package / "room").mkdir(parents=True)
-    for name in ("__init__.py", "room/__init__.py"):
-        (package / name).write_text('"""A room."""\n')
-    (package / "kernels.py").write_text(KERNEL)
-    for name in ("plain.py", "room/more.py"):  # no compiled function: emitted instructions, constants
-        (package / name).write_text("WIDTH = 8\n")
-    before = folder_of(package)
-    assert folder_of(package) == before
+@pytest.mark.parametrize("edited", ["kernels.py", "plain.py", "far.py", "beyond.py", "room/more.py"])
+def test_an_edit_to_what_a_kernel_comes_from_compiles_it_anew(tmp_path: Path, edited: str) -> None:
+    package = package_in(tmp_path)
+    before = digest_of(package / "kernels.py")
+    assert digest_of(package / "kernels.py") == before
     (package / edited).write_text((package / edited).read_text() + "\nCHANGED = 1\n")
-    assert folder_of(package) != before
-    (package / edited).rename(package / "renamed.py")
-    assert folder_of(package) != before
+    assert digest_of(package / "kernels.py") != before
 
 
-def test_an_edit_to_the_library_compiles_the_kernels_of_other_packages_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    package, library = tmp_path / "package", tmp_path / "library"
-    for folder in (package, library / "kernels"):
-        folder.mkdir(parents=True)
-    (package / "__init__.py").write_text(KERNEL)
-    (library / "simd.py").write_text("WIDTH = 8\n")
-    monkeypatch.setattr("sub2sub.kernels.compilation.__file__", str(library / "kernels" / "compilation.py"))
-    before = folder_of(package)
-    (library / "simd.py").write_text("WIDTH = 16\n")
-    assert folder_of(package) != before
-    monkeypatch.undo()
-    folder_of(package)
+def test_an_edit_elsewhere_keeps_it(tmp_path: Path) -> None:
+    package = package_in(tmp_path)
+    before = digest_of(package / "kernels.py")
+    (package / "other.py").write_text("CHANGED = 1\n")
+    assert digest_of(package / "kernels.py") == before
+
+
+def test_another_checkout_of_the_same_text_has_the_same_digest(tmp_path: Path) -> None:
+    here, there = package_in(tmp_path / "here"), package_in(tmp_path / "there")
+    assert digest_of(here / "kernels.py") == digest_of(there / "kernels.py")
+
+
+def test_what_is_imported_from_the_library_is_followed(tmp_path: Path) -> None:
+    found = sources_of(package_in(tmp_path) / "kernels.py")
+    assert HERE / "sub2sub" / "kernels" / "randomness.py" in found
+    assert HERE / "sub2sub" / "kernels" / "compilation.py" in found
+
+
+def test_the_sources_of_a_kernel_are_the_modules_it_really_loads() -> None:
+    """The closure found in the text contains every module of the project that importing the file loads."""
+    module = "sub2sub.ring.layer"
+    code = (
+        f"import sys, types; sys.modules['sub2sub'] = p = types.ModuleType('sub2sub'); "
+        f"p.__path__ = [{str(HERE / 'sub2sub')!r}]; import {module}; "
+        "print(*[m.__file__ for n, m in sys.modules.items() if n.startswith('sub2sub.')])"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    rooms = {Path(path) for path in loaded.split() if not path.endswith("__init__.py")}
+    assert rooms <= sources_of(HERE / "sub2sub" / "ring" / "layer.py")
+
+
+def run_double(folder: Path, kept: Path) -> str:
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(folder), str(HERE)]),
+        "NUMBA_CACHE_DIR": str(kept),
+    }
+    return subprocess.run(
+        [sys.executable, "-c", RUN], env=env, capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_kernels_are_compiled_once_for_all_checkouts_and_again_after_an_edit(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    for place in ("here", "there"):
+        package = package_in(tmp_path / place)
+        (package / "double.py").write_text(TRIPLE)
+        (package / "factor.py").write_text("FACTOR = 3\n")
+    assert run_double(tmp_path / "here", kept).split() == ["21", "0"]
+    assert run_double(tmp_path / "there", kept).split() == ["21", "1"]
+    (tmp_path / "there" / "package" / "factor.py").write_text("FACTOR = 4\n")
+    assert run_double(tmp_path / "there", kept).split() == ["28", "0"]
+
+
+def test_kernels_run_where_nothing_can_be_kept(tmp_path: Path) -> None:
+    package = package_in(tmp_path)
+    (package / "double.py").write_text(TRIPLE)
+    (package / "factor.py").write_text("FACTOR = 3\n")
+    (tmp_path / "file").write_text("not a folder")
+    assert run_double(tmp_path, tmp_path / "file").split() == ["21", "0"]
+
+
+def test_kernels_of_a_file_are_kept_in_one_folder() -> None:
+    path = HERE / "sub2sub" / "kernels" / "randomness.py"
+    assert cache.folder_of(path).name == f"kernels-{sources.digest_of(path)[:20]}"

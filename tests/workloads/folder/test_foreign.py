@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from pyarrow import csv, feather, parquet
 
 from sub2sub.errors import InputError
-from workloads.folder.foreign import read_events, read_subscriptions, read_topics
+from workloads.folder.foreign import read_events, read_subscriptions
+from workloads.folder.topic_tables import read_topics
 
 GOOD = pa.table(
     {"x_low": [0.0, 0.5, 2.0], "x_high": [1.0, 0.5, 3.0], "y_low": [1, 2, 3], "y_high": [4, 5, 6]}
@@ -53,7 +54,7 @@ BAD = pd.DataFrame(
 MAPPING = {"price": ("min", "max"), "city": "city"}
 
 
-def test_bad_rows_are_set_aside_with_their_number_and_reason(tmp_path: Path) -> None:
+def test_bad_rows_are_set_aside_with_their_number_and_reason() -> None:
     names, lows, highs, rejected = read_subscriptions(
         BAD, MAPPING, on_bad="set aside", axes={"price": (0.0, 99.0)}
     )
@@ -66,8 +67,6 @@ def test_bad_rows_are_set_aside_with_their_number_and_reason(tmp_path: Path) -> 
         3: "price: low 3.0 > high 1.0",
         5: "city: expected a finite number, got 'ten'",
     }
-    rejected.write(tmp_path / "rejected.csv")
-    assert csv.read_csv(tmp_path / "rejected.csv")["row"].to_pylist() == [1, 2, 3, 5]
 
 
 def test_bad_rows_are_refused_by_default_naming_the_first() -> None:
@@ -130,7 +129,7 @@ def test_lines_of_csv_with_too_few_or_too_many_values_keep_their_numbers(tmp_pat
         1: "expected 2 values, got 1",
         2: "price: low 4.0 > high 3.0",
         3: "expected 2 values, got 3",
-        4: "price low: expected a finite number, got nan",
+        4: "price low: expected a finite number, got 'nan'",
         6: "price high: expected a finite number, got 'x'",
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,10 +13,13 @@ from pyarrow import csv, parquet
 
 import workloads
 from sub2sub.errors import InputError
+from workloads.folder import importing, tables
 from workloads.folder.importing import import_topics, import_workload
 from workloads.folder.tables import TextForm
+from workloads.folder.topic_tables import shown_path
 from workloads.match.counts import count_matches
 from workloads.match.tiles import count_rings, ring_sizes
+from workloads.spec.types import ValueType
 
 
 def test_an_imported_workload_matches_like_a_generated_one(tmp_path: Path) -> None:
@@ -124,7 +128,88 @@ def test_topics_from_elsewhere_match_their_supertopics_and_bad_rows_are_set_asid
     assert workload.manifest["rejected"] == {"topics": 4, "subscriptions": 2, "events": 1}
     reasons = csv.read_csv(tmp_path / "w/rejected/topics.csv").to_pydict()
     assert reasons["row"] == [3, 4, 5, 6]
-    assert reasons["reason"][1:3] == ["supertopic of '.music.jazz' is unknown", "topic '.art' again"]
+    assert reasons["reason"][1].startswith("supertopic of '.music.jazz' is unknown: list it, ")
+    assert reasons["reason"][2] == "topic '.art' again"
     assert csv.read_csv(tmp_path / "w/rejected/events.csv")["reason"].to_pylist() == [
         "unknown topic '.music'"
     ]
+
+
+def test_types_reach_the_folder_and_values_keep_their_order(tmp_path: Path) -> None:
+    orders = "city,min,level,since,till,paid\nRome,1,info,2026-01-01,2026-02-01,true\nBern,,error,,,false\n"
+    events = "city,price,level,day,paid\nRome,2,info,2026-01-15,true\nOslo,2.5,error,2026-01-15,false\n"
+    (tmp_path / "o.csv").write_text(orders)
+    (tmp_path / "e.csv").write_text(events)
+    workload = import_workload(
+        tmp_path / "o.csv",
+        tmp_path / "e.csv",
+        tmp_path / "w",
+        columns={
+            "city": "city", "price": ("min", "min"), "level": "level", "day": ("since", "till"),
+            "paid": "paid",
+        },
+        types={"level": ValueType("enum", ("info", "warning", "error"))},
+    )  # fmt: skip
+    kinds = {name: kind.kind for name, kind in workload.types.items()}
+    assert kinds == {"city": "string", "price": "float", "level": "enum", "day": "date", "paid": "bool"}
+    ((_, _, lows, highs),) = workload.subscriptions()
+    assert [kind.text(x) for kind, x in zip(workload.types.values(), lows[0], strict=True)] == [
+        "Rome", "1", "info", "2026-01-01", "true",
+    ]  # fmt: skip
+    assert lows[1].tolist() == [1.0, -np.inf, 2.0, -np.inf, 0.0]
+    assert highs[1].tolist() == [1.0, np.inf, 2.0, np.inf, 0.0]
+    points = workload.event_range(0, 2)
+    assert points[1, 0] == 2.0  # Oslo: between Bern and Rome, equal to neither
+    assert workload.manifest["sources"]["events"]["columns"]["day"] == "day"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"city": "int"}, r"row 0: city: expected an integer within ±2\^53, got 'Rome'"),
+        ({"level": ValueType("enum", ("low",))}, "row 0: level: expected one of 'low', got 'info'"),
+        ({"town": "int"}, "type of 'town': expected one of the attributes city, level"),
+    ],
+)
+def test_values_of_another_type_are_refused(tmp_path: Path, given: Any, message: str) -> None:
+    table = pa.table({"city": ["Rome"], "level": ["info"]})
+    with pytest.raises(InputError, match=message):
+        import_workload(table, None, tmp_path / "w", columns={"city": "city", "level": "level"}, types=given)
+
+
+def test_a_table_of_many_batches_keeps_order_numbers_and_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files of a hundred rows and a CSV file of several blocks, with bad rows in each."""
+    monkeypatch.setattr(importing, "ROWS_PER_FILE", 100)
+    lines = [f"{row},{row},{row + 1}" for row in range(1000)]
+    lines[7] = "7,7"
+    lines[300] = "300,9,1"
+    lines[999] = "999,1,2,3"
+    text = "\n".join(["who,x_low,x_high", *lines]) + "\n"
+    (tmp_path / "t.csv").write_text(text)
+    monkeypatch.setattr(tables, "_BLOCK", 512)
+    workload = import_workload(tmp_path / "t.csv", None, tmp_path / "w", on_bad="set aside", key="who")
+    assert workload.subscribers == 997
+    rejected = csv.read_csv(tmp_path / "w/rejected/subscriptions.csv").to_pydict()
+    assert sorted(rejected["row"]) == [7, 300, 999]
+    files = sorted((tmp_path / "w" / "subscriptions").iterdir())
+    assert [parquet.read_metadata(file).num_rows for file in files] == [100] * 9 + [97]
+    table = pa.concat_tables([parquet.read_table(file) for file in files])
+    assert table["subscriber"].to_pylist() == list(range(997))
+    assert table["key"].to_pylist() == [str(row) for row in range(1000) if row not in (7, 300, 999)]
+    assert table["x_low"].to_pylist() == [float(key) for key in table["key"].to_pylist()]
+
+
+def test_a_name_with_the_separator_is_quoted_or_refused(tmp_path: Path) -> None:
+    tree = pa.table({"path": [".sport", ".sport.Soccer 2.0"]})
+    wanted = pa.table({"topic": [".sport"]})
+    with pytest.raises(InputError, match=r"supertopic of '\.sport\.Soccer 2\.0' is unknown.*quote a name"):
+        import_topics(tree, wanted, None, tmp_path / "v")
+    quoted = pa.table({"path": [".sport", '.sport."Soccer 2.0"', '.sport."%2E"']})
+    wanted = pa.table({"topic": ['."sport"."Soccer 2.0"']})
+    import_topics(quoted, wanted, None, tmp_path / "w")
+    paths = parquet.read_table(tmp_path / "w" / "topics.parquet")["path"].to_pylist()
+    assert paths == [".", ".sport", ".sport.%252E", ".sport.Soccer 2%2E0"]
+    assert shown_path(paths[3]) == '.sport."Soccer 2.0"'
+    assert shown_path(paths[2]) == ".sport.%2E"

@@ -5,11 +5,11 @@
 //   n, d, low, high (closed ranges, n * d), alive (n), group (n),
 //   near, random, ring: { start (n + 1), target }, the links of each peer in the order of its view,
 //   hosts: null, or { of (n), start, peers }.
-// How: { shortcuts, ringShortcuts, retries, loss }.
+// How: { shortcuts, ringShortcuts, tries, retries, loss }.
 (() => {
   "use strict";
   const { below, draw, peerKey, unit } = globalThis.sub2sub;
-  const LOSS = 2 ** 32; // where a peer's draws for losses begin; those for shortcuts begin at 0
+  const LOSS = 2 ** 32; // where a peer's draws for losses begin, two a message; those for shortcuts begin at 0
 
   const matches = (world, peer, point) => {
     for (let k = 0, at = peer * world.d; k < world.d; k++, at++) {
@@ -61,11 +61,11 @@
   //   hop, from, sent, copies: Maps of the peers that took it: at which hop, from whom, messages sent on, copies got,
   //   order: those peers in the order in which they took it,
   //   messages: { hop (at which it arrives), from, to, taker, kind, fate, local (within a host) },
-  //   counts: { reached, hops, messages, local, duplicates, spam, failed }.
+  //   counts: { reached, hops, messages, local, duplicates, spam, failed, acks }.
   const spread = (world, point, entry, key, how) => {
     const hop = new Map(), from = new Map(), sent = new Map(), copies = new Map();
     const order = [], messages = [];
-    const counts = { reached: 0, hops: -1, messages: 0, local: 0, duplicates: 0, spam: 0, failed: 0 };
+    const counts = { reached: 0, hops: -1, messages: 0, local: 0, duplicates: 0, spam: 0, failed: 0, acks: 0 };
     let now = 0; // the hop at which what is sent now arrives
 
     const receive = (peer, sender) => {
@@ -88,44 +88,58 @@
       return [taker, "new"];
     };
 
-    // Returns whether somebody there has the event now.
-    const send = (turn, peer, kind) => {
-      let taker = -1, fate = "failed";
-      const local = shareHost(world, turn.peer, peer);
-      if (local) {
-        fate = "gone"; // a host knows which of its peers are gone
-        if (world.alive[peer]) {
-          counts.local++;
-          [taker, fate] = receive(peer, turn.peer);
-        }
-      } else {
+    const isLost = (turn, k) => how.loss > 0 && unit(draw(turn.draws, LOSS + k)) < how.loss;
+
+    // Sends the event to another host until it answers; no tries: once, unacknowledged, taken to have arrived.
+    const sendAfar = (turn, peer, kind, tries) => {
+      const reachable = world.group[turn.peer] === world.group[peer] && isUp(world, peer);
+      for (let attempt = 0; attempt < Math.max(tries, 1); attempt++) {
         const number = sent.get(turn.peer);
         sent.set(turn.peer, number + 1);
         counts.messages++;
-        const lost = how.loss > 0 && unit(draw(turn.draws, LOSS + number)) < how.loss;
-        if (lost || world.group[turn.peer] !== world.group[peer] || !isUp(world, peer)) counts.failed++;
-        else [taker, fate] = receive(peer, turn.peer);
+        let taker = -1, fate = "failed";
+        const arrives = reachable && !isLost(turn, 2 * number);
+        if (arrives) [taker, fate] = receive(peer, turn.peer);
+        else counts.failed++;
+        messages.push({ hop: now, from: turn.peer, to: peer, taker, kind, fate, local: false });
+        if (arrives && tries > 0) {
+          counts.acks++;
+          if (!isLost(turn, 2 * number + 1)) return taker >= 0;
+        }
       }
-      if (fate !== "gone") messages.push({ hop: now, from: turn.peer, to: peer, taker, kind, fate, local });
-      turn.sentTo.set(peer, taker >= 0);
-      return taker >= 0;
+      return tries === 0;
+    };
+
+    // Returns whether somebody there has the event now, as far as the sender knows.
+    const send = (turn, peer, kind, tries) => {
+      let took = false;
+      if (!shareHost(world, turn.peer, peer)) took = sendAfar(turn, peer, kind, tries);
+      else if (world.alive[peer]) { // a host knows which of its peers are gone
+        counts.local++;
+        const [taker, fate] = receive(peer, turn.peer);
+        messages.push({ hop: now, from: turn.peer, to: peer, taker, kind, fate, local: true });
+        took = taker >= 0;
+      }
+      turn.sentTo.set(peer, took);
+      return took;
     };
 
     // To the nearest neighbour up the ring that matches, then down the ring.
     const followRing = (turn) => {
       const { start, target: neighbours } = world.ring;
       const first = start[turn.peer], end = start[turn.peer + 1];
+      const tries = how.tries > 1 || how.retries > 0 ? how.tries : 0;
       for (const direction of [1, -1]) {
-        let tries = 0;
+        let failed = 0;
         for (let place = direction === 1 ? first : end - 1; first <= place && place < end; place += direction) {
           const neighbour = neighbours[place];
           if (!matches(world, neighbour, point)) continue;
           const before = turn.sentTo.get(neighbour);
           if (neighbour === turn.cameFrom || before === true) break;
           if (before === undefined) {
-            if (send(turn, neighbour, "ring")) break;
-            tries++;
-            if (tries > how.retries) break;
+            if (send(turn, neighbour, "ring", tries)) break;
+            failed++;
+            if (failed > how.retries) break;
           }
         }
       }
@@ -144,7 +158,7 @@
         places[other] = places[k];
         const [to, kind] = target(world, turn.peer, place);
         if (to !== turn.cameFrom && matches(world, to, point) && !turn.sentTo.has(to)) {
-          send(turn, to, kind);
+          send(turn, to, kind, 0);
           left--;
         }
       }

@@ -1,0 +1,172 @@
+"""Types of a workload's attributes: the library's own, as words that specs and manifests can keep.
+
+`sub2sub.geometry.attributes` and `moments` map values to coordinates; files and kernels hold coordinates
+only. Here is the way back, from a coordinate to the text of its value, for tables, figures and pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.errors import InputError
+from sub2sub.geometry.attributes import Attribute, Bool, Enum, Float, Int, String
+from sub2sub.geometry.moments import Date, Timestamp
+
+__all__ = ["FLOAT", "KINDS", "Kind", "ValueType", "types_from", "types_to"]
+
+Kind = Literal["float", "int", "bool", "enum", "string", "timestamp", "date"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class ValueType:
+    """The type of an attribute.
+
+    Attributes
+    ----------
+    kind : str
+        float, int, bool, enum, string, timestamp or date.
+    values : tuple of str
+        Of an enum, in order; of a string, those that subscriptions name.
+
+    Examples
+    --------
+    >>> size = ValueType("enum", ("S", "M", "L"))
+    >>> size.text(2.0), ValueType("date").text(31.0), ValueType("timestamp").text(1e6)
+    ('L', '1970-02-01', '1970-01-01T00:00:01')
+    """
+
+    kind: Kind = "float"
+    values: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(f"type = {self.kind!r}: expected one of {', '.join(KINDS)}")
+        if self.values and self.kind not in ("enum", "string"):
+            raise InputError(f"values: expected none, as the type is {self.kind}")
+        if len(set(self.values)) < len(self.values):
+            raise InputError("values: expected no two equal")
+        if self.kind == "enum" and not self.values:
+            raise InputError("values: expected at least one, as the type is enum")
+        if self.kind == "string" and self.values:
+            object.__setattr__(self, "values", tuple(sorted(self.values)))
+
+    @cached_property
+    def attribute(self) -> Attribute:
+        """The library's type, which says what has which coordinate."""
+        plain: dict[str, type[Attribute]] = {
+            "float": Float, "int": Int, "bool": Bool, "timestamp": Timestamp, "date": Date,
+        }  # fmt: skip
+        if self.kind == "enum":
+            return Enum(self.values)
+        return String(self.values or None) if self.kind == "string" else plain[self.kind]()
+
+    @property
+    def expected(self) -> str:
+        """What a value has to be, in a few words."""
+        many = 8  # values that a message lists
+        return (
+            f"one of {len(self.values)} values"
+            if self.kind == "enum" and len(self.values) > many
+            else self.attribute.expected
+        )
+
+    @property
+    def is_text(self) -> bool:
+        """Whether values are text."""
+        return self.kind in ("enum", "string")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether coordinates are whole numbers."""
+        return self.kind != "float"
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The whole axis, where the type has one that ends; None where the data or a spec say it."""
+        return self.attribute.bounds if self.is_text or self.kind == "bool" else None
+
+    def text(self, coordinate: float) -> str:
+        """The value at a coordinate, in words; of a coordinate between two strings, the one before it."""
+        if np.isinf(coordinate):
+            return "…"
+        if self.kind == "float":
+            return f"{coordinate:.6g}"
+        place = round(coordinate)
+        if self.kind == "enum":
+            return self.values[min(max(place, 0), len(self.values) - 1)]
+        if self.kind == "string":
+            return self._string(place)
+        if self.kind == "bool":
+            return "true" if place else "false"
+        if self.kind == "date":
+            return _moment(timedelta(days=place)).partition("T")[0]
+        return _moment(timedelta(microseconds=place)) if self.kind == "timestamp" else str(place)
+
+    def _string(self, place: int) -> str:
+        if self.values:
+            return self.values[min(max((place - 1) // 2, 0), len(self.values) - 1)]
+        digits = [place // 2 // 257**power % 257 for power in range(5, -1, -1)]
+        return bytes(digit - 1 for digit in digits if digit).decode("utf-8", "replace")
+
+    def texts(self, coordinates: NDArray[np.float64]) -> list[str]:
+        """The values at coordinates."""
+        return [self.text(coordinate) for coordinate in coordinates.tolist()]
+
+    def width(self, length: float) -> str:
+        """A length on the axis, in words.
+
+        Examples
+        --------
+        >>> ValueType("date").width(31), ValueType("timestamp").width(3.6e9), ValueType("bool").width(1)
+        ('31 days', '1:00:00', '2 values')
+        """
+        if self.kind == "timestamp":
+            return str(timedelta(microseconds=length)).removesuffix(", 0:00:00")
+        if self.kind in ("float", "int", "date"):
+            return f"{length:.4g}{' days' if self.kind == 'date' else ''}"
+        count = length // 2 + 1 if self.kind == "string" else length + 1
+        count = min(count, len(self.values) or count)
+        return f"{count:g} value{'' if count == 1 else 's'}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a manifest keeps it."""
+        return {"type": self.kind, **({"values": list(self.values)} if self.values else {})}
+
+
+FLOAT = ValueType()
+
+
+def _moment(since: timedelta) -> str:
+    try:
+        return (_EPOCH + since).replace(tzinfo=None).isoformat()
+    except OverflowError:
+        return "…"
+
+
+def types_to(types: Mapping[str, ValueType]) -> dict[str, dict[str, Any]]:
+    """Types by attribute, for a manifest."""
+    return {name: kind.to_dict() for name, kind in types.items()}
+
+
+def types_from(names: list[str], data: Mapping[str, Mapping[str, Any]] | None) -> dict[str, ValueType]:
+    """Types by attribute, of a manifest; floats where it says nothing.
+
+    Examples
+    --------
+    >>> types_from(["x", "size"], {"size": {"type": "int"}})["size"].kind
+    'int'
+    """
+    found = {}
+    for name in names:
+        given = (data or {}).get(name, {})
+        found[name] = ValueType(given.get("type", "float"), tuple(given.get("values", ())))
+    return found
