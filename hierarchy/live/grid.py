@@ -7,8 +7,8 @@ docs/live.md):
 - A meeting draws in nobody else; those it would have become acquaintances, to be met in later cycles.
 - A newcomer knows its gateway's address only, so its first acquaintances are those who gave it its place
   and whom they refer to.
-- Two peers a cycle or so, of all, meet the gateway they came by: it would be alone for ever if all who knew it
-  had lost sight of it.
+- Two peers a cycle or so, of all, meet the gateway they came by: it would be alone for ever if all who knew
+  it had lost sight of it.
 - References are not checked for their own sake: one that cannot be reached is forgotten.
 - Who waits for the outcome of a meeting it asked for shares what it knows with others that ask, but stays
   where it stands: two outcomes could not both hold.

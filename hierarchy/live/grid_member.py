@@ -2,8 +2,8 @@
 
 Structured: topic and super-topic table are what searches bring back, ln N + c and z members, asked for anew
 every `refresh` cycles; N is how many the answering peer knows of. Semi-structured: only contacts are found
-that way, the topic table is SCAMP's. A newcomer rests in the overlay, searches, and subscribes through whom it
-found; `hierarchy.membership.entrance` says who founds a community.
+that way, the topic table is SCAMP's. A newcomer rests in the overlay, searches, and subscribes through whom
+it found; `hierarchy.membership.entrance` says who founds a community.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from hierarchy.live import messages as m
 from hierarchy.live.grid import ANNOUNCE, ENTER, SEARCH, STEPS, Grid
-from hierarchy.live.member import Member, MemberSettings
+from hierarchy.live.member import Member
+from hierarchy.live.member_settings import MemberSettings
 from hierarchy.membership.entrance import FOUND, WAIT, decide
 from hierarchy.membership.pgrid.peer import key_of
 from hierarchy.membership.pgrid.settings import PGridSettings
@@ -168,11 +169,11 @@ class GridMember(Member):
             return
         choice = decide(self.own.id, [each.id for each in members], self._in_vain)
         self._in_vain += 1
-        if choice is WAIT:
+        if choice == WAIT:
             self._search_in = self.cycle + 1
             return
         self._in = True
-        contact = None if choice is FOUND else next(each for each in members if each.id == choice)
+        contact = None if choice == FOUND else next(each for each in members if each.id == choice)
         yield from self.scamp.join(contact, self.cycle, dice)
 
     def _listed(self, message: m.Listed, dice: Dice) -> m.Sends:

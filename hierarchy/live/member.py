@@ -7,35 +7,30 @@ kernels are tested against; whom an event goes to is decided by the simulator's 
 below, one after the other, a check is over when all entries have answered or `patience` cycles later, and an
 answer that comes later is ignored.
 
-Nobody tells a process how large its community is: members count it (`CensusPeer`). Some of them ask a gateway now
-and then whether both are in one part of the community, and subscribe through it if they are not. A member that
-nobody answers asks the gateways for another contact.
+Nobody tells a process how large its community is: members count it (`CensusPeer`). Some of them ask a
+gateway now and then whether both are in one part of the community, and subscribe through it if they are
+not. A member that nobody answers asks the gateways for another contact.
 """
 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import floor, log
 
 import numpy as np
 
 from hierarchy.camcast.dissemination import choose_targets, choose_upward
-from hierarchy.camcast.settings import TopicSettings
 from hierarchy.live import messages as m
 from hierarchy.live.liveness import Liveness
+from hierarchy.live.member_settings import Gateways, MemberSettings, Trace, supertopics
 from hierarchy.membership.census.peer import CensusPeer
-from hierarchy.membership.census.settings import CensusSettings
 from hierarchy.membership.scamp.peer import ScampPeer
-from hierarchy.membership.scamp.settings import ScampSettings
 from hierarchy.super_tables.peer import SuperTable, answer
 from sub2sub.kernels.dice import Dice
 
-__all__ = ["Gateways", "Member", "MemberSettings", "Trace", "supertopics"]
-
-Gateways = Mapping[str, Sequence[m.Contact]]
-"""Well-known members of communities, by topic; who they are is found out by asking, so their id is 0."""
+__all__ = ["Member"]
 
 MOST = 256  # entries of a view; (c + 1) ln n are far fewer
 FEW_LINKS = 4  # up to so many, a member that renews through a gateway also links to who served it
@@ -44,57 +39,6 @@ LIVE_TURNS = ("believe_goodbyes", "drop_silent", "seek_contact")  # which the si
 SCAMP_TURNS = ("see_whether_due", "renew", "drop_expired", "beat")
 WEIGHT_TURNS = ("settle_weights", "weigh", "answer_weights")
 SUPER_TURNS = ("begin_cycle", "pass_on", "keep_updated", "conclude", "search")
-
-
-def supertopics(topic: str) -> tuple[str, ...]:
-    """The topics above a topic, nearest first.
-
-    Examples
-    --------
-    >>> supertopics(".soccer.italy")
-    ('.soccer', '.')
-    >>> supertopics(".")
-    ()
-    """
-    parts = [part for part in topic.split(".") if part]
-    return tuple("." + ".".join(parts[:k]) for k in range(len(parts) - 1, -1, -1))
-
-
-@dataclass(frozen=True)
-class MemberSettings:
-    """Settings of a live member.
-
-    Attributes
-    ----------
-    topic, scamp, census
-        As of the simulator.
-    timeout : int
-        Cycles between two requests of a search.
-    grace : int
-        Cycles that an entry of the view is kept after its lease; clocks differ by one.
-    patience : int
-        Cycles that the entries of a super-topic table have to answer a check.
-    memory : int
-        Events remembered as seen.
-    """
-
-    topic: TopicSettings = field(default_factory=TopicSettings)
-    scamp: ScampSettings = field(default_factory=ScampSettings)
-    census: CensusSettings = field(default_factory=CensusSettings)
-    timeout: int = 3
-    grace: int = 1
-    patience: int = 2
-    memory: int = 65536
-
-
-@dataclass
-class Trace:
-    """What a member remembers of an event: the round it came in, and messages of it that came and went."""
-
-    round: int
-    arrived: int = 1
-    upward: int = 0
-    within: int = 0
 
 
 class Member:

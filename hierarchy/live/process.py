@@ -34,7 +34,8 @@ from hierarchy.camcast.community import Event as Received
 from hierarchy.live import messages as m
 from hierarchy.live.events import Events
 from hierarchy.live.grid_member import GridMember
-from hierarchy.live.member import Member, MemberSettings
+from hierarchy.live.member import Member
+from hierarchy.live.member_settings import MemberSettings
 from hierarchy.live.messages import Contact
 from hierarchy.live.warmup import warm_up
 from hierarchy.live.wire import MAX_TOPIC, NAME, PROTOCOL

@@ -1,10 +1,11 @@
 """Gateways: a few well-known members of each community, who name contacts. CAMCAST Section 5.2.1.
 
 The first members of a community are its gateways; a place is given anew to a newcomer when its holder is
-gone. Whoever is alone in asking founds the community. Members ask again now and then, so if all gateways of a
-community crash at once, and the next newcomer founds a second one of the same topic, both grow together.
-Questions to gateways, and their answers, may be lost. Who searches super-processes and gets no answer from a gateway asks one of its own community ("exchanging
-super-process information between the processes of a given community").
+gone. Whoever is alone in asking founds the community. Members ask again now and then, so if all gateways of
+a community crash at once, and the next newcomer founds a second one of the same topic, both grow together.
+Questions to gateways, and their answers, may be lost. Who searches super-processes and gets no answer from
+a gateway asks one of its own community ("exchanging super-process information between the processes of a
+given community").
 """
 
 from __future__ import annotations
@@ -55,7 +56,10 @@ class Gateways:
     def admit(
         self, peers: NDArray[np.int64], topic: NDArray[np.int32], cycle: int, channel: Channel, seed: int
     ) -> NDArray[np.int64]:
-        """Name a contact for each one that asks, in turn; `FOUNDS` to the only one, `UNANSWERED` if a message is lost."""
+        """Name a contact for each one that asks, in turn.
+
+        `FOUNDS` to one who is alone, `UNANSWERED` where a message is lost.
+        """
         contacts = np.empty(len(peers), np.int64)
         key = cycle_key(seed, STREAM, cycle)
         admit_all(self.table, peers, topic, channel, key, contacts)

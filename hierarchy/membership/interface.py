@@ -63,7 +63,7 @@ class Membership(Layer, Protocol):
 def known_parameters(
     membership: Membership, network: Network, settings: Settings | None, tree: TopicTree
 ) -> MemberParameters:
-    """What each member does with an event: by its own estimate of sizes, or by the true ones if it is told."""
+    """What each member does with an event: by its own estimate of sizes, or by the true ones if told."""
     sizes = membership.sizes()
     if membership.true_sizes:
         live = membership.topic[network.alive == 1]

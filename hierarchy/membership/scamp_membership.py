@@ -1,10 +1,10 @@
 """What the unstructured and the semi-structured membership have in common: SCAMP, census, super-topic tables.
 
-Topic tables are SCAMP's views. Members count their community (`hierarchy.membership.census`): p_sel and fan-outs
-follow from what they take its size to be, and views are kept at (c + 1) ln of it. A few members a cycle ask a
-contact from outside, a gateway or one found in an overlay, whether they are in one part of the community, and
-subscribe there if they are not. So a community is one component whatever happened to it, as long as anybody
-from outside can be found: that is the invariant of both memberships.
+Topic tables are SCAMP's views. Members count their community (`hierarchy.membership.census`): p_sel and
+fan-outs follow from what they take its size to be, and views are kept at (c + 1) ln of it. A few members a
+cycle ask a contact from outside, a gateway or one found in an overlay, whether they are in one part of the
+community, and subscribe there if they are not. So a community is one component whatever happened to it, as
+long as anybody from outside can be found: that is the invariant of both memberships.
 
 A member whose request nobody answers, or whose view is empty, asks for another contact.
 """
@@ -79,7 +79,7 @@ class ScampMembership(ABC):
     def contacts_for(
         self, members: NDArray[np.int64], cycle: int, channel: Channel
     ) -> tuple[NDArray[np.int64], int]:
-        """Find each member another one of its community, from outside (-1: none); and the messages of that."""
+        """Find each member another one of its community, from outside (-1: none); and count messages."""
 
     def leave(self, peers: ArrayLike, cycle: int) -> None:
         """Unsubscribe `peers`."""

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from hierarchy.camcast.settings import Settings
 from hierarchy.channel import WORD, Channel, channel_of
 from hierarchy.membership.census.settings import CensusSettings
-from hierarchy.membership.entrance import FOUND, WAIT, decide
+from hierarchy.membership.entrance import WAIT, decide
 from hierarchy.membership.pgrid.layer import PGrid
 from hierarchy.membership.pgrid.settings import PGridSettings
 from hierarchy.membership.scamp.settings import ScampSettings
@@ -172,10 +172,10 @@ class SemiStructured(ScampMembership):
             found = self.grid.search([peer], self.topic[[peer]], WANTED, cycle, channel)
             messages += int(found.messages[0]) + 1
             choice = decide(peer, found.members[0][found.members[0] >= 0].tolist(), int(self.in_vain[peer]))
-            if not found.reached[0] or choice is WAIT:
+            if not found.reached[0] or choice == WAIT:
                 waiting.append(np.array([peer]))
             else:
-                self.scamp.join([peer], [-1 if choice is FOUND else choice], cycle)
+                self.scamp.join([peer], [choice], cycle)
             if found.reached[0] and self.grid.announce_in[peer] < 0:
                 self.grid.announce_in[peer] = cycle
                 messages += self.grid.announce(np.array([peer]), cycle, channel)

@@ -1,8 +1,9 @@
 """The structured membership: both tables from searches in a P-Grid. CAMCAST Section 5.2.3.
 
-Every member asks the overlay again, once in `refresh` cycles, for ln N + c members of its community and z of
-the next populated supertopic. N is how many the answering peer knows of, so nobody is told the size. Tables are
-drawn anew from the whole community, so it does not fall apart as long as the overlay knows its members.
+Every member asks the overlay again, once in `refresh` cycles, for ln N + c members of its community and z
+of the next populated supertopic. N is how many the answering peer knows of, so nobody is told the size.
+Tables are drawn anew from the whole community, so it does not fall apart as long as the overlay knows its
+members.
 """
 
 from __future__ import annotations

@@ -75,9 +75,7 @@ class Unstructured(ScampMembership):
         true_sizes: bool = False,
     ) -> None:
         self.gateways = Gateways(tree.capacity)
-        super().__init__(
-            tree, topic, seed, settings, finder or self.gateways, scamp, census, true_sizes
-        )
+        super().__init__(tree, topic, seed, settings, finder or self.gateways, scamp, census, true_sizes)
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
         """Start `peers` afresh; a contact is of the own community or of a supertopic, -1 asks a gateway."""

@@ -9,8 +9,8 @@ change something.
 Readings
 --------
 - As with dissemination, p_sel is the probability of checking, not that of leaving it out.
-- An entry that does not answer a check is asked again, `tries` times in all. Were it dropped for one lost message,
-  tables would change all the time, and the news of it would never end.
+- An entry that does not answer a check is asked again, `tries` times in all. Were it dropped for one lost
+  message, tables would change all the time, and the news of it would never end.
 - A search for a nearer community than the table holds goes on for ever if there is none. Each member
   takes part in it with probability p_sel only, at each timeout.
 """

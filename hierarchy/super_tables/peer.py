@@ -73,7 +73,8 @@ class SuperTable:
     z, tau : int
         Entries at most; with tau or fewer after a check, these are asked for others of their community.
     tries : int
-        How often an entry is asked whether it is there before it is dropped; once where messages are not lost.
+        How often an entry is asked whether it is there before it is dropped; once where messages are not
+        lost.
     below : SuperTable, optional
         The table that has to be searched in vain for this one to be used (topics with several parents).
 

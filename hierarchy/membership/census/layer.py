@@ -108,7 +108,7 @@ class Census:
         return found
 
     def sizes(self) -> NDArray[np.float64]:
-        """What each member takes the size of its community to be: by its last count, else by the present one."""
+        """What each member takes the size of its community to be: by its last count, else by this one."""
         counted = self.counts.size
         return np.where(counted > 0, counted, sizes_of(self.counts.minima))
 

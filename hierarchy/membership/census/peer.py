@@ -1,7 +1,7 @@
 """One member's part in the census of its community.
 
-Paper and rules: `hierarchy.membership.census.rules`. Live members run this class; the tests drive it as the oracle
-that the kernels agree with.
+Paper and rules: `hierarchy.membership.census.rules`. Live members run this class; the tests drive it as the
+oracle that the kernels agree with.
 
 A `Tally` goes to some of the topic table each cycle. Now and then a member asks a contact that it did not get
 from its own part of the community (`Compare`); if the answer (`Compared`) says that they are in different
@@ -91,6 +91,7 @@ class CensusPeer:
         self.key, self.settings = key, settings
         self.size, self.counted, self.merged = 0.0, -1, -1
         self.last: list[int] = [0] * settings.minima
+        self.minima: list[int]
         self._asked: set[int] = set()
         self._enter(0, cycle)
 
@@ -112,7 +113,7 @@ class CensusPeer:
             yield Send(to, Tally(self.epoch, self.size, tuple(self.minima)))
 
     def take(self, tally: Tally, cycle: int) -> None:
-        """Take another's tally: enter a later count, keep the smaller numbers; a newcomer believes the size."""
+        """Take a tally: enter a later count, keep the smaller numbers; a newcomer believes the size."""
         if len(tally.minima) != len(self.minima):
             return
         if tally.epoch > self.epoch:
@@ -137,7 +138,7 @@ class CensusPeer:
         return Compared(question.exchange, own, self.counted, tuple(self.last), lease)
 
     def is_apart(self, answer: Compared) -> bool:
-        """Whether the answer to a question says that both are apart. Counts that differ by one say nothing."""
+        """Whether an answer says that both are apart. Counts that differ by one say nothing."""
         if answer.exchange not in self._asked:
             return False
         self._asked.remove(answer.exchange)

@@ -1,19 +1,20 @@
 """Counting a community by extrema propagation, over arrays.
 
-Baquero, Almeida, Menezes, Jesus: *Extrema Propagation: Fast Distributed Estimation of Sums and Network Sizes*,
-IEEE Transactions on Parallel and Distributed Systems 23(4), 2012.
+Baquero, Almeida, Menezes, Jesus: *Extrema Propagation: Fast Distributed Estimation of Sums and Network
+Sizes*, IEEE Transactions on Parallel and Distributed Systems 23(4), 2012.
 
-Every member draws k numbers from the exponential distribution. Members gossip the smallest of each that they
-have heard of, so that after a while all have the same k minima. Each is exponential with rate N, so N is about
-(k - 1) / (their sum). A message that is lost or comes twice does no harm, and nobody has a role of its own.
+Every member draws k numbers from the exponential distribution. Members gossip the smallest of each that
+they have heard of, so that after a while all have the same k minima. Each is exponential with rate N, so N
+is about (k - 1) / (their sum). A message that is lost or comes twice does no harm, and nobody has a role of
+its own.
 
 Counts follow one another, so that those who have gone are forgotten. A count is over for a member when its
-time is up or when it hears of the next one. The very first takes half the time, so that parts of a community that
-was founded by several find one another soon.
+time is up or when it hears of the next one. The very first takes half the time, so that parts of a
+community that was founded by several find one another soon.
 
-The minima also tell whether two members are in one part of the community: gossip goes along directed links, so
-who is not reached by the other's part lacks its minima. A few may differ because somebody came or went during the
-count; where more than one in `FEW` do, the two are apart.
+The minima also tell whether two members are in one part of the community: gossip goes along directed links,
+so who is not reached by the other's part lacks its minima. A few may differ because somebody came or went
+during the count; where more than one in `FEW` do, the two are apart.
 
 Read differently from the paper: numbers are kept as whole numbers from a uniform distribution, smallest first
 as well, and become exponential ones when they are added up; tallies go to a few members a cycle, not to all
@@ -82,7 +83,8 @@ def sizes_of(minima: NDArray[np.uint32]) -> NDArray[np.float64]:
     True
     """
     exponential = -np.log1p(-(minima + 0.5) / WORD32)
-    return np.maximum(1.0, (minima.shape[1] - 1) / exponential.sum(axis=1))
+    sizes: NDArray[np.float64] = np.maximum(1.0, (minima.shape[1] - 1) / exponential.sum(axis=1))
+    return sizes
 
 
 @kernel

@@ -21,7 +21,16 @@ from hierarchy.channel import WORD, Channel, channel_of
 from hierarchy.membership.rows import named, widened
 from hierarchy.membership.scamp.rules import Rules, Views
 from hierarchy.membership.scamp.settings import ScampSettings
-from hierarchy.membership.scamp.steps import balance, beat, clear_all, expire, join_all, leave_all, merge_all, renew_all
+from hierarchy.membership.scamp.steps import (
+    balance,
+    beat,
+    clear_all,
+    expire,
+    join_all,
+    leave_all,
+    merge_all,
+    renew_all,
+)
 from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import table_links
@@ -119,8 +128,8 @@ class Scamp:
     def merge(self, members: ArrayLike, others: ArrayLike, cycle: int, channel: Channel) -> int:
         """Join members to the parts of their communities that `others` are in; returns messages.
 
-        Whoever says that it is in another part says how long its own subscription lasts, so the link to it costs
-        nothing more.
+        Whoever says that it is in another part says how long its own subscription lasts, so the link to it
+        costs nothing more.
         """
         pairs = np.stack([np.asarray(members, np.int64), np.asarray(others, np.int64)], axis=1)
         return self._serve(merge_all, pairs, cycle, cycle_key(self.seed, STREAM, cycle), channel)

@@ -6,7 +6,18 @@ from dataclasses import dataclass
 
 from hierarchy.contacts import Contact
 
-__all__ = ["Beat", "Copy", "Dropped", "Kept", "Replace", "ScampMessage", "Served", "Subscribe", "Weigh", "Weighed"]
+__all__ = [
+    "Beat",
+    "Copy",
+    "Dropped",
+    "Kept",
+    "Replace",
+    "ScampMessage",
+    "Served",
+    "Subscribe",
+    "Weigh",
+    "Weighed",
+]
 
 
 @dataclass(frozen=True)

@@ -81,8 +81,8 @@ class ScampPeer:
     asked : int
         The cycle of its last request, as long as that is not answered; -1 afterwards.
     wanted : int
-        How many members its view should have; while there are fewer, the subscriptions it serves spread with c
-        extra copies. 0 if it has no idea.
+        How many members its view should have; while there are fewer, the subscriptions it serves spread
+        with c extra copies. 0 if it has no idea.
     returned : bool
         Whether the walk of its request ended at itself, so that it asked the first who answered to serve.
 
@@ -122,7 +122,7 @@ class ScampPeer:
         return self.subscribe(self.settings.c, cycle, dice)
 
     def merge(self, contact: Contact, lease: int, cycle: int, dice: Dice) -> Sends:
-        """Link to a member of another part of the community, and have it spread this one's subscription there."""
+        """Link to a member of another part of the community, and subscribe there."""
         yield from self.keep(contact, lease, cycle)
         self._untried, self._start, self.returned = [], contact, False
         yield Send(contact, Subscribe(self.own, self.lease_left(cycle), 0, self.settings.indirection))
@@ -148,7 +148,7 @@ class ScampPeer:
         return self.lease_end > 0 and (not self.view or unanswered)
 
     def is_due(self, cycle: int) -> bool:
-        """Whether to subscribe again: the lease is over, the view empty, or nobody answers or sends heartbeats."""
+        """Whether to subscribe again: the lease is over, the view empty, or nobody answers or beats."""
         over = self.lease_end <= cycle or self.heard < cycle - self.settings.isolation
         return self.lease_end > 0 and (over or self.is_lost(cycle))
 
@@ -261,7 +261,9 @@ class ScampPeer:
     def _serve(self, request: Subscribe, cycle: int, dice: Dice) -> Sends:
         """Walk on with a newcomer's request, or spread its subscription."""
         newcomer, own = request.newcomer, request.newcomer.id == self.own.id
-        if not self.served and not own:  # it knows nobody to tell but its contact; the newcomer will ask again
+        if (
+            not self.served and not own
+        ):  # it knows nobody to tell but its contact; the newcomer will ask again
             if self.contact is not None and request.steps > 0:
                 yield Send(self.contact, replace(request, steps=request.steps - 1))
         elif self.view and request.steps > 0:

@@ -120,10 +120,11 @@ def test_no_messages_break_a_member(kind: str, steps: list[tuple[m.Message, int]
 
 
 def test_what_cannot_be_delivered_goes_another_way() -> None:
-    member = Member(contact(0), lambda event: None)
-    member.scamp.view = [Link(contact(1), 9), Link(contact(2), 9)]
-    copy = m.Copy(contact(5), 9, 50)
-    again = [send for k in range(20) for send in member.unreachable(contact(1), copy, Dice(k))]
+    copy, again = m.Copy(contact(5), 9, 50), []
+    for k in range(20):
+        member = Member(contact(0), lambda event: None)
+        member.scamp.view = [Link(contact(1), 9), Link(contact(2), 9)]
+        again += list(member.unreachable(contact(1), copy, Dice(k)))
     assert {send.to for send in again} == {contact(1), contact(2)}
     assert {send.message.steps for send in again} == {49}
 

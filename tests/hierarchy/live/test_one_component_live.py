@@ -1,6 +1,8 @@
-"""Live members, without sockets: a community is one component, however many come at once and however much is lost.
+"""Live members, without sockets: a community is one component, however many come at once and however much
+is lost.
 
-Messages arrive in any order within a cycle; one that is lost cannot be delivered, as on a connection that broke.
+Messages arrive in any order within a cycle; one that is lost cannot be delivered, as on a connection that
+broke.
 """
 
 from __future__ import annotations
@@ -61,7 +63,10 @@ class Swarm:
                     continue  # one's own gateway
                 if self.rng.random() < self.loss:
                     target = send.to or self.members[to].own
-                    self.send(self.members[sender], self.members[sender].unreachable(target, send.message, self.dice()))
+                    self.send(
+                        self.members[sender],
+                        self.members[sender].unreachable(target, send.message, self.dice()),
+                    )
                 else:
                     receiver = self.members[to]
                     self.send(receiver, receiver.receive(send.message, sender, self.dice()), back=sender)

@@ -47,7 +47,9 @@ class Driver:
         for i in askers:
             dice, j = key.of_peer(COMPARE).of_peer(i), (i + 1) % len(self.peers)
             question = self.peers[i].ask(EVERYBODY[j], Dice(7)).message
-            through = dice.next_unit() >= network.loss and network.alive[j] and dice.next_unit() >= network.loss
+            through = (
+                dice.next_unit() >= network.loss and network.alive[j] and dice.next_unit() >= network.loss
+            )
             answer = self.peers[j].answer(question, EVERYBODY[j], 5)
             apart.append(bool(through) and self.peers[i].is_apart(answer))
         return apart

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from hierarchy.contacts import Contact, Sends
-from hierarchy.live.member import SCAMP_TURNS, Member, MemberSettings
+from hierarchy.live.member import SCAMP_TURNS, Member
+from hierarchy.live.member_settings import MemberSettings
 from hierarchy.membership.scamp.layer import STREAM
 from hierarchy.membership.scamp.messages import (
     Dropped,
@@ -141,7 +142,7 @@ class Driver:
             assert not list(node.settle_weights(dice))
 
     def views(self) -> list[tuple[list[int], list[int], list[int], list[float]]]:
-        """PartialView, InView, ends of leases, how its request stands and weights of each, in the simulator's numbers."""
+        """PartialView, InView, leases and request, and weights of each, in the simulator's numbers."""
         return [
             (
                 [link.peer.id - 1 for link in scamp.view],
