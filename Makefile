@@ -10,11 +10,12 @@ PACKAGES := sub2sub hierarchy workloads sims
 REV ?= HEAD~1
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo bench bench-compare coverage lint types unit format constraints clean
+.PHONY: help test demo docs bench bench-compare coverage lint types unit format constraints clean
 
 help:
 	@echo "make test    set up, then lint, type check and test"
 	@echo "make demo    set up, then run the main job (results in out/)"
+	@echo "make docs    build the site of the docs into out/site"
 	@echo "make bench   run the benchmarks; what this machine can do goes into benchmarks/results.csv"
 	@echo "make bench-compare REV=...  processor time of the whole stack beside another commit"
 	@echo "make coverage  which lines of the kernels a tour of all of them reaches, without compilation"
@@ -27,7 +28,7 @@ $(READY): pyproject.toml constraints.txt
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
 	"$(PYTHON)" -m venv "$(VENV)"
 	"$(BIN)/python" -m pip install -q --disable-pip-version-check -c constraints.txt setuptools
-	"$(BIN)/python" -m pip install -q --disable-pip-version-check -c constraints.txt --no-build-isolation -e ".[sims,spark,live,lab,dev]"
+	"$(BIN)/python" -m pip install -q --disable-pip-version-check -c constraints.txt --no-build-isolation -e ".[sims,spark,live,lab,docs,dev]"
 	@touch "$(READY)"
 
 test: lint types unit
@@ -52,6 +53,11 @@ demo: $(READY)
 	"$(BIN)/sub2sub" workload stats out/power-law-3 --spark --out out/statistics
 	"$(BIN)/sub2sub" report out --out out/index.html --title "Rings of ten thousand, what topics and ranges cost, ring statistics"
 
+# Without network access, and a warning is an error.
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 "$(BIN)/mkdocs" build --strict --quiet
+	@echo "out/site/index.html"
+
 bench: $(READY)
 	@for name in overlay events matching ring_sizes; do echo "== $$name"; "$(BIN)/python" "benchmarks/$$name.py" || exit 1; done
 	"$(BIN)/sub2sub" bench --append benchmarks/results.csv
@@ -73,9 +79,9 @@ format: $(READY)
 constraints:
 	rm -rf build/constraints
 	"$(PYTHON)" -m venv build/constraints
-	build/constraints/bin/python -m pip install -q --disable-pip-version-check ".[sims,spark,live,lab,dev]" "setuptools>=77"
+	build/constraints/bin/python -m pip install -q --disable-pip-version-check ".[sims,spark,live,lab,docs,dev]" "setuptools>=77"
 	@head -2 constraints.txt > build/constraints.txt
-	build/constraints/bin/python -m pip freeze --exclude sub2sub --all | grep -v '^pip==' >> build/constraints.txt
+	build/constraints/bin/python -m pip freeze --exclude sub2sub-overlays --all | grep -v '^pip==' >> build/constraints.txt
 	mv build/constraints.txt constraints.txt
 
 clean:

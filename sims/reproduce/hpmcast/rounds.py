@@ -49,13 +49,17 @@ def judge(tables: Tables) -> list[Claim]:
             "as p falls from 1 the rounds first rise, all the way to a peak: rounds at p = 1, at the peak, "
             "and its p",
             f"{SOURCE} rounds first increase with a decreasing p", "a rise",
-            [round(float(table.rounds.iloc[-1]), 2), round(float(table.rounds.max()), 2), round(peak, 3)],
+            {
+                "at p = 1": round(float(table.rounds.iloc[-1]), 2),
+                "at the peak": round(float(table.rounds.max()), 2), "p of the peak": round(peak, 3),
+            },
             bool((np.diff(above.rounds) < 0).all() and peak < 1),
         ),
         stated(
             f"they fall steeply below zero: least rounds of the curve (below {DEEPEST} + 20, as the plot's "
             "axis)",
-            f"{SOURCE} the axis goes down to -120", DEEPEST, round(float(table.rounds.min()), 1),
+            f"{SOURCE} the axis goes down to -120; the bound is ours", DEEPEST,
+            round(float(table.rounds.min()), 1),
             table.rounds.min() < DEEPEST + 20,
         ),
         observed(

@@ -258,6 +258,8 @@ class Core:
             self.near.fail(exchange.partner)
         elif exchange.reply is m.RingBack:
             self.ring.fail(exchange.partner, self.now)
+        elif exchange.reply is m.Probed:
+            self.ring.silent(exchange.partner, self.now)
 
     def _finish(self, message: m.Shuffled | m.NearBack | m.RingBack | m.Probed, draws: Draws) -> list[m.Send]:
         exchange = self.exchanges.finish(message.exchange, message)
