@@ -18,7 +18,7 @@ from hierarchy.membership.pgrid.peer import (
     Route,
     Stand,
 )
-from hierarchy.membership.scamp.messages import (
+from hierarchy.membership.scamp.scamp_messages import (
     Beat,
     Copy,
     Dropped,

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from hierarchy.contacts import Contact, Send, Sends
-from hierarchy.membership.scamp.messages import (
+from hierarchy.membership.scamp.scamp_messages import (
     Beat,
     Copy,
     Dropped,

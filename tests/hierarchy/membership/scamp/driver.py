@@ -14,7 +14,7 @@ from hierarchy.contacts import Contact, Sends
 from hierarchy.live.member import SCAMP_TURNS, Member
 from hierarchy.live.member_settings import MemberSettings
 from hierarchy.membership.scamp.layer import STREAM
-from hierarchy.membership.scamp.messages import (
+from hierarchy.membership.scamp.scamp_messages import (
     Dropped,
     Kept,
     Replace,
