@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from sub2sub.errors import InputError
     from sub2sub.events.dissemination import DisseminationSettings, disseminate
     from sub2sub.events.outcome import Outcome, gini
+    from sub2sub.events.published import Published
     from sub2sub.events.publishing import PublisherSettings, Walks, find_entry
+    from sub2sub.events.tables import Table
     from sub2sub.geometry.attributes import Bool, Enum, Float, Int, String
     from sub2sub.geometry.boxes import (
         closed,
@@ -28,10 +30,14 @@ if TYPE_CHECKING:
     from sub2sub.geometry.moments import Date, Timestamp
     from sub2sub.geometry.regions import Regions, minimal_regions
     from sub2sub.geometry.space import AttributeSpace, Ranges
+    from sub2sub.kernels.dice import Random
+    from sub2sub.overlay.layer import Layer
     from sub2sub.overlay.links import Links
     from sub2sub.overlay.network import Network
     from sub2sub.overlay.overlay import Overlay, OverlaySettings
+    from sub2sub.overlay.per_peer import PerPeer
     from sub2sub.overlay.population import Population
+    from sub2sub.overlay.stack import Stack
     from sub2sub.ring.settings import Partner, RingSettings
     from sub2sub.rings.selection import RingSelection, select_ring
     from sub2sub.rings.true_rings import Neighbours, ring_neighbours, true_rings
@@ -58,6 +64,12 @@ _NAMES = {
     "events.outcome": ("Outcome", "gini"),
     "overlay.overlay": ("Overlay", "OverlaySettings"),
     "overlay.population": ("Population",),
+    "events.published": ("Published",),
+    "events.tables": ("Table",),
+    "kernels.dice": ("Random",),
+    "overlay.layer": ("Layer",),
+    "overlay.per_peer": ("PerPeer",),
+    "overlay.stack": ("Stack",),
     "events.publishing": ("PublisherSettings", "Walks", "find_entry"),
     "geometry.regions": ("Regions", "minimal_regions"),
     "rings.true_rings": ("Neighbours", "ring_neighbours", "true_rings"),
@@ -78,6 +90,7 @@ __all__ = [
     "Float",
     "InputError",
     "Int",
+    "Layer",
     "Links",
     "Members",
     "Neighbours",
@@ -86,13 +99,18 @@ __all__ = [
     "Overlay",
     "OverlaySettings",
     "Partner",
+    "PerPeer",
     "Population",
+    "Published",
     "PublisherSettings",
+    "Random",
     "Ranges",
     "Regions",
     "RingSelection",
     "RingSettings",
+    "Stack",
     "String",
+    "Table",
     "Timestamp",
     "VicinitySettings",
     "Walks",

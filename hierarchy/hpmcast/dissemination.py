@@ -19,6 +19,10 @@ Read differently from the paper:
 - Crashed participants are crashed from the start.
 - Messages may be acknowledged and sent again within their round (`Gossip.retries`); acknowledgements, which
   the paper does not have, are not lost.
+- The estimate that is adjusted (`Gossip.adaptive`, Section 6.1.1): who moves down a level inverts equation 19
+  for the share there, p(i) = 1 - (1 - p(i + 1))^(1/a), and each round adjusts it by how many of the F
+  participants it chose matched. How fast is left open: here the estimate that came with the event weighs
+  as much as one round, F participants. The publisher alone matches a whole view, that of the highest level.
 """
 
 from __future__ import annotations
@@ -35,8 +39,8 @@ from hierarchy.hpmcast.views import Views
 from hierarchy.trace import Trace
 from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
-from sub2sub.overlay.network import Network, reaches
+from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
+from sub2sub.overlay.network import Network, arrives
 
 __all__ = ["disseminate"]
 
@@ -51,6 +55,8 @@ class _Rules(NamedTuple):
     loss: float
     crash: float
     retries: int
+    reliable: int  # the lowest level at which messages are sent again
+    adaptive: bool
     lowest: float  # what the size of a view of level 1 is multiplied by
 
 
@@ -65,7 +71,26 @@ class _Counts(NamedTuple):
     received: NDArray[np.int32]
     filtered: NDArray[np.int32]
     messages: NDArray[np.int64]
+    matched: NDArray[np.int64]
     letters: NDArray[np.int32]
+
+
+class _Buffers(NamedTuple):
+    """What every participant has of the event: one entry each."""
+
+    level: NDArray[np.int8]  # the level it gossips at; 0: nothing to gossip
+    age: NDArray[np.int32]  # rounds gossiped at that level
+    limit: NDArray[np.float64]  # rounds that level gets
+    prob: NDArray[np.float64]  # the share of interested entries that it goes by
+    prior: NDArray[np.float64]  # what it came with
+    hits: NDArray[np.int32]  # of those it chose at this level, who matched
+    tried: NDArray[np.int32]
+
+
+def _buffers(n: int) -> _Buffers:
+    ages, hits, tried = np.zeros((3, n), np.int32)
+    limit, prob, prior = np.zeros((3, n), np.float64)
+    return _Buffers(np.zeros(n, np.int8), ages, limit, prob, prior, hits, tried)
 
 
 @kernel
@@ -117,18 +142,48 @@ def _rounds(views, rules, level, x, prob):
 
 
 @kernel
-def _spread(views, rules, audience, publisher, key, alive, group, loss, trace):
+def _enter(views, rules, buffers, x, level, age, prob):
+    """Start to gossip at a level, or go on where the sender was."""
+    buffers.level[x], buffers.age[x] = level, age
+    buffers.prob[x], buffers.prior[x] = prob, prob
+    buffers.hits[x], buffers.tried[x] = 0, 0
+    buffers.limit[x] = _rounds(views, rules, level, x, prob)
+
+
+@kernel
+def _move_down(views, rules, audience, buffers, x, trace):
+    """The level below, and the share of those interested there: matched in the view, or estimated."""
+    level = buffers.level[x] - 1
+    row = views.row[level - 1, x]
+    if rules.adaptive:
+        prob = 1.0 - (1.0 - buffers.prob[x]) ** (1.0 / max(views.lines[row], 1))
+    else:
+        prob = audience.share[row]
+        trace.filtered[x] += views.lines[row]
+        trace.matched[level - 1] += views.lines[row]
+    _enter(views, rules, buffers, x, level, 0, prob)
+
+
+@kernel
+def _adjust(views, rules, buffers, x):
+    """Adjust the share by who matched so far; what the event came with counts as one round."""
+    weight = rules.fanout + buffers.tried[x]
+    buffers.prob[x] = (rules.fanout * buffers.prior[x] + buffers.hits[x]) / weight
+    buffers.limit[x] = _rounds(views, rules, buffers.level[x], x, buffers.prob[x])
+
+
+@kernel
+def _spread(views, rules, audience, publisher, key, faults, buffers, trace):
     """Round after round, participant after participant; returns the last round in which anybody gossiped."""
     levels, n = views.row.shape
-    level, age = np.zeros(n, np.int8), np.zeros(n, np.int32)  # level 0: nothing to gossip
-    prob, limit = np.zeros(n, np.float64), np.zeros(n, np.float64)
+    level, age, limit, prob = buffers.level, buffers.age, buffers.limit, buffers.prob
     chosen = np.empty(rules.fanout, np.int64)
 
-    level[publisher] = levels
-    prob[publisher] = audience.share[views.row[levels - 1, publisher]]
-    limit[publisher] = _rounds(views, rules, levels, publisher, prob[publisher])
+    row = views.row[levels - 1, publisher]
+    _enter(views, rules, buffers, publisher, levels, 0, audience.share[row])
     trace.first[publisher] = 0
-    trace.filtered[publisher] += views.lines[views.row[levels - 1, publisher]]
+    trace.filtered[publisher] += views.lines[row]
+    trace.matched[levels - 1] += views.lines[row]
 
     now, active, letters = 0, 1, 0
     while active > 0:
@@ -140,12 +195,7 @@ def _spread(views, rules, audience, publisher, key, alive, group, loss, trace):
             if level[x] == 0 or trace.first[x] == now:
                 continue
             while age[x] >= limit[x] and level[x] > 1:
-                level[x] -= 1
-                age[x] = 0
-                row = views.row[level[x] - 1, x]
-                prob[x] = audience.share[row]
-                limit[x] = _rounds(views, rules, level[x], x, prob[x])
-                trace.filtered[x] += views.lines[row]
+                _move_down(views, rules, audience, buffers, x, trace)
             if age[x] >= limit[x]:
                 level[x] = 0
                 continue
@@ -156,21 +206,24 @@ def _spread(views, rules, audience, publisher, key, alive, group, loss, trace):
             first, size = views.start[row], views.start[row + 1] - views.start[row]
             skip = views.position[level[x] - 1, x]
             choices = min(rules.fanout, size - (1 if skip >= 0 else 0))
+            retries = rules.retries if level[x] >= rules.reliable else 0
             for k in range(choices):
                 e = first + _choose(draws, k, size, skip, chosen)
                 trace.filtered[x] += 1
+                trace.matched[level[x] - 1] += 1
+                buffers.tried[x] += 1
                 if not audience.wanted[e]:
                     continue
+                buffers.hits[x] += 1
                 y = views.entry[e]
-                arrives = False
-                for attempt in range(rules.retries + 1):
+                there = False
+                for attempt in range(retries + 1):
                     trace.sent[x] += 1
                     trace.messages[level[x] - 1] += 1
-                    fate = draw(draws, rules.fanout + k + AGAIN * attempt)
-                    arrives = reaches(alive, group, x, y) and not (loss > 0 and unit(fate) < loss)
-                    if arrives:
+                    there = arrives(faults, x, y, draws, rules.fanout + k + AGAIN * attempt)
+                    if there:
                         break
-                if not arrives:
+                if not there:
                     continue
                 trace.received[y] += 1
                 if letters < trace.letters.shape[0]:
@@ -180,8 +233,9 @@ def _spread(views, rules, audience, publisher, key, alive, group, loss, trace):
                     continue
                 active += 1
                 trace.first[y] = now
-                level[y], age[y], prob[y] = level[x], age[x], prob[x]
-                limit[y] = _rounds(views, rules, level[y], y, prob[y])
+                _enter(views, rules, buffers, y, level[x], age[x], prob[x])
+            if rules.adaptive:
+                _adjust(views, rules, buffers, x)
     return now - 1
 
 
@@ -248,6 +302,8 @@ def disseminate(
         float(settings.loss),
         float(settings.crash),
         settings.retries,
+        settings.reliable,
+        settings.adaptive,
         float(times),
     )
 
@@ -258,14 +314,15 @@ def disseminate(
             received=np.zeros(n, np.int32),
             filtered=np.zeros(n, np.int32),
             messages=np.zeros(len(views.row), np.int64),
+            matched=np.zeros(len(views.row), np.int64),
             letters=np.empty((letters, 2), np.int32),
         )
         rounds = _spread(
-            views, rules, audience, publisher, cycle_key(seed, STREAM, event),
-            network.alive, network.group, float(network.loss), counts,
+            views, rules, audience, publisher, cycle_key(seed, STREAM, event), network.faults(),
+            _buffers(n), counts,
         )  # fmt: skip
         trace = Trace(counts.first, counts.sent, counts.received, publisher, network.alive)
-        return Multicast(trace, counts.filtered, counts.messages, counts.letters, rounds)
+        return Multicast(trace, counts.filtered, counts.messages, counts.matched, counts.letters, rounds)
 
     found = run(letters=0)
     return run(letters=int(found.trace.received.sum())) if record else found

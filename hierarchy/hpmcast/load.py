@@ -24,6 +24,8 @@ class Multicast:
         Times a participant matched the event against somebody's interest.
     messages : (l,) int64
         Messages sent at each level, level 1 first.
+    matched : (l,) int64
+        Times the event was matched against an interest of each level, level 1 first.
     letters : (m, 2) int32
         Senders and receivers of the messages that arrived, in order, if they were recorded.
     rounds : int
@@ -33,6 +35,7 @@ class Multicast:
     trace: Trace
     filtered: NDArray[np.int32]
     messages: NDArray[np.int64]
+    matched: NDArray[np.int64]
     letters: NDArray[np.int32]
     rounds: int
 

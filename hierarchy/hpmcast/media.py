@@ -65,4 +65,7 @@ def broadcast_below(
         reached[heard[reached[heard] < 0]] = now
     messages = np.concatenate([[int(trace.reached.sum())], gossip.messages])
     below = replace(trace, first=reached, sent=sent, received=received)
-    return replace(gossip, trace=below, messages=messages, rounds=now)
+    # Whoever hears a broadcast matches the event with its own interest.
+    heard_in_all = int((received - trace.received).sum())
+    matched = np.concatenate([[heard_in_all], gossip.matched])
+    return replace(gossip, trace=below, messages=messages, matched=matched, rounds=now)

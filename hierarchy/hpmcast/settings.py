@@ -101,6 +101,12 @@ class Gossip:
     retries : int
         Times a message is sent again in its round where no acknowledgement comes back; 0 for no
         acknowledgements, as published.
+    reliable : int
+        The lowest level at which messages are sent again (Section 6.1.2: a more reliable protocol at the
+        upmost level, where what is lost isolates whole subsystems); 1: at every level.
+    adaptive : bool
+        Estimate the share of those interested at the levels below the highest and adjust it by who matches
+        (Section 6.1.1) instead of matching a whole view: saves filtering, and gets small audiences wrong.
     reading : Reading
         Of lines 27 and 35 of Figure 6.
     redundancy : int
@@ -120,6 +126,8 @@ class Gossip:
     crash: float = 0.0
     audience: int = 0
     retries: int = 0
+    reliable: int = 1
+    adaptive: bool = False
     reading: Reading = Reading.PROSE
     redundancy: int = 1
 
@@ -135,8 +143,11 @@ class Gossip:
         for name in ("audience", "retries"):
             if getattr(self, name) < 0:
                 raise InputError(f"{name}: expected 0 or more, got {getattr(self, name)}")
-        if self.redundancy < 1:
-            raise InputError(f"redundancy: expected at least 1 delegate, got {self.redundancy}")
+        for name in ("redundancy", "reliable"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name}: expected at least 1, got {getattr(self, name)}")
+        if self.adaptive and self.audience:
+            raise InputError("adaptive: expected audience = 0, since the threshold needs every entry matched")
 
     @property
     def lowest(self) -> tuple[int, int]:
@@ -160,8 +171,9 @@ class Upkeep:
     timeout : tuple of int
         Cycles after which a line nobody has renewed is given up, for levels 1, 2, ...; the last value
         serves all levels above. Too few, and the living are taken for dead until they are heard of again.
-    ping : bool
-        Ask a silent neighbour of level 1 before giving it up.
+    tries : int
+        Times a silent neighbour of level 1 is asked before it is given up; 0: not at all. Where messages are
+        lost, one question buries many of the living.
     bidirectional : bool
         Update the receiver of a gossip too, at the price of a third message (anti-entropy).
     revisit : float
@@ -177,7 +189,7 @@ class Upkeep:
 
     fanout: int = 2
     timeout: tuple[int, ...] = (15, 25)
-    ping: bool = True
+    tries: int = 3
     bidirectional: bool = False
     revisit: float = 0.02
 
@@ -187,6 +199,8 @@ class Upkeep:
             raise InputError(f"fanout: expected at least 1, got {self.fanout}")
         if not self.timeout or min(self.timeout) < 1:
             raise InputError(f"timeout: expected at least 1 cycle for each level, got {self.timeout}")
+        if self.tries < 0:
+            raise InputError(f"tries: expected 0 or more, got {self.tries}")
         if not 0 <= self.revisit <= 1:
             raise InputError(f"revisit: expected a probability, got {self.revisit}")
 

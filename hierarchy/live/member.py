@@ -23,6 +23,7 @@ import numpy as np
 from hierarchy.camcast.dissemination import choose_targets, choose_upward
 from hierarchy.camcast.settings import TopicSettings
 from hierarchy.live import messages as m
+from hierarchy.live.liveness import Liveness
 from hierarchy.membership.scamp.peer import ScampPeer
 from hierarchy.membership.scamp.settings import ScampSettings
 from hierarchy.super_tables.peer import SuperTable, answer
@@ -34,6 +35,7 @@ Gateways = Mapping[str, Sequence[m.Contact]]
 """Well-known members of communities, by topic; who they are is found out by asking, so their id is 0."""
 
 MOST = 256  # entries of a view; (c + 1) ln n are far fewer
+LIVE_TURNS = ("believe_goodbyes", "drop_silent", "seek_contact")  # which the simulator does not need
 SCAMP_TURNS = ("see_whether_due", "renew", "drop_expired", "beat")
 WEIGHT_TURNS = ("settle_weights", "weigh", "answer_weights")
 SUPER_TURNS = ("begin_cycle", "pass_on", "keep_updated", "conclude", "search")
@@ -120,13 +122,18 @@ class Member:
         self.own, self.deliver, self.cycle = own, deliver, 0
         self.settings = settings or MemberSettings()
         self.gateways = gateways or {}
-        self.scamp = ScampPeer(own, self.settings.scamp, MOST, self.settings.grace)
+        scamp = self.settings.scamp
+        if own.topic in self.gateways:
+            scamp = replace(scamp, contact_first=True)
+        self.scamp = ScampPeer(own, scamp, MOST, self.settings.grace)
+        self.liveness = Liveness(scamp.isolation, self.settings.patience)
         topic = self.settings.topic
         self.supers = SuperTable(supertopics(own.topic), topic.z, topic.tau)
         self.seen: OrderedDict[bytes, Trace] = OrderedDict()
         self.counts: Counter[str] = Counter()
         self._due = False
         self._check_age = 0
+        self._sought = -1  # number of the request for a contact of the own community
 
     def join(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
         """Subscribe through a member of the community; with none, found it."""
@@ -144,6 +151,7 @@ class Member:
 
     def keep_view(self, dice: Dice) -> m.Sends:
         """Do what SCAMP does once a cycle."""
+        yield from self.take_turns(LIVE_TURNS, dice)
         yield from self.take_turns(SCAMP_TURNS, dice)
         if self.settings.scamp.indirection:  # otherwise no request walks along links
             yield from self.take_turns(WEIGHT_TURNS, dice)
@@ -152,6 +160,30 @@ class Member:
         """Do some of the things that are done once a cycle."""
         for turn in turns:
             yield from getattr(self, turn)(dice)
+
+    def believe_goodbyes(self, dice: Dice) -> m.Sends:
+        """Let those go who said goodbye and are not there any more."""
+        for id, message in self.liveness.gone(self.cycle):
+            capped = replace(message, lease=min(message.lease, self._longest_lease()))
+            yield from self.scamp.receive(capped, id, self.cycle, dice)
+
+    def drop_silent(self, dice: Dice) -> m.Sends:
+        """Drop entries of the view that have not answered for long."""
+        for id in self.liveness.silent(self.topic_table(), self.cycle):
+            self.counts["silent"] += 1
+            self.scamp.drop(id)
+        yield from ()
+
+    def seek_contact(self, dice: Dice) -> m.Sends:
+        """Ask a gateway of the own community for a contact: by it one renews, so that parts grow together.
+
+        Once a lease, and every `timeout` cycles while the view is empty.
+        """
+        known = self.gateways.get(self.own.topic, ())
+        every = self.settings.timeout if not self.scamp.view else max(self.settings.scamp.lease // 2, 1)
+        if known and (self.cycle + self.own.id) % every == 0:
+            self._sought = dice.next_bits()
+            yield m.Send(known[dice.next_below(len(known))], m.Find(self._sought, (self.own.topic,)))
 
     def see_whether_due(self, dice: Dice) -> m.Sends:
         """See whether to subscribe again."""
@@ -237,6 +269,10 @@ class Member:
                 z, table = self.settings.topic.z, self.topic_table()
                 told = answer(self.own, table, [self.supers], message.topics, z, dice)
                 yield m.Send(None, m.Found(message.exchange, tuple(told)))
+            case m.Found() if message.exchange == self._sought:
+                yield from self._take_contact(message.contacts, dice)
+            case m.Checked() if self.liveness.objects(message.exchange):
+                self.counts["false goodbyes"] += 1
             case m.Supers() | m.Checked() | m.Found():
                 yield from self.supers.receive(message, dice)
                 if self.supers.is_checking and self.supers.is_answered:
@@ -252,10 +288,19 @@ class Member:
                 self.counts["ignored"] += 1
             case m.Replace() if any(heir.topic != self.own.topic for heir in message.heir):
                 self.counts["ignored"] += 1
-            case (
-                m.Subscribe() | m.Served() | m.Copy() | m.Kept() | m.Replace() | m.Dropped() | m.Beat()
-                | m.Weigh() | m.Weighed()
-            ):  # fmt: skip
+            case m.Replace():
+                yield from self._doubt(message, sender, dice)
+            case m.Beat():
+                self.scamp.heard = self.cycle
+                yield m.Send(None, m.Beaten())
+            case m.Beaten():
+                self.liveness.heard_from(sender, self.cycle)
+            case m.Subscribe() | m.Copy() | m.Served():
+                capped = replace(message, lease=min(message.lease, self._longest_lease()))
+                yield from self.scamp.receive(capped, sender, self.cycle, dice)
+                if isinstance(capped, m.Served) and self.scamp.settings.contact_first:
+                    yield from self.scamp.keep(capped.server, capped.lease, self.cycle)
+            case m.Kept() | m.Dropped() | m.Weigh() | m.Weighed():
                 yield from self.scamp.receive(message, sender, self.cycle, dice)
             case _:
                 self.counts["ignored"] += 1
@@ -263,13 +308,40 @@ class Member:
     def unreachable(self, to: m.Contact, message: m.Message, dice: Dice) -> m.Sends:
         """Note that a message could not be sent: SCAMP sends what was in it by another way.
 
-        Who cannot be reached leaves the super-topic table at once.
+        Who cannot be reached leaves the super-topic table at once, and the view after a few times.
         """
         self.counts["failed"] += 1
         self.supers.drop(to.id)
+        if self.scamp.has(to.id) and self.liveness.failed(to.id):
+            self.scamp.drop(to.id)
         match message:
             case m.Subscribe() | m.Copy():
                 yield from self.scamp.undelivered(message, self.cycle, dice)
+
+    def _doubt(self, message: m.Replace, sender: int, dice: Dice) -> m.Sends:
+        """Ask who is said to leave, at the address it is known by, whether it is there.
+
+        One whose lease is over anyway is believed: it makes room for its next.
+        """
+        leaver = next((link for link in self.scamp.view if link.peer.id == sender), None)
+        exchange = dice.next_bits()
+        if leaver and leaver.expires <= self.cycle + self.settings.grace + 1:
+            self.scamp.drop(sender)
+        elif leaver and self.liveness.doubt(sender, exchange, self.cycle, message):
+            yield m.Send(leaver.peer, m.Check(exchange))
+
+    def _take_contact(self, contacts: Sequence[m.Contact], dice: Dice) -> m.Sends:
+        """Take up a contact that a gateway named; alone, subscribe through it at once."""
+        self._sought = -1
+        found = [each for each in contacts if each.topic == self.own.topic and each.id != self.own.id]
+        if found:
+            self.scamp.contact = found[dice.next_below(len(found))]
+            if not self.scamp.view:
+                yield from self.scamp.subscribe(self.settings.scamp.c, self.cycle, dice)
+
+    def _longest_lease(self) -> int:
+        lease = self.settings.scamp.lease
+        return lease + lease // 2
 
     def _receive_event(self, event: m.Event, dice: Dice) -> m.Sends:
         if not (event.topic == self.own.topic or event.topic.startswith(self.own.topic.rstrip(".") + ".")):

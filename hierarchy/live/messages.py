@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hierarchy.contacts import Contact, Send, Sends
+from hierarchy.live.liveness import Beaten
 from hierarchy.membership.pgrid.peer import (
     GridMessage,
     Listed,
@@ -32,6 +33,7 @@ from hierarchy.super_tables.peer import Check, Checked, Find, Found, SuperMessag
 
 __all__ = [
     "Beat",
+    "Beaten",
     "Check",
     "Checked",
     "Contact",
@@ -75,4 +77,4 @@ class Event:
     data: bytes
 
 
-Message = ScampMessage | SuperMessage | GridMessage | Event
+Message = ScampMessage | SuperMessage | GridMessage | Event | Beaten

@@ -146,8 +146,8 @@ class Process(Host):
         for host, port in self.gateways.get(topic, ()):
             if (host, port) == self.address:
                 continue
-            exchange = self.dice.getrandbits(63)
-            answer = await self.request(Contact(0, host, port, topic), m.Find(exchange, (topic,)), exchange)
+            question = m.Find(self.dice.getrandbits(63), (topic,))
+            answer = await self.request(Contact(0, host, port, topic), question)
             found: list[Contact] = [each for each in answer.contacts if each.topic == topic] if answer else []
             if found:
                 return self.dice.choice(found)

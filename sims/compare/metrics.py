@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.events.outcome import Outcome, gini
-from sub2sub.overlay.sizes import ACK, event_bytes
+from sub2sub.overlay.sizes import ACK, HEADER, NAME, event_bytes
 
 __all__ = ["hit_ratio", "of_cell", "per_peer"]
 
@@ -57,16 +57,19 @@ def of_cell(outcome: Outcome, peer: NDArray[np.int64], d: int) -> dict[str, floa
         return {}
     deliveries = max(float(outcome.deliveries.sum()), 1.0)
     hops = outcome.hops[outcome.deliveries > 0]
+    control = outcome.control if outcome.control.size else np.zeros_like(outcome.messages)
+    size = event_bytes(d) * outcome.messages + ACK * outcome.acks + (HEADER + NAME) * control
     found = {
         "events": float(events),
         "hit_ratio": hit_ratio(outcome),
         "complete": float(outcome.complete.mean()),
         "messages_per_event": float(outcome.billed.mean()),
-        "bytes_per_event": float((event_bytes(d) * outcome.messages + ACK * outcome.acks).mean()),
+        "bytes_per_event": float(size.mean()),
         "messages_per_delivery": outcome.messages_per_delivery,
         "duplicates_per_event": float(outcome.duplicates.mean()),
         "spam_per_event": float(outcome.spam.mean()),
         "spam_per_delivery": float(outcome.spam.sum() / deliveries),
+        "control_per_event": float(control.mean()),
         "failed_per_event": float(outcome.failed.mean()),
         "sent_by_uninterested_per_event": float(outcome.parasitic.mean()),
     }

@@ -5,22 +5,27 @@
     at = 20
     share = 0.2
 
-`from`, `until`, `every` and `at` are those of `sims.engine.Schedule`; what else a table may hold are the
-parameters of the class that `kind` names, but for those the run supplies (the test events, the folder).
+`from`, `until`, `every` and `at` are those of `sims.engine.Schedule`, and `at = "end"` is the last cycle,
+however many there are; what else a table may hold are the parameters of the class that `kind` names, but for
+those the run supplies (the test events, the folder). `kind = "module:name"` is code of one's own, a class of
+controls or a function whose first parameter is the simulation (`workloads.settings.plugins`).
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from sims.config.newcomers import Newcomers
 from sims.engine import Control, Schedule, faults
+from sims.engine.control import Function
 from sub2sub.errors import InputError
-from workloads.settings.models import choice, either, list_of, one_of, table
+from workloads.settings.models import choice, either, list_of, one_of, table, value_type
 from workloads.settings.parameters import documented, parameters, plain
+from workloads.settings.plugins import maker, plugin
 
 __all__ = ["FAULTS", "Entry", "Kinds", "entries"]
 
@@ -30,11 +35,17 @@ _found = {name.lower(): getattr(faults, name) for name in faults.__all__}
 FAULTS: Kinds = {name: fault for name, fault in _found.items() if hasattr(fault, "execute")} | {
     "join": Newcomers
 }
+END = "end"
+_CYCLE, _END = value_type(int), choice((END,))
+_AT = either(lambda data: _END if isinstance(data, str) else _CYCLE, _CYCLE, _END)
 _MEANING = documented(Schedule)
 _SCHEDULE = {
     "from" if name == "start" else name: replace(found, meaning=_MEANING[name])
     for name, found in parameters(Schedule).items()
 }
+_SCHEDULE["at"] = replace(
+    _SCHEDULE["at"], hint=_AT, meaning='The only cycle, in place of the others; "end" for the last.'
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +56,7 @@ class Entry:
     schedule: Schedule
     make: Callable[..., Control[Any]]
     arguments: Mapping[str, Any]
+    at_end: bool = False
 
     def control(self, supplied: Mapping[str, Any]) -> Control[Any]:
         """Make it, with what it needs of the run."""
@@ -54,7 +66,8 @@ class Entry:
 
     def to_table(self) -> dict[str, Any]:
         """As it would be written, every default included."""
-        when = {"at": self.schedule.at} if self.schedule.at is not None else plain(self.schedule)
+        at = END if self.at_end else self.schedule.at
+        when = {"at": at} if at is not None else plain(self.schedule)
         if "start" in when:
             when = {"from": when.pop("start"), **when}
         arguments = {name: plain(value) for name, value in self.arguments.items() if value is not None}
@@ -81,9 +94,20 @@ def entries(kinds: Kinds, supplied: tuple[str, ...] = (), layers: tuple[str, ...
     >>> crash.control({}), crash.schedule.due(3)
     (Crash(share=0.5, peers=(), name='crash'), True)
     """
-    one = one_of({kind: _entry(kind, make, supplied, layers) for kind, make in kinds.items()})
+    known = {kind: _entry(kind, make, supplied, layers) for kind, make in kinds.items()}
+    one = one_of(known, other=lambda kind: _entry(kind, _own_control(kind), supplied, layers))
     tables = list_of(one)
     return either(lambda data: tables if isinstance(data, list) else "a list of tables, [[...]]", tables)
+
+
+def _own_control(kind: str) -> Callable[..., Control[Any]]:
+    """What makes the control that code of one's own is: a class, or a function of the simulation."""
+    found = plugin(kind)
+    if not inspect.isclass(found) and callable(found):
+        return maker(found, 1, lambda **settings: Function(partial(found, **settings), found.__name__))
+    if not hasattr(found, "execute"):
+        raise InputError(f"expected a function of the simulation, or a class with execute, got {kind}")
+    return maker(found, 0, found)
 
 
 @cache
@@ -93,17 +117,20 @@ def _entry(
     """The type of a table of one kind."""
     own = parameters(make)
     hints: dict[str, Any] = {}
-    if "layer" in own:
+    if "layer" in own and layers:
         hints["layer"] = choice(layers)
-    if "layers" in own:
+    if "layers" in own and layers:
         hints["layers"] = list_of(choice(layers))
 
     def entry(values: dict[str, Any], given: Mapping[str, Any], context: Mapping[str, Any]) -> Entry:
         when = {name: values.pop(name) for name in _SCHEDULE if name in values}
+        at_end = when.get("at") == END
+        if at_end:
+            when["at"] = context.get("cycles") or 0
         arguments = {name: found.default for name, found in own.items() if name not in supplied} | values
         if not own.keys() & set(supplied):
             make(**arguments)  # lets it refuse its settings now
-        return Entry(kind, _schedule(when, context.get("cycles")), make, arguments)
+        return Entry(kind, _schedule(when, context.get("cycles")), make, arguments, at_end)
 
     return table(
         make,

@@ -38,8 +38,9 @@ from sims.systems import RUNNABLE as NAMES
 from sims.systems import system
 from sub2sub.errors import InputError
 from workloads.settings.documents import Change, Document, typed_change
-from workloads.settings.models import read, table
+from workloads.settings.models import choice, read, table
 from workloads.settings.parameters import plain
+from workloads.settings.plugins import is_plugin
 from workloads.settings.toml import dumps
 
 __all__ = ["Experiment", "experiment_from", "experiment_type", "load_experiment"]
@@ -60,7 +61,7 @@ class Experiment:
     checkpoint_every : int
         Cycles between checkpoints, 0 for none but when interrupted.
     system : str
-        The overlay to simulate.
+        The overlay to simulate; `module:Class` for one's own.
     population : PopulationSettings
         How many take part.
     workload : dataclass of the system
@@ -111,6 +112,7 @@ def experiment_type(name: str) -> Any:
         Experiment,
         name=f"{name} experiment",
         hints={
+            "system": choice(NAMES if name in NAMES else (name,)),
             "workload": chosen.workload,
             "layers": chosen.layers,
             "dissemination": chosen.dissemination,
@@ -123,11 +125,16 @@ def experiment_type(name: str) -> Any:
 def _complete(data: Mapping[str, Any]) -> tuple[Any, dict[str, Any], int | None]:
     """The type of an experiment, its tables with the usual observers, and its cycles where they are known."""
     name = data.get("system", "sub2sub")
-    name = name if name in NAMES else "sub2sub"
+    name = name if name in NAMES or is_plugin(name) else "sub2sub"
     last = data.get("cycles", Experiment.cycles)
     cycles = last if type(last) is int and last > 0 else None  # schedules are checked if it is known
-    usual = [{**each, **({"at": cycles or 0} if each.get("at") == -1 else {})} for each in system(name).usual]
-    filled = {"workload": {}, "layers": {}, "dissemination": {}, "observers": usual, **data}
+    filled = {
+        "workload": {},
+        "layers": {},
+        "dissemination": {},
+        "observers": list(system(name).usual),
+        **data,
+    }
     return experiment_type(name), filled, cycles
 
 
@@ -158,5 +165,8 @@ def load_experiment(path: Path, changes: Sequence[str | Change] = ()) -> Experim
     """
     made = [typed_change(change) if isinstance(change, str) else change for change in changes]
     document = Document.open(path, made)
-    kind, filled, cycles = _complete(document.data)
+    try:
+        kind, filled, cycles = _complete(document.data)
+    except InputError as error:
+        raise InputError(f"{document.place(('system',))}: {error}") from None
     return document.read(kind, filled, cycles=cycles)  # type: ignore[no-any-return]

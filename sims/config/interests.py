@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
+from sub2sub.geometry.boxes import closed, normalise, points
 from workloads.folder.foreign import read_events, read_subscriptions
 from workloads.folder.layout import open_workload
 from workloads.generate.rows import uniforms
-from workloads.settings.models import FileOrName
+from workloads.settings.models import FileOrName, read, table
+from workloads.settings.plugins import maker, plugin
 from workloads.spec.files import resolve
 from workloads.spec.spec import Attribute, Spec
 
@@ -65,6 +68,11 @@ class WorkloadSettings:
         Subscribers each event drawn at random matches at the start.
     seed : int
         Of subscriptions and events; that of the run if not given.
+    source : str
+        Instead of a spec: `module:function`, from (size, seed) and `settings` to the arrays (lows, highs), or
+        (lows, highs, events). A size of 0 leaves it to the function.
+    settings : table
+        What else that function takes.
     """
 
     spec: FileOrName = "power-law-3"
@@ -73,6 +81,8 @@ class WorkloadSettings:
     events: int = 1_000
     at_least: int = 2
     seed: int | None = None
+    source: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse what can be refused without looking at files."""
@@ -86,6 +96,10 @@ class WorkloadSettings:
             raise InputError(
                 f"spec: {self.spec} has a table churn, which a run does not follow: expected faults"
             )
+        if self.source:
+            read(table(maker(plugin(self.source, "source"), 2, dict)), self.settings)
+        elif self.settings:
+            raise InputError("settings: expected none without a source")
         for path in (self.table, self.event_table):
             if path is not None and not path.exists():
                 raise InputError(f"{'table' if path is self.table else 'event_table'}: {path} does not exist")
@@ -94,9 +108,12 @@ class WorkloadSettings:
         """Subscriptions of that many subscribers (0: the usual number), and the test events."""
         seed = seed if self.seed is None else self.seed
         source: Source
-        source = (
-            _Generated(resolve(self.spec), seed) if self.table is None else _Table(self.table, size, seed)
-        )
+        if self.source:
+            source = _Called(self.source, self.settings, size, seed)
+        elif self.table is not None:
+            source = _Table(self.table, size, seed)
+        else:
+            source = _Generated(resolve(self.spec), seed)
         lows, highs = source.rows(0, size or source.usual_size)
         if self.event_table is not None:
             events, _ = read_events(self.event_table, source.spec.names)
@@ -130,43 +147,65 @@ class _Generated:
         return self.spec.rows(self.seed, start, stop)
 
 
-class _Table:
-    """The rows of a table, again and again; where fewer are wanted, in an order drawn by the seed.
+class _Rows:
+    """Rows that are there, again and again."""
 
-    Tables come sorted more often than not, and the first rows of such a one are no sample of it.
-    """
+    spec: Spec
+    usual_size: int
+    events: Floats | None = None
 
-    events: Floats | None
-
-    def __init__(self, path: Path, size: int, seed: int) -> None:
-        if (path / "manifest.json").exists():
-            workload = open_workload(path)
-            names = workload.names
-            files = list(workload.subscriptions())
-            self.lows, self.highs = (np.concatenate([file[side] for file in files]) for side in (2, 3))
-            self.events = workload.event_range(0, workload.events) if workload.events else None
-        else:
-            names, self.lows, self.highs, _ = read_subscriptions(path)
-            self.events = None
-        self.usual_size = len(self.lows)
+    def __init__(self, name: str, names: Sequence[str], lows: Floats, highs: Floats) -> None:
+        self.lows, self.highs, self.usual_size = lows, highs, len(lows)
         if self.usual_size < 2:
-            raise InputError(f"{path}: expected at least 2 subscriptions, got {self.usual_size}")
-        if 0 < size < self.usual_size:
-            drawn = np.argsort(uniforms(seed, "population/sample", 0, self.usual_size), kind="stable")
-            self.lows, self.highs = self.lows[drawn], self.highs[drawn]
-        ends = np.where(np.isfinite([self.lows, self.highs]), [self.lows, self.highs], np.nan)
+            raise InputError(f"{name}: expected at least 2 subscriptions, got {self.usual_size}")
+        ends = np.where(np.isfinite([lows, highs]), [lows, highs], np.nan)
         first, last = np.nanmin(ends, axis=(0, 1)), np.nanmax(ends, axis=(0, 1))
         self.spec = Spec(
-            path.stem,
+            Path(name).stem,
             tuple(
-                Attribute(name, low=low, high=high if high > low else low + 1.0)
-                for name, low, high in zip(names, first.tolist(), last.tolist(), strict=True)
+                Attribute(each, low=low, high=high if high > low else low + 1.0)
+                for each, low, high in zip(names, first.tolist(), last.tolist(), strict=True)
             ),
         )
 
     def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
         which = np.arange(start, stop) % self.usual_size
         return self.lows[which], self.highs[which]
+
+
+class _Called(_Rows):
+    """What somebody's function returns."""
+
+    def __init__(self, source: str, settings: Mapping[str, Any], size: int, seed: int) -> None:
+        found = plugin(source, "workload.source", trusted=True)(size, seed, **settings)
+        if not isinstance(found, tuple) or len(found) not in (2, 3):
+            raise InputError(f"workload.source: expected {source} to return (lows, highs[, events])")
+        lows, highs = closed(*normalise(found[0], found[1]))
+        super().__init__(source, [f"x{k}" for k in range(lows.shape[1])], lows, highs)
+        self.events = points(found[2], lows.shape[1]) if len(found) == 3 else None
+
+
+class _Table(_Rows):
+    """The rows of a table, again and again; where fewer are wanted, in an order drawn by the seed.
+
+    Tables come sorted more often than not, and the first rows of such a one are no sample of it.
+    """
+
+    def __init__(self, path: Path, size: int, seed: int) -> None:
+        events = None
+        if (path / "manifest.json").exists():
+            workload = open_workload(path)
+            names = workload.names
+            files = list(workload.subscriptions())
+            lows, highs = (np.concatenate([file[side] for file in files]) for side in (2, 3))
+            events = workload.event_range(0, workload.events) if workload.events else None
+        else:
+            names, lows, highs, _ = read_subscriptions(path)
+        super().__init__(str(path), names, lows, highs)
+        self.events = events
+        if 0 < size < self.usual_size:
+            drawn = np.argsort(uniforms(seed, "population/sample", 0, self.usual_size), kind="stable")
+            self.lows, self.highs = self.lows[drawn], self.highs[drawn]
 
 
 @dataclass(frozen=True)

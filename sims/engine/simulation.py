@@ -11,17 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sims.engine.checkpoint import load_checkpoint, save_checkpoint
-from sims.engine.control import Control
+from sims.engine.control import Control, as_control
 from sims.engine.interruption import Interruption
 from sims.engine.schedule import Schedule
 from sims.engine.simulated import Simulated
 from sub2sub.errors import InputError
+from sub2sub.kernels.dice import Random
 from sub2sub.kernels.randomness import cycle_key, stream_number
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Simulation(Generic[S_co]):
     ----------
     overlay : Simulated
     controls : sequence of (Schedule, Control)
+        Faults and observers; plain functions of the simulation will do.
 
     Attributes
     ----------
@@ -71,11 +73,15 @@ class Simulation(Generic[S_co]):
     """
 
     def __init__(
-        self, overlay: S_co, controls: Sequence[tuple[Schedule, Control[S_co]]] | None = None
+        self,
+        overlay: S_co,
+        controls: Sequence[tuple[Schedule, Control[S_co] | Callable[[Any], Any]]] | None = None,
     ) -> None:
         self._overlay = overlay
-        self.controls = list(controls or [])
-        self.cycle = 0
+        self.controls: list[tuple[Schedule, Control[Any]]] = [
+            (schedule, as_control(control)) for schedule, control in controls or []
+        ]
+        self.cycle: int = getattr(overlay, "cycle", 0)
         self.tables: dict[str, list[dict[str, Any]]] = {}
         self._observed = -1
 
@@ -84,8 +90,41 @@ class Simulation(Generic[S_co]):
         """What is simulated."""
         return self._overlay
 
+    def add(
+        self,
+        control: Control[Any] | Callable[[Any], Any],
+        *,
+        at: int | None = None,
+        every: int = 1,
+        start: int = 0,
+        until: int | None = None,
+    ) -> Self:
+        """Schedule a control, or a function of the simulation; the simulation itself, to go on.
+
+        Examples
+        --------
+        >>> from sub2sub.cyclon.layer import Cyclon
+        >>> from sub2sub.overlay.stack import Stack
+        >>> def crash(simulation):
+        ...     unlucky = [k for k in range(100) if simulation.random("crash", k).chance(0.2)]
+        ...     simulation.overlay.network.alive[unlucky] = 0
+        >>> def alive(simulation):
+        ...     return {"peers": int(simulation.overlay.network.alive.sum())}
+        >>> simulation = Simulation(Stack(100, [Cyclon(100, seed=1)], seed=1))
+        >>> simulation.overlay.bootstrap()
+        >>> simulation.add(crash, at=10).add(alive, every=10).run(20)
+        >>> [row["peers"] for row in simulation.tables["alive"]]
+        [100, 84, 84]
+        """
+        self.controls.append((Schedule(start, until, every, at), as_control(control)))
+        return self
+
+    def random(self, purpose: str, peer: int = 0) -> Random:
+        """Random numbers of a peer in this cycle, for a control of one's own."""
+        return Random(self.overlay.seed, f"control/{purpose}", self.cycle, peer)
+
     def key(self, stream: str) -> np.uint64:
-        """Key for a control's draws in this cycle."""
+        """Key for a control's draws in this cycle, for kernels; see `random` for others."""
         return cycle_key(self.overlay.seed, stream_number(f"control/{stream}"), self.cycle)
 
     def record(self, table: str, row: Mapping[str, Any]) -> None:
@@ -117,11 +156,13 @@ class Simulation(Generic[S_co]):
         progress: Callable[[int], None] | None = None,
         checkpoint: Path | None = None,
         every: int = 0,
+        keep: bool = False,
     ) -> None:
         """Run until `cycles` cycles are done in all, and the controls due then.
 
         With `checkpoint` the state is saved there every so many cycles and, at the end of the cycle, when
-        Ctrl-C or SIGTERM asks to stop; the run then ends with `KeyboardInterrupt`.
+        Ctrl-C or SIGTERM asks to stop; the run then ends with `KeyboardInterrupt`. With `keep` it is saved
+        after the last cycle as well, before the controls that are due then: a longer run goes on from there.
         """
         if cycles < self.cycle:
             raise InputError(f"cycles: expected {self.cycle} or more, as many are done, got {cycles}")
@@ -135,6 +176,8 @@ class Simulation(Generic[S_co]):
                         self.save(checkpoint)
                     if interruption.asked:
                         raise KeyboardInterrupt
+            if keep and checkpoint:
+                self.save(checkpoint)
             self.execute_controls()
 
     def save(self, path: Path) -> None:
@@ -170,3 +213,5 @@ class Simulation(Generic[S_co]):
                 {name[len(start) :]: array for name, array in arrays.items() if name.startswith(start)}
             )
         self.cycle, self._observed, self.tables = notes["cycle"], notes["observed"], notes["tables"]
+        if hasattr(self.overlay, "cycle"):
+            self.overlay.cycle = self.cycle

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
+from sub2sub.errors import InputError
+from sub2sub.overlay.layer import Layer
 
-__all__ = ["Degrees", "live_links"]
+__all__ = ["Degrees", "kinds_of", "live_links"]
 
 
 def live_links(simulation: Simulation, layer: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(holders, peers, stamps) of one layer's links, of live holders."""
-    for candidate in simulation.overlay.layers:
-        if candidate.name == layer:
-            holders, peers, stamps = candidate.links()
-            live = simulation.overlay.network.alive[holders] == 1
-            return holders[live], peers[live], stamps[live]
-    raise KeyError(layer)
+    known = {**{each.name: each for each in simulation.overlay.layers}, **kinds_of(simulation)}
+    if layer not in known:
+        raise InputError(f"layer = {layer!r}: expected one of {', '.join(known)}")
+    holders, peers, stamps = known[layer].links()
+    live = simulation.overlay.network.alive[holders] == 1
+    return holders[live], peers[live], stamps[live]
+
+
+def kinds_of(simulation: Simulation) -> Mapping[str, Layer]:
+    """Layers by the kind of links they keep: of Sub-2-Sub's overlay by purpose, of others by name."""
+    overlay = simulation.overlay
+    kinds: Mapping[str, Layer] = getattr(overlay, "kinds", {each.name: each for each in overlay.layers})
+    return kinds
 
 
 class Degrees:

@@ -3,7 +3,8 @@
 Two tables of a run folder, see docs/formats.md, which `sims.report` turns into an overlay to play with:
 
     peers   cycle, peer, id, low_0 .. high_0 .. (closed ranges), alive, host, group
-    links   cycle, kind (cyclon, vicinity, ring), source, target; in the order of the views
+    links   cycle, kind, source, target; in the order of the views. Kinds are cyclon, vicinity and ring,
+            whatever the layers are called that keep these links, and the names of layers above them
 
 Each snapshot is added to what the files hold of earlier cycles, so nothing is kept in memory, and a resumed
 run takes the place of what an interrupted one recorded beyond its checkpoint.
@@ -19,7 +20,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sims.engine.simulation import Simulation
+from sims.observers.degrees import kinds_of
 from sims.observers.recording import record_cycle
+from sub2sub.overlay.layer import Layer
 
 __all__ = ["KINDS", "Snapshots", "links_of", "peers_of"]
 
@@ -56,14 +59,13 @@ def links_of(simulation: Simulation) -> pa.Table:
     """All links that live peers hold now, dead ends included, in the order of their views."""
     alive = simulation.overlay.network.alive == 1
     tables = []
-    for layer in simulation.overlay.layers:
-        if layer.name not in KINDS:
-            continue
+    kinds = {name: layer for name, layer in kinds_of(simulation).items() if _has_links(name, layer)}
+    for name, layer in kinds.items():
         holders, peers, _ = layer.links()
         held = alive[holders]
         source, target = holders[held].astype(np.int32), peers[held].astype(np.int32)
         kind = pa.DictionaryArray.from_arrays(
-            np.full(source.size, KINDS.index(layer.name), np.int8), list(KINDS)
+            np.full(source.size, list(kinds).index(name), np.int8), list(kinds)
         )
         tables.append(
             pa.table(
@@ -76,6 +78,11 @@ def links_of(simulation: Simulation) -> pa.Table:
             )
         )
     return pa.concat_tables(tables)
+
+
+def _has_links(name: str, layer: Layer) -> bool:
+    """Whether a layer's links are recorded: probes and the like keep none of their own."""
+    return name in KINDS or layer.links()[0].size > 0
 
 
 class Snapshots:

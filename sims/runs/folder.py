@@ -158,10 +158,13 @@ class RunWriter(RunFolder):
         return writer
 
     @classmethod
-    def resume(cls, path: Path) -> RunWriter:
-        """Take up a run that was interrupted, failed or was killed."""
+    def resume(cls, path: Path, cycles: int | None = None) -> RunWriter:
+        """Take up a run that was interrupted, failed or killed; one that is done if it is to be longer."""
         writer = cls(path, _read_manifest(path))
-        if writer.manifest["state"] == "done":
+        longer = cycles is not None and cycles > (writer.manifest.get("cycles") or cycles)
+        if cycles is not None:
+            writer.manifest["cycles"] = cycles
+        if writer.manifest["state"] == "done" and not longer:
             writer._log.close()
             raise InputError(f"{path}: expected a run that is not done")
         writer.manifest["state"] = "running"

@@ -17,6 +17,7 @@ from sims.runs.folder import CHECKPOINT, SETTINGS, RunFolder, RunWriter, is_run_
 from sims.runs.result import final_numbers
 from sims.systems import system
 from sub2sub.errors import InputError
+from workloads.settings.parameters import parameters
 
 __all__ = ["Ended", "run_experiment", "simulation_of"]
 
@@ -66,6 +67,7 @@ def run_experiment(
     name: str = "run",
     resume: bool = False,
     overwrite: bool = False,
+    keep: bool = False,
     progress: Progress | None = None,
 ) -> Ended:
     """Run an experiment with one seed into the folder `out`.
@@ -76,9 +78,12 @@ def run_experiment(
         What the manifest calls it.
     resume : bool
         Take up the run in `out` where its last checkpoint is, bit for bit as if it had never stopped; one
-        that is not there yet begins, one that is done is left alone.
+        that is not there yet begins, one that is done is left alone. One that is done after fewer cycles is
+        extended: from the state that `keep` left, or else from its beginning, with the same tables.
     overwrite : bool
         Begin anew where there is a run already.
+    keep : bool
+        Leave the state at the end in the folder, so that extending the run need not repeat it.
     progress : function (cycles done, cycles in all), optional
 
     Raises
@@ -90,18 +95,25 @@ def run_experiment(
     """
     experiment = replace(experiment, seeds=(seed,))
     taken_up = resume and is_run_folder(out)
+    done: Mapping[str, Any] = {}
     if taken_up:
         _refuse_other_settings(out, experiment)
         done = RunFolder.open(out).manifest
         if done["state"] == "done" and done["cycles"] == experiment.cycles:
             return Ended(out, seed, done["seconds"], done["final"])
-    writer = RunWriter.resume(out) if taken_up else RunWriter.create(
+        if done["state"] == "done" and done["cycles"] > experiment.cycles:
+            raise InputError(
+                f"{out}: cycles: expected {done['cycles']} or more, which are done, got {experiment.cycles}"
+            )
+    writer = RunWriter.resume(out, experiment.cycles) if taken_up else RunWriter.create(
         out, kind="run", name=name, seed=seed, cycles=experiment.cycles, replace=overwrite
     )  # fmt: skip
     with writer:
         writer.write_settings(experiment.to_toml())
         simulation = simulation_of(experiment, seed, out)
         checkpoint = out / CHECKPOINT
+        if taken_up and _records_its_end(done, experiment):
+            checkpoint.unlink(missing_ok=True)
         if taken_up and checkpoint.exists():
             simulation.load(checkpoint)
             writer.note(f"taken up at cycle {simulation.cycle}")
@@ -110,15 +122,22 @@ def run_experiment(
             writer.note(f"{int(simulation.overlay.network.alive.sum())} peers, {experiment.cycles} cycles")
         report = None if progress is None else (lambda cycle: progress(cycle, experiment.cycles))
         try:
-            simulation.run(experiment.cycles, report, checkpoint, experiment.checkpoint_every)
+            simulation.run(experiment.cycles, report, checkpoint, experiment.checkpoint_every, keep)
         finally:
             _write_tables(writer, simulation.tables)
-        if "peers" not in writer.tables():
+        if "links" not in writer.tables():  # which observers of snapshots write, with the peers
             writer.write_table("peers", peers_of(simulation))
         draw_figures(writer)
         writer.manifest["final"] = final_numbers(simulation.tables)
-    checkpoint.unlink(missing_ok=True)
+    if not keep:
+        checkpoint.unlink(missing_ok=True)
     return Ended(out, seed, writer.manifest["seconds"], writer.manifest["final"])
+
+
+def _records_its_end(before: Mapping[str, Any], experiment: Experiment) -> bool:
+    """Whether a run that is to be longer has recorded its former end, so that it has to be repeated."""
+    recorded = any(entry.at_end and "folder" in parameters(entry.make) for entry in experiment.observers)
+    return recorded and before["state"] == "done"
 
 
 def _refuse_other_settings(out: Path, experiment: Experiment) -> None:

@@ -163,7 +163,7 @@ class Hpmcast(System):
         "ages": LinkAges,
         "connectivity": Connectivity,
     }
-    usual = ({"kind": "views", "every": 5}, {"kind": "delivery", "at": -1})
+    usual = ({"kind": "views", "every": 5}, {"kind": "delivery", "at": "end"})
     probe = Knob(F=4, c=6)
     knobs = (
         *(Knob(F=f, c=c) for f, c in ((2, 3), (3, 3), (4, 3), (4, 6), (8, 6))),

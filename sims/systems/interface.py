@@ -97,7 +97,7 @@ class System(ABC):
     observers : mapping
         What can be observed, by kind.
     usual : tuple of tables
-        Observers of an experiment that names none; `at = -1` stands for the last cycle.
+        Observers of an experiment that names none; `at = "end"` is the last cycle.
     supplied : tuple of str
         Parameters of observers and faults that a run gives.
     knobs : tuple of Knob

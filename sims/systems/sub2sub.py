@@ -10,12 +10,14 @@ events.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sims.config.entries import Kinds
+from sims.config.layer_entries import LAYER
 from sims.engine.simulation import Simulation
 from sims.observers import Clustering, Connectivity, Degrees, LinkAges, PathLengths, RingCompleteness
 from sims.observers.deliveries import Deliveries
@@ -31,10 +33,33 @@ from sub2sub.overlay.population import Population
 __all__ = ["AcknowledgedSub2Sub", "PublishedSub2Sub", "RingOverlay", "Sub2Sub"]
 
 
+@dataclass(frozen=True)
+class RingLayers(OverlaySettings):
+    """Settings of the layers, and layers of one's own.
+
+    Attributes
+    ----------
+    cyclon, vicinity, ring
+        Settings of each layer.
+    suspect_age : int
+        Age in cycles from which on a ring link is probed, 0 for never; below `ring.max_age` by the number of
+        probes that may be lost before a live neighbour is dropped.
+    patience : int
+        Cycles after which a peer whose random view is incomplete asks for a contact again, 0 for never.
+    near : table
+        A layer in VICINITY's place, `kind = "module:Class"` and its settings.
+    above : list of tables
+        Layers above the rings.
+    """
+
+    near: LAYER | None = None
+    above: tuple[LAYER, ...] = ()
+
+
 class RingOverlay(System):
     """The overlay of Sub-2-Sub; what is sent over it is up to subclasses."""
 
-    layers = OverlaySettings
+    layers = RingLayers
     layer_names = KINDS
     observers: ClassVar[Kinds] = {
         "rings": RingCompleteness,
@@ -49,15 +74,16 @@ class RingOverlay(System):
     }
     usual = (
         {"kind": "rings"},
-        {"kind": "delivery", "at": -1},
-        {"kind": "degrees", "layer": "ring", "at": -1},
+        {"kind": "delivery", "at": "end"},
+        {"kind": "degrees", "layer": "ring", "at": "end"},
     )
     overlay: Overlay
 
     def build(self, layers: OverlaySettings | None, spare: int) -> Overlay:
         """Random, proximity and ring links."""
         people = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
-        return Overlay(people, layers, seed=self.seed)
+        near, above = (layers.near, layers.above) if isinstance(layers, RingLayers) else (None, ())
+        return Overlay(people, layers, seed=self.seed, vicinity=near, above=above)
 
     def links(self) -> dict[str, Integers]:
         """Random, proximity and ring links."""

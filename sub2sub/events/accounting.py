@@ -23,7 +23,7 @@ __all__ = ["Books", "account", "open_books", "outcome_of"]
 Integers = NDArray[np.int64]
 
 # Columns of `Books.events` and `Books.peers`.
-MATCHES, DELIVERED, HOPS, MESSAGES, DUPLICATES, SPAM, FAILED, ACKS, PARASITIC, ENTERED = range(10)
+MATCHES, DELIVERED, HOPS, MESSAGES, DUPLICATES, SPAM, FAILED, ACKS, PARASITIC, ENTERED, CONTROL = range(11)
 TAKEN, RECEIVED, FORWARDED, SPAMMED = range(4)
 MOST_HOPS = 4096  # rounds told apart
 NEVER = np.int32(2**31 - 1)
@@ -34,7 +34,7 @@ class Books(NamedTuple):
 
     Attributes
     ----------
-    events : (m, 10) int64
+    events : (m, 11) int64
     peers : (n, 4) int64
     wants : (n,) int64
         The last event that a subscriber wants.
@@ -54,7 +54,7 @@ class Books(NamedTuple):
 def open_books(events: int, peers: int) -> Books:
     """Books with nothing in them."""
     return Books(
-        np.zeros((events, 10), np.int64), np.zeros((peers, 4), np.int64), np.full(peers, -1),
+        np.zeros((events, 11), np.int64), np.zeros((peers, 4), np.int64), np.full(peers, -1),
         np.full(peers, NEVER), np.zeros(MOST_HOPS, np.int64),
     )  # fmt: skip
 
@@ -147,5 +147,5 @@ def outcome_of(
         spam=e[SPAM], failed=e[FAILED], acks=e[ACKS], parasitic=e[PARASITIC], entry=entry,
         entered=e[ENTERED], hop_offsets=np.append(0, np.cumsum(e[HOPS] + 1)), at_hop=at_hop,
         taken=p[TAKEN], received=p[RECEIVED], forwarded=p[FORWARDED], spammed=p[SPAMMED],
-        receptions=receptions,
+        receptions=receptions, control=e[CONTROL],
     )  # fmt: skip

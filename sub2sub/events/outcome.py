@@ -9,9 +9,10 @@ Of the messages of an event, each from one host to another,
     messages = deliveries + duplicates + spam + failed
 
 where a *duplicate* is any further copy at one who wants it (any at all at its publisher), *spam* a copy at a
-host that does not want it, and *failed* one that was lost or sent to somebody who is down. Acknowledgements,
-where a system needs them, are messages besides. *Messages per delivery* are all messages, acknowledgements
-included, over all deliveries: in `run`, `compare` and `reproduce` alike.
+host that does not want it, and *failed* one that was lost or sent to somebody who is down. Acknowledgements
+and messages that carry no event (*control*: announcements, requests), where a system needs them, are messages
+besides. *Messages per delivery* are all messages, these included, over all deliveries: in `run`, `compare`
+and `reproduce` alike.
 
 Peers of one host hand events to one another without a message (`local`). Where hosts have several peers,
 `messages + local` are first receptions of peers, duplicates, spam and failures.
@@ -109,6 +110,8 @@ class Outcome:
         Ring links (holder, neighbour) along which a message failed, each once: what a holder may drop.
     receptions : Receptions, optional
         Who got what when, if it was recorded.
+    control : (m,) int64, or empty for none
+        Messages that carry no event: announcements of events, and requests for them.
     """
 
     matches: Counts
@@ -135,6 +138,7 @@ class Outcome:
     sent: Counts = field(default_factory=_none)
     failures: Counts = field(default_factory=lambda: np.empty((0, 2), np.int64))
     receptions: Receptions | None = None
+    control: Counts = field(default_factory=_none)
 
     @property
     def wanted(self) -> NDArray[np.bool_]:
@@ -182,12 +186,13 @@ class Outcome:
 
     @property
     def billed(self) -> Counts:
-        """Messages of each event, acknowledgements included."""
-        return self.messages + self.acks
+        """Messages of each event, with acknowledgements and those that carry no event."""
+        billed: Counts = self.messages + self.acks
+        return billed + self.control if self.control.size else billed
 
     @property
     def messages_per_delivery(self) -> float:
-        """All messages, acknowledgements included, over all deliveries."""
+        """All messages, those without an event included, over all deliveries."""
         return float(self.billed.sum() / max(int(self.deliveries.sum()), 1))
 
     @property

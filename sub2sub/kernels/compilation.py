@@ -25,7 +25,7 @@ import numba
 
 from sub2sub.kernels.cache import kept
 
-__all__ = ["apart", "hot", "kernel", "rule"]
+__all__ = ["apart", "hot", "in_memory", "is_compiled", "kernel", "rule"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -52,6 +52,31 @@ def kernel(function: F) -> F:
     42
     """
     return _compiled(function)
+
+
+def in_memory(function: F) -> F:
+    """A `kernel` that is not kept on disk: for one made around a user's function, which may change.
+
+    Examples
+    --------
+    >>> @in_memory
+    ... def triple(x):
+    ...     return 3 * x
+    >>> triple(14)
+    42
+    """
+    return numba.njit(nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
+def is_compiled(function: object) -> bool:
+    """Whether numba compiles a function, so that kernels can call it.
+
+    Examples
+    --------
+    >>> is_compiled(len), is_compiled(kernel(lambda x: x))
+    (False, True)
+    """
+    return hasattr(function, "py_func")
 
 
 def hot(function: F) -> F:

@@ -4,6 +4,8 @@ A `Dice` is a key of `sub2sub.kernels.randomness` and gives what a kernel gets u
 Draws are taken by number, where a protocol assigns each decision its number, or one after the other, where
 the number of decisions is not known beforehand; both can be used on one object.
 
+`Random` is the same for protocols of one's own, one object for a peer, a cycle and a purpose.
+
 The arithmetic is written in Python's integers because calling a compiled function costs more than the few
 operations of a draw.
 
@@ -14,9 +16,16 @@ operations of a draw.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeVar
+
 import numpy as np
 
-__all__ = ["Dice"]
+from sub2sub.kernels.randomness import stream_number
+
+__all__ = ["Dice", "Random"]
+
+T = TypeVar("T")
 
 _WORD = 0xFFFFFFFFFFFFFFFF
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -114,3 +123,56 @@ class Dice:
     def next_chance(self, probability: float) -> bool:
         """Whether the next draw hits an event of that probability."""
         return self.next_unit() < probability
+
+
+class Random:
+    """The random numbers of one peer in one cycle for one purpose: the same whenever they are asked for.
+
+    There is no state to share or to save. A run that is resumed, or split among threads, draws the same.
+
+    Parameters
+    ----------
+    seed : int
+    purpose : str
+        Such as a protocol's name; other purposes draw independently.
+    cycle, peer : int
+
+    Examples
+    --------
+    >>> random = Random(seed=1, purpose="push-sum", cycle=3, peer=7)
+    >>> random.below(10) < 10, 0.0 <= random.unit() < 1.0, random.chance(1.0)
+    (True, True, True)
+    >>> random.choice("abc") in "abc", sorted(random.sample(range(20), 20)) == list(range(20))
+    (True, True)
+    >>> Random(1, "push-sum", 3, 7).unit() == Random(1, "push-sum", 3, 7).unit()
+    True
+    """
+
+    __slots__ = ("_dice",)
+
+    def __init__(self, seed: int, purpose: str, cycle: int = 0, peer: int = 0) -> None:
+        self._dice = Dice.of(seed, stream_number(purpose), cycle).of_peer(peer)
+
+    def unit(self) -> float:
+        """A number from 0 to 1, without 1."""
+        return self._dice.next_unit()
+
+    def below(self, n: int) -> int:
+        """A whole number from 0 to n - 1."""
+        return self._dice.next_below(n)
+
+    def chance(self, probability: float) -> bool:
+        """Whether an event of that probability happens."""
+        return self._dice.next_chance(probability)
+
+    def choice(self, items: Sequence[T]) -> T:
+        """One of the items."""
+        return items[self._dice.next_below(len(items))]
+
+    def sample(self, items: Sequence[T], count: int) -> list[T]:
+        """`count` different ones of the items, or all where there are fewer, in random order."""
+        left = list(items)
+        for k in range(min(count, len(left))):
+            other = k + self._dice.next_below(len(left) - k)
+            left[k], left[other] = left[other], left[k]
+        return left[:count]

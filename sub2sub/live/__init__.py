@@ -2,7 +2,8 @@
 
 from sub2sub.live.core.live_peer import Core
 from sub2sub.live.core.settings import CoreSettings
-from sub2sub.live.net.node import Node, Published
+from sub2sub.live.net.entry import Published
+from sub2sub.live.net.node import Node
 from sub2sub.live.net.subscriptions import Received, Subscription
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.wire.limits import Limits

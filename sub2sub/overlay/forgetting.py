@@ -20,6 +20,7 @@ from sub2sub.ring.pool import place_of
 from sub2sub.ring.scratch import new_scratch
 from sub2sub.ring.settings import StepSettings
 from sub2sub.ring.view import remove
+from sub2sub.vicinity.layer import Vicinity
 from sub2sub.vicinity.rules import FAR, NONE
 
 if TYPE_CHECKING:
@@ -100,6 +101,8 @@ def forget(overlay: Overlay, peers: NDArray[np.int64], cycle: int) -> None:
     >>> overlay.referenced()
     array([ True, False,  True])
     """
+    if not isinstance(overlay.vicinity, Vicinity):
+        raise InputError(f"forget: expected an overlay with VICINITY, it has {overlay.vicinity.name}")
     gone = np.zeros(len(overlay.population), np.uint8)
     gone[peers] = 1
     cyclon, near = overlay.cyclon, overlay.vicinity

@@ -7,17 +7,18 @@ of a cycle is all they have to go by. A link stands for the box of the peer it l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.geometry.boxes import points
 from sub2sub.kernels.compilation import rule
-from sub2sub.overlay.views import peer_of
+from sub2sub.overlay.views import empty_views, peer_of
 
 if TYPE_CHECKING:
-    from sub2sub.overlay.overlay import Overlay
+    from sub2sub.overlay.stack import Stack
 
 __all__ = ["Links", "target"]
 
@@ -54,8 +55,10 @@ class Links(NamedTuple):
     ring_peer: NDArray[np.int32]
 
     @classmethod
-    def of(cls, overlay: Overlay) -> Links:
+    def of(cls, overlay: Stack) -> Links:
         """The views of an overlay as they are; nothing is copied.
+
+        Of a stack of any layers, those called cyclon, vicinity and ring; one that is missing has no links.
 
         Examples
         --------
@@ -66,12 +69,13 @@ class Links(NamedTuple):
         >>> Links.of(overlay).random_size
         array([1, 1, 1], dtype=int8)
         """
-        near, random, pool = overlay.vicinity, overlay.cyclon, overlay.ring.pool
-        people = overlay.population
-        return cls(
-            people.d, people.boxes, people.host, near.view, near.size, random.view, random.size, pool.start,
-            pool.size, np.ascontiguousarray(pool.peer),
-        )  # fmt: skip
+        kinds: Mapping[str, Any] = getattr(overlay, "kinds", {layer.name: layer for layer in overlay.layers})
+        people, n = overlay.population, len(overlay.population)
+        near, random = (_rows(kinds.get(name), n) for name in ("vicinity", "cyclon"))
+        nobody = np.zeros(n, np.int64), np.zeros(n, np.int32), np.empty(0, np.int32)
+        pool = kinds["ring"].pool if "ring" in kinds else None
+        ring = nobody if pool is None else (pool.start, pool.size, np.ascontiguousarray(pool.peer))
+        return cls(people.d, people.boxes, people.host, *near, *random, *ring)
 
     def packed(self, events: ArrayLike) -> NDArray[np.float64]:
         """Validated events (m, d) as boxes that hold that point alone, packed like the others."""
@@ -80,6 +84,13 @@ class Links(NamedTuple):
         packed[:, 0, : self.d] = at
         packed[:, 1] = np.nextafter(packed[:, 0], np.inf)
         return packed
+
+
+def _rows(layer: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    """The links of a layer in rows, and how many each has."""
+    if layer is None:
+        return empty_views(n, 1), np.zeros(n, np.int8)
+    return layer.view, layer.size
 
 
 @rule

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.cyclon.rendezvous import Rendezvous
 from sub2sub.cyclon.settings import CyclonSettings
+from sub2sub.errors import InputError
+from sub2sub.events.dissemination import DisseminationSettings, disseminate
+from sub2sub.events.published import Published
+from sub2sub.geometry.columns import values_by_attribute
+from sub2sub.geometry.space import AttributeSpace
+from sub2sub.overlay.feed import Feed, feed_of
+from sub2sub.overlay.layer import Layer
+from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
-from sub2sub.overlay.stack import Stack
+from sub2sub.overlay.stack import LayerOrMaker, Stack, whole_number
 from sub2sub.ring.layer import Ring, RingSettings
 from sub2sub.ring.probing import Probing
 from sub2sub.vicinity.layer import Vicinity
+from sub2sub.vicinity.nearest import Distance, Nearest
 from sub2sub.vicinity.settings import VicinitySettings
 
 __all__ = ["Overlay", "OverlaySettings"]
@@ -49,17 +63,40 @@ class OverlaySettings:
 class Overlay(Stack):
     """Random, proximity and ring links of a population.
 
+    `Overlay.of` makes one of ranges, or of rows with named attributes.
+
+    Parameters
+    ----------
+    population : Population
+    settings : OverlaySettings, optional
+    seed : int
+    network : Network, optional
+    vicinity : Layer, or what makes one of this overlay, optional
+        Takes VICINITY's place: its links feed the ring layer, serve as shortcuts and are what publishers ask
+        for. Its `cyclon` is there when it is made.
+    proximity : function (a, b) -> float, optional
+        How far the peer with box `b` is from the one with box `a`, for VICINITY; each is an array (2, d) of
+        lows and highs. One compiled by `numba.njit` costs a few seconds at first, a plain one about a
+        microsecond each of some hundred calls a peer and cycle.
+    above : sequence of Layer, or of what makes one of this overlay
+        Stepped after all others.
+
+    Attributes
+    ----------
+    cyclon, vicinity, ring : Layer
+        The three kinds of links.
+    above : tuple of Layer
+    space : AttributeSpace or None
+        What the attributes are called, where they have names.
+
     Examples
     --------
-    >>> import numpy as np
     >>> rng = np.random.default_rng(1)
     >>> low = rng.random((200, 2)) * 0.7
-    >>> overlay = Overlay(Population.of(low, low + 0.3), seed=1)
-    >>> overlay.bootstrap()
-    >>> for cycle in range(1, 16):
-    ...     cost = overlay.step(cycle)
-    >>> bool(overlay.ring.pool.size.mean() > 5)
-    True
+    >>> overlay = Overlay.of(low, low + 0.3, seed=1).run(30)
+    >>> published = overlay.publish(rng.random((50, 2)))
+    >>> published.hit_ratio, int(published.events["spam"].sum())
+    (1.0, 0)
     """
 
     def __init__(
@@ -68,17 +105,157 @@ class Overlay(Stack):
         settings: OverlaySettings | None = None,
         seed: int = 0,
         network: Network | None = None,
+        *,
+        vicinity: LayerOrMaker | None = None,
+        proximity: Distance | None = None,
+        above: Sequence[LayerOrMaker] = (),
     ) -> None:
+        if settings is not None and not isinstance(settings, OverlaySettings):
+            raise InputError(
+                f"settings: expected OverlaySettings, got {type(settings).__name__}; "
+                "Overlay.of(lows, highs) makes an overlay of ranges"
+            )
+        if vicinity is not None and proximity is not None:
+            raise InputError("proximity: expected none beside a layer in VICINITY's place")
         super().__init__(population, (), seed, network)
         self.settings = settings or OverlaySettings()
-        boxes, d = population.boxes, population.d
-        self.cyclon = Cyclon(len(population), self.settings.cyclon, seed)
+        self.space: AttributeSpace | None = None
+        people = self.population
+        if not people.d:
+            raise InputError("population: expected one with subscriptions, of 1 or more attributes")
+        self.cyclon = Cyclon(len(people), self.settings.cyclon, seed)
         self.rendezvous = Rendezvous(self.cyclon, self.settings.patience, seed)
-        self.vicinity = Vicinity(boxes, d, self.cyclon, self.settings.vicinity, seed)
-        self.ring = Ring(boxes, d, self.cyclon, self.vicinity, self.settings.ring, seed)
+        near = self._near(proximity) if vicinity is None else self.make(vicinity)
+        self.vicinity: Feed = feed_of(near, len(people))
+        self.ring = Ring(people.boxes, people.d, self.cyclon, self.vicinity, self.settings.ring, seed)
         self.probing = Probing(self.ring, self.settings.suspect_age, seed)
+        self.above: tuple[Layer, ...] = ()
+        for given in above:
+            self.above += (self.make(given),)
+
+    @classmethod
+    def of(
+        cls,
+        lows: Any,
+        highs: ArrayLike | None = None,
+        *,
+        space: AttributeSpace | None = None,
+        seed: int = 0,
+        settings: OverlaySettings | None = None,
+        ids: ArrayLike | None = None,
+        hosts: ArrayLike | None = None,
+        spare: int = 0,
+        vicinity: LayerOrMaker | None = None,
+        proximity: Distance | None = None,
+        above: Sequence[LayerOrMaker] = (),
+    ) -> Self:
+        """An overlay of subscriptions, everybody with one random link: ready to run.
+
+        Parameters
+        ----------
+        lows, highs : (n, d) array_like
+            Closed ranges. With a `space`, `lows` are the subscriptions in place of both, as
+            `AttributeSpace.subscriptions` takes them: rows, a DataFrame or an Arrow table.
+        space : AttributeSpace, optional
+            The names and types of the attributes.
+        ids, hosts, spare
+            As of `Population.of`.
+        seed, settings, vicinity, proximity, above
+            As of `Overlay`.
+
+        Examples
+        --------
+        >>> space = AttributeSpace({"price": float, "side": ["buy", "sell"]})
+        >>> wanted = [{"price": (0, 10)}, {"price": (5, 20), "side": "buy"}, {"side": "buy"}]
+        >>> overlay = Overlay.of(wanted, space=space, seed=1).run(10)
+        >>> sorted(overlay.publish([{"price": 7.5, "side": "buy"}]).received["subscription"].tolist())
+        [0, 1, 2]
+        """
+        if space is not None:
+            if highs is not None:
+                raise InputError("highs: expected none with a space, whose subscriptions have both ends")
+            if not isinstance(space, AttributeSpace):
+                raise InputError(f"space: expected an AttributeSpace, got {type(space).__name__}")
+            lows, highs = space.subscriptions(lows)
+        elif highs is None:
+            raise InputError(
+                "highs: expected the upper ends of the ranges, or space=AttributeSpace(...) with columns"
+            )
+        people = Population.of(lows, highs, ids, hosts, spare, whole_number("seed", seed))
+        overlay = cls(people, settings, seed, vicinity=vicinity, proximity=proximity, above=above)
+        overlay.space = space
+        overlay.bootstrap()
+        return overlay
 
     @property
-    def layers(self) -> tuple[Rendezvous, Cyclon, Vicinity, Probing, Ring]:
+    def layers(self) -> tuple[Layer, ...]:
         """The layers in the order they are stepped."""
-        return self.rendezvous, self.cyclon, self.vicinity, self.probing, self.ring
+        return self.rendezvous, self.cyclon, self.vicinity, self.probing, self.ring, *self.above
+
+    @property
+    def kinds(self) -> dict[str, Layer]:
+        """The kinds of links, by what they are for, whatever their layers are called; those above by name."""
+        return {
+            "cyclon": self.cyclon,
+            "vicinity": self.vicinity,
+            "ring": self.ring,
+            **{layer.name: layer for layer in self.above},
+        }
+
+    def publish(
+        self,
+        events: Any,
+        *,
+        at: ArrayLike | None = None,
+        settings: DisseminationSettings | None = None,
+        threads: int = 1,
+    ) -> Published:
+        """Publish events over the links as they are; what became of them, and who received what.
+
+        Draws depend on the seed, the cycle and the events' numbers: the same again gives the same.
+
+        Parameters
+        ----------
+        events : (m, d) array_like
+            Or, where attributes have names, rows or columns as `AttributeSpace.events` takes them.
+        at : (m,) array_like of int, optional
+            The subscription each event enters at; by default a random one of those it is meant for.
+        settings : DisseminationSettings, optional
+        threads : int
+
+        Examples
+        --------
+        >>> overlay = Overlay.of([[0.0], [0.5], [0.2]], [[0.6], [1.0], [0.3]], seed=1).run(5)
+        >>> overlay.publish([[0.55], [0.9]]).events["delivered"].tolist()
+        [2, 1]
+        """
+        given: dict[str, NDArray[Any]] = {}
+        if self.space is not None:
+            given = values_by_attribute(events, self.space.names, "events")
+            events = self.space.events(events)
+        outcome = disseminate(
+            Links.of(self), self.network, events, entry=None if at is None else self._peers(at),
+            settings=settings, seed=self.seed, cycle=self.cycle, threads=threads, record=True,
+        )  # fmt: skip
+        return Published.of(self.population, self.network, events, outcome, given)
+
+    def _near(self, proximity: Distance | None) -> Layer:
+        people, near = self.population, self.settings.vicinity
+        if proximity is None:
+            return Vicinity(people.boxes, people.d, self.cyclon, near, self.seed)
+        return Nearest(people.boxes[:, :, : people.d], proximity, self.cyclon, near, self.seed)
+
+    def _peers(self, rows: ArrayLike) -> NDArray[np.int64]:
+        """The peers of subscriptions, given by their rows."""
+        found, row = np.asarray(rows), self.population.row
+        if found.ndim != 1 or (found.dtype.kind not in "iu" and found.size):
+            raise InputError(
+                f"at: expected a subscription for each event, got {found.dtype} of shape {found.shape}"
+            )
+        order = np.argsort(row, kind="stable")
+        place = np.minimum(np.searchsorted(row[order], found), row.size - 1)
+        peers = order[place]
+        bad = np.flatnonzero((row[peers] != found) | (found < 0))
+        if bad.size:
+            raise InputError(f"at row {bad[0]}: expected a subscription, got {found[bad[0]]}")
+        return peers.astype(np.int64)

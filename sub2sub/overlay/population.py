@@ -92,6 +92,23 @@ class Population:
         host = np.where(row >= 0, where[taken], -1)
         return cls(numbers[order], packed_boxes(low[taken], high[taken]), d, row, host.astype(np.int64))
 
+    @classmethod
+    def of_size(cls, n: int, spare: int = 0, seed: int = 0) -> Population:
+        """Peers that subscribe to nothing, each on a host of its own: for protocols without subscriptions.
+
+        Examples
+        --------
+        >>> people = Population.of_size(3)
+        >>> len(people), people.d
+        (3, 0)
+        """
+        if n < 1 or spare < 0:
+            raise InputError(f"population: expected 1 or more peers and 0 or more spare, got {n} and {spare}")
+        numbers = _random_ids(n + spare, seed)
+        order = np.argsort(numbers)
+        row = np.where(order < n, order, DORMANT)
+        return cls(numbers[order], np.empty((n + spare, 2, 0)), 0, row, np.where(row >= 0, row, -1))
+
     def __len__(self) -> int:
         """Peers, dormant ones included."""
         return self.ids.size
@@ -113,8 +130,9 @@ class Population:
 
     def settle(self, peers: NDArray[np.int64], lows: ArrayLike, highs: ArrayLike, hosts: ArrayLike) -> None:
         """Give dormant peers subscriptions and hosts."""
-        low, high = normalise(lows, highs)
-        self.boxes[peers, 0, : self.d], self.boxes[peers, 1, : self.d] = low, high
+        if self.d:
+            low, high = normalise(lows, highs)
+            self.boxes[peers, 0, : self.d], self.boxes[peers, 1, : self.d] = low, high
         self.host[peers] = hosts
         self.row[peers] = int(self.row.max()) + 1 + np.arange(peers.size)
 

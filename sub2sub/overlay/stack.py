@@ -1,11 +1,12 @@
 """A population and the layers it runs: what every overlay is, and for protocols of one's own all it needs.
 
-See `examples/custom_layer.py`.
+See `docs/write-a-protocol.md`, and `examples/push_sum.py` for a protocol in twenty lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,13 @@ from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 
-__all__ = ["Stack"]
+__all__ = ["LayerOrMaker", "Stack", "whole_number"]
 
 STREAM = stream_number("bootstrap")
+_ASKED = ("name", "step", "join", "links", "arrays", "load")
+
+LayerOrMaker = Layer | Callable[[Any], Layer]
+"""A layer, or what makes one of the overlay it is to run on: a class or a function."""
 
 
 class Stack:
@@ -27,35 +32,89 @@ class Stack:
 
     Parameters
     ----------
-    population : Population
-    layers : sequence of Layer
-        Stepped in this order, and started in it: a layer may rely on those before it.
+    population : Population or int
+        A number makes peers that subscribe to nothing.
+    layers : sequence of Layer, or of what makes one of this stack
+        Stepped in this order, and started in it: a layer may rely on those before it. A class or a function
+        is called with the stack, which has its population, seed and the layers before by then.
     seed : int
     network : Network, optional
+
+    Attributes
+    ----------
+    cycle : int
+        Cycles done.
 
     Examples
     --------
     >>> from sub2sub.cyclon.layer import Cyclon
-    >>> people = Population.of(np.zeros((50, 1)), np.ones((50, 1)))
-    >>> stack = Stack(people, [Cyclon(50, seed=1)], seed=1)
-    >>> stack.bootstrap()
-    >>> for cycle in range(1, 11):
-    ...     cost = stack.step(cycle)
-    >>> int(stack.referenced().sum())
-    50
+    >>> stack = Stack(50, [Cyclon(50, seed=1)], seed=1).run(10)
+    >>> int(stack.referenced().sum()), stack["cyclon"].name
+    (50, 'cyclon')
     """
 
     def __init__(
-        self, population: Population, layers: Sequence[Layer], seed: int = 0, network: Network | None = None
+        self,
+        population: Population | int,
+        layers: Sequence[LayerOrMaker] = (),
+        seed: int = 0,
+        network: Network | None = None,
     ) -> None:
-        self.population, self.seed, self._layers = population, seed, tuple(layers)
-        self.network = network or Network.whole(len(population))
-        self.network.alive[:] &= population.present.astype(np.uint8)
+        self.population = _population(population, seed)
+        self.seed, self.cycle = whole_number("seed", seed), 0
+        self.network = network or Network.whole(len(self.population))
+        self.network.alive[:] &= self.population.present.astype(np.uint8)
+        self._layers: tuple[Layer, ...] = ()
+        self._started = False
+        for given in layers:
+            self._layers += (self.make(given),)
 
     @property
     def layers(self) -> tuple[Layer, ...]:
         """The layers in the order they are stepped."""
         return self._layers
+
+    def __getitem__(self, name: str) -> Layer:
+        """The layer of that name."""
+        for layer in self.layers:
+            if layer.name == name:
+                return layer
+        raise InputError(f"layer {name!r}: expected one of {', '.join(each.name for each in self.layers)}")
+
+    def make(self, given: LayerOrMaker) -> Layer:
+        """The layer that was given, or that what was given makes of this stack."""
+        layer = given if isinstance(given, Layer) and not isinstance(given, type) else None
+        if layer is None:
+            try:
+                layer = cast(Callable[[Any], Layer], given)(self)
+            except TypeError as error:
+                raise InputError(
+                    f"layers: expected a layer, or what makes one of the stack; {error}"
+                ) from error
+        lacking = [name for name in _ASKED if not hasattr(layer, name)]
+        if lacking:
+            raise InputError(
+                f"layers: expected a layer with {', '.join(_ASKED)}; {layer!r} lacks {', '.join(lacking)}"
+            )
+        return layer
+
+    def neighbours(self, name: str, peer: int) -> NDArray[np.int64]:
+        """Whom a peer links to in the layer of that name: PeerSim's `Linkable`.
+
+        Examples
+        --------
+        >>> from sub2sub.cyclon.layer import Cyclon
+        >>> stack = Stack(9, [Cyclon(9, seed=1)], seed=1).run(20)
+        >>> 4 in stack.neighbours("cyclon", 4), stack.neighbours("cyclon", 4).size > 5
+        (False, True)
+        """
+        layer: Any = self[name]
+        if hasattr(layer, "view") and hasattr(layer, "size"):
+            held: NDArray[np.int64] = layer.view[peer, : layer.size[peer]] & 0xFFFFFFFF
+            return held
+        holders, peers, _ = self[name].links()
+        held = peers[holders == peer]
+        return held
 
     def bootstrap(self, cycle: int = 0) -> None:
         """Start everybody alive at once with one random link each, so that the links form a connected graph.
@@ -63,6 +122,9 @@ class Stack:
         Sub-2-Sub's way of starting from nothing (Sub-2-Sub, Section 5): each peer, in random order, links to
         one before it.
         """
+        names = [layer.name for layer in self.layers]
+        if len(set(names)) < len(names):
+            raise InputError(f"layers: expected names of their own, got {', '.join(names)}")
         peers = np.flatnonzero(self.network.alive).astype(np.int64)
         if peers.size < 2:
             raise InputError(f"population: expected at least 2 live peers, got {peers.size}")
@@ -72,13 +134,27 @@ class Stack:
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Let peers (re)start from a contact each."""
+        self._started = True
         self.network.alive[peers] = 1
         for layer in self.layers:
             layer.join(peers, contacts, cycle)
 
     def step(self, cycle: int) -> dict[str, Mapping[str, int]]:
         """One cycle of all layers; what each cost."""
+        self.cycle = cycle
         return {layer.name: layer.step(cycle, self.network) for layer in self.layers}
+
+    def run(self, cycles: int) -> Self:
+        """Run so many more cycles; everybody joins first where nobody has yet. The stack itself, to go on.
+
+        `sims.engine.Simulation` does the same with faults, observers and checkpoints.
+        """
+        cycles = whole_number("cycles", cycles)
+        if not self._started:
+            self.bootstrap(self.cycle)
+        for _ in range(cycles):
+            self.step(self.cycle + 1)
+        return self
 
     def referenced(self) -> NDArray[np.bool_]:
         """Which peers somebody alive holds a link to."""
@@ -87,6 +163,30 @@ class Stack:
             holders, peers, _ = layer.links()
             mask[peers[self.network.alive[holders] == 1]] = True
         return mask
+
+
+def whole_number(field: str, value: object) -> int:
+    """A number from 0 on, or the reason why it is none.
+
+    Examples
+    --------
+    >>> whole_number("cycles", np.int64(3))
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+        raise InputError(f"{field}: expected a whole number from 0 on, got {value!r}")
+    return int(value)
+
+
+def _population(given: object, seed: int) -> Population:
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        return Population.of_size(int(given), seed=seed)
+    if not isinstance(given, Population):
+        raise InputError(
+            f"population: expected a Population or a number of peers, got {type(given).__name__}; "
+            "Overlay.of(lows, highs) makes an overlay of ranges"
+        )
+    return given
 
 
 @kernel

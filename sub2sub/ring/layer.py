@@ -36,6 +36,7 @@ from sub2sub.cyclon.layer import Cyclon
 from sub2sub.geometry.labels import Labels
 from sub2sub.kernels.compilation import hot, rule
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number
+from sub2sub.overlay.feed import Feed
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network, arrives, attempts, reaches
 from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
@@ -65,7 +66,6 @@ from sub2sub.ring.settings import Partner, RingSettings, StepSettings
 from sub2sub.ring.shadow import UNKNOWN, frame_of
 from sub2sub.ring.tombstones import TOMBSTONES, bury
 from sub2sub.ring.view import remove
-from sub2sub.vicinity.layer import Vicinity
 
 __all__ = ["Partner", "Ring", "RingSettings"]
 
@@ -251,7 +251,7 @@ class Ring:
         boxes: NDArray[np.float64],
         d: int,
         cyclon: Cyclon,
-        vicinity: Vicinity,
+        vicinity: Feed,
         settings: RingSettings | None = None,
         seed: int = 0,
     ) -> None:

@@ -15,16 +15,26 @@ import click
 
 from sub2sub.errors import InputError
 from workloads.files.places import place
+from workloads.settings.plugins import allow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from workloads.spark.tasks import StageProgress
 
-__all__ = ["Place", "Where", "progress_bars", "quiet_option", "where_options"]
+__all__ = ["Place", "Where", "allow_option", "progress_bars", "quiet_option", "where_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
+def _consent(context: click.Context, parameter: click.Parameter, modules: tuple[str, ...]) -> None:
+    allow(modules)
+
+
+allow_option = click.option(
+    "--allow", multiple=True, metavar="MODULE", expose_value=False, callback=_consent, is_eager=True,
+    help="Let files name code of this module; what is not allowed is not imported.",
+)  # fmt: skip
 quiet_option = click.option("--quiet", is_flag=True, help="No progress on standard error.")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from workloads.cli.common import Place, Where, progress_bars, quiet_option, where_options
+from workloads.cli.common import Place, Where, allow_option, progress_bars, quiet_option, where_options
 
 __all__ = ["sweep"]
 
@@ -16,6 +16,7 @@ __all__ = ["sweep"]
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--out", type=Place(), required=True, metavar="DIR")
+@allow_option
 @where_options(on_spark=True)
 @quiet_option
 def sweep(file: Path, out: Path, where: Where, quiet: bool) -> None:

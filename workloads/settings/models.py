@@ -36,6 +36,7 @@ from workloads.settings.parameters import (
     parameters,
     plain,
 )
+from workloads.settings.plugins import is_plugin
 from workloads.settings.problems import (
     SettingsError,
     about,
@@ -350,7 +351,13 @@ def list_of(kind: Any) -> Any:
     return tuple[kind, ...]
 
 
-def one_of(kinds: Mapping[str, Any], *, word: bool = False, options: tuple[Any, ...] | None = None) -> Any:
+def one_of(
+    kinds: Mapping[str, Any],
+    *,
+    word: bool = False,
+    options: tuple[Any, ...] | None = None,
+    other: Callable[[str], Any] | None = None,
+) -> Any:
     """The type of a table whose key `kind` says which it is.
 
     Parameters
@@ -361,6 +368,8 @@ def one_of(kinds: Mapping[str, Any], *, word: bool = False, options: tuple[Any, 
         Whether the kind alone, as a string, stands for a table with nothing else.
     options : tuple of types, optional
         What a JSON Schema shows; all kinds if not given.
+    other : function, optional
+        The type of a table whose kind is code of one's own, `module:name`.
     """
 
     def validate(data: Any, handler: Handler, info: ValidationInfo) -> Any:
@@ -369,6 +378,12 @@ def one_of(kinds: Mapping[str, Any], *, word: bool = False, options: tuple[Any, 
         if not isinstance(data, Mapping):
             raise _refusal([expected("a table with a kind", data)])
         kind = data.get("kind")
+        if other is not None and isinstance(kind, str) and is_plugin(kind):
+            try:
+                own = other(kind)
+            except InputError as error:
+                raise _refusal([about(str(error), ("kind",))]) from None
+            return _adapter(own).validate_python(data, context=info.context)
         if not isinstance(kind, str) or kind not in kinds:
             raise _refusal([_not_among(kind, tuple(kinds), ("kind",))])
         return _adapter(kinds[kind]).validate_python(data, context=info.context)

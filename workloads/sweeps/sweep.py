@@ -22,7 +22,6 @@ its error, and is tried again next time.
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import sys
 import time
@@ -37,6 +36,7 @@ from workloads.files.atomic import atomic_write
 from workloads.files.digests import digest, file_digest
 from workloads.files.manifest import State, begin_manifest, write_manifest
 from workloads.files.places import contents
+from workloads.settings.plugins import plugin
 from workloads.spark import packages
 from workloads.spark.tasks import StageProgress, run_numbers
 
@@ -179,11 +179,7 @@ def results(out: Path, keys: Collection[str]) -> pa.Table:
 
 
 def _function(name: str) -> Run:
-    module, _, attribute = name.partition(":")
-    try:
-        found: Run = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError):
-        raise InputError(f"run: expected module:function that can be imported, got {name!r}") from None
+    found: Run = plugin(name, "run", trusted=True)
     return found
 
 

@@ -13,6 +13,7 @@ from workloads.files.digests import file_digest
 from workloads.files.manifest import MANIFEST
 from workloads.settings.documents import Document, changed_setting
 from workloads.settings.models import FileOrName, either, table, value_type
+from workloads.settings.plugins import plugin
 from workloads.settings.toml import Key, is_given, split_key
 from workloads.sweeps.sweep import Sweep
 
@@ -51,6 +52,7 @@ class SweepFile:
             raise InputError("expected either experiment = 'FILE.toml' or run = 'module:function'")
         seeds = list(range(self.seeds)) if isinstance(self.seeds, int) else list(self.seeds)
         if self.run is not None:
+            plugin(self.run, "run")  # with consent only: from here on it is trusted
             return Sweep(self.run, self.grid, seeds, self.settings)
         settings, grid = dict(_leaves(self.settings)), dict(_leaves(self.grid))
         values, own = [*settings.values(), *grid.values()], []

@@ -15,8 +15,8 @@ import numpy as np
 
 from hierarchy.hpmcast.membership.tables import condense
 from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import draw, peer_key, unit
-from sub2sub.overlay.network import reaches
+from sub2sub.kernels.randomness import peer_key
+from sub2sub.overlay.network import answers
 
 __all__ = ["give_up", "heartbeat", "renew"]
 
@@ -40,26 +40,25 @@ def heartbeat(table, slot, own, cycle, alive, dirty):
 
 
 @kernel
-def give_up(table, slot, cycle, timeout, ping, first, key, alive, group, loss, dirty, costs):
+def give_up(table, slot, cycle, timeout, tries, first, key, faults, dirty, costs):
     """Turn lines that nobody has renewed for more than `timeout` cycles into tombstones.
 
-    With `ping`, the delegate of a line is asked first; draws first + 2 s and the next for slot s.
+    The delegate of a line is asked first, and again while nothing is heard, `tries` times; with 0 it is not.
+    Draws 2 (first + s) and the next for slot s.
     """
     for x in range(slot.shape[0]):
-        if alive[x] == 0:
+        if faults.alive[x] == 0:
             continue
         draws = peer_key(key, x)
         for s in range(table.members.shape[1]):
             if table.members[x, s] == 0 or s == slot[x] or cycle - table.stamp[x, s] <= timeout:
                 continue
-            if ping:
-                costs.messages[0] += 1
-                there = loss == 0 or unit(draw(draws, first + 2 * s)) >= loss
-                if there and reaches(alive, group, x, table.delegates[x, s, 0]):
-                    costs.messages[0] += 1
-                    if loss == 0 or unit(draw(draws, first + 2 * s + 1)) >= loss:
-                        table.stamp[x, s] = cycle
-                        continue
+            if tries > 0:
+                there, messages = answers(faults, x, table.delegates[x, s, 0], draws, first + s, tries)
+                costs.messages[0] += messages
+                if there:
+                    table.stamp[x, s] = cycle
+                    continue
                 costs.failed[0] += 1
             table.members[x, s], table.stamp[x, s] = 0, cycle
             dirty[x] = 1

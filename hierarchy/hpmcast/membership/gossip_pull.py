@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 from hierarchy.hpmcast.membership.tables import NEVER, copy_line
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw, peer_key, unit
-from sub2sub.overlay.network import reaches
+from sub2sub.overlay.network import arrives
 
 __all__ = [
     "Costs",
+    "answer_letters",
     "choose_partners",
     "deliver",
     "exchange",
@@ -124,7 +125,7 @@ def choose_partners(table, level, levels, key, active, revisit, sponsor, partner
 
 
 @kernel
-def deliver(partners, bidirectional, key, alive, group, loss, fate, costs):
+def deliver(partners, bidirectional, key, faults, fate, costs):
     """Decide what becomes of every gossip, its answer and the answer to that.
 
     Draws F + 3 + 3 k and the two after it for partner k.
@@ -138,8 +139,7 @@ def deliver(partners, bidirectional, key, alive, group, loss, fate, costs):
                 continue
             for message in range(3 if bidirectional else 2):
                 costs.messages[0] += 1
-                lost = loss > 0 and unit(draw(draws, width + 2 + 3 * k + message)) < loss
-                if lost or not reaches(alive, group, x, partners[x, k]):
+                if not arrives(faults, x, partners[x, k], draws, width + 2 + 3 * k + message):
                     costs.failed[0] += 1
                     break
                 fate[x, k] = message + 1
@@ -228,8 +228,18 @@ def to_meet(table, slot, branch, named, timeout, meet):
 
 
 @kernel
-def exchange_letters(level, table, slot, branch, senders, receivers, named, dirty, costs):
-    """Exchanges piggybacked by messages that have arrived, in their order; the answers arrive too."""
-    for k in range(senders.shape[0]):
-        x, y = np.int64(senders[k]), np.int64(receivers[k])
-        exchange(level, table, slot, branch, x, y, ANSWERED, named, dirty, costs)
+def answer_letters(letters, key, faults, fate, costs):
+    """Decide what becomes of the answers to messages that have arrived; draw k for the k-th."""
+    for k in range(letters.shape[0]):
+        costs.messages[0] += 1
+        back = arrives(faults, letters[k, 1], letters[k, 0], key, k)
+        costs.failed[0] += not back
+        fate[k] = ANSWERED if back else ARRIVED
+
+
+@kernel
+def exchange_letters(level, table, slot, branch, letters, fate, named, dirty, costs):
+    """Exchanges piggybacked by messages that have arrived, in their order; the answers may be lost."""
+    for k in range(letters.shape[0]):
+        x, y = np.int64(letters[k, 0]), np.int64(letters[k, 1])
+        exchange(level, table, slot, branch, x, y, np.int64(fate[k]), named, dirty, costs)

@@ -4,43 +4,78 @@ A participant that joins knows one other. That one names the delegates of the sm
 that the newcomer belongs to, these name closer ones, and so on until a neighbour of level 1 is found, or
 there is none because the newcomer is the first of its subsystem. The last one contacted hands over its
 tables. A participant that leaves tells some neighbours, who put up its tombstone.
+
+Each contact is a question and an answer, each billed, and each may be lost. A delegate that does not answer
+is passed over for the next; a newcomer that gets no answer from any of them, or not the tables in the end,
+begins again in the next cycle. One who leaves hears no answer: what is lost of its goodbyes stays unsaid,
+and silence has to tell.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from hierarchy.hpmcast.membership.gossip_pull import line_bytes
 from hierarchy.hpmcast.membership.tables import copy_line
-from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.compilation import kernel, rule
 from sub2sub.kernels.randomness import below, draw, peer_key
-from sub2sub.overlay.network import reaches
+from sub2sub.overlay.network import arrives
 
-__all__ = ["WAITS", "bury", "first_contact", "next_contact", "take_over"]
+__all__ = ["HANDED", "Walk", "bury", "first_contact", "hand_over", "next_contact", "take_over"]
 
 FIRST, WAITS = 1, 2  # ends of the walk: nobody is closer; nobody answers
+ASKED, HANDED = 1, 2  # how far the last contact got: it has heard; its tables have arrived
+
+
+class Walk(NamedTuple):
+    """Where every newcomer has got to, and what decides on its messages."""
+
+    contact: NDArray[np.int32]  # (n,) the participant it asks now
+    found: NDArray[np.uint8]  # (n,) 0 while it walks, FIRST or WAITS at the end
+    handed: NDArray[np.uint8]  # (n,) 0, ASKED or HANDED
+    key: np.uint64  # draws 2k and 2k + 1 of a newcomer are for question k and its answer
+
+
+@rule
+def _asks(x, z, k, walk, faults, costs):
+    """Whether question k of x reaches z, and the answer x."""
+    draws = peer_key(walk.key, x)
+    costs.messages[0] += 1
+    if arrives(faults, x, z, draws, 2 * k):
+        costs.messages[0] += 1
+        if arrives(faults, z, x, draws, 2 * k + 1):
+            return HANDED
+        costs.failed[0] += 1
+        return ASKED
+    costs.failed[0] += 1
+    return 0
 
 
 @kernel
-def first_contact(contact, found, alive, group, costs):
-    """Which newcomers reach the one participant they know: `found` is 0 for these, WAITS for the others."""
-    for x in range(contact.shape[0]):
-        found[x] = WAITS
-        if contact[x] >= 0 and alive[x]:
-            costs.messages[0] += 1
-            if reaches(alive, group, x, contact[x]):
-                found[x] = 0
-            else:
-                costs.failed[0] += 1
+def first_contact(walk, faults, costs):
+    """Which newcomers are answered by the one they know: `found` is 0 for these, WAITS for the others."""
+    for x in range(walk.contact.shape[0]):
+        walk.found[x] = WAITS
+        if (
+            walk.contact[x] >= 0
+            and faults.alive[x]
+            and _asks(x, walk.contact[x], 0, walk, faults, costs) == HANDED
+        ):
+            walk.found[x] = 0
 
 
 @kernel
-def next_contact(level, table, slot, branch, contact, found, alive, group, costs):
+def next_contact(level, table, slot, branch, walk, faults, costs):
     """One step of the walk at `level`, for all newcomers whose contact is at that distance.
 
     `found` becomes FIRST where there is no closer contact since the line of the newcomer's branch is empty,
     and WAITS where it has delegates and none answers: the newcomer tries again in the next cycle.
     """
+    contact, found = walk.contact, walk.found
+    redundancy = table.delegates.shape[2]
     for x in range(contact.shape[0]):
         c = contact[x]
         if (
@@ -49,44 +84,51 @@ def next_contact(level, table, slot, branch, contact, found, alive, group, costs
             or branch[level - 1, x] == branch[level - 1, c]
         ):
             continue
-        costs.messages[0] += 1
         s = slot[x]
         found[x] = FIRST if table.members[c, s] == 0 else WAITS
         if found[x] == WAITS:
-            for k in range(table.delegates.shape[2]):
+            for k in range(redundancy):
                 z = table.delegates[c, s, k]
-                if z >= 0 and z != x:
-                    costs.messages[0] += 1
-                    if reaches(alive, group, x, z):
-                        contact[x], found[x] = z, 0
-                        break
-                    costs.failed[0] += 1
+                question = 1 + (level - 2) * redundancy + k
+                if z >= 0 and z != x and _asks(x, z, question, walk, faults, costs) == HANDED:
+                    contact[x], found[x] = z, 0
+                    break
 
 
 @kernel
-def take_over(level, table, slot, branch, contact, found, dirty, costs):
-    """Newcomers at the end of their walk copy the tables they share with their last contact.
+def hand_over(question, walk, faults, costs):
+    """Newcomers at the end of their walk tell their last contact of themselves and ask for its tables."""
+    for x in range(walk.contact.shape[0]):
+        walk.handed[x] = 0
+        if walk.found[x] != WAITS:
+            walk.handed[x] = _asks(x, walk.contact[x], question, walk, faults, costs)
 
-    The contact in turn takes the newcomer's line into the table in which the two differ.
+
+@kernel
+def take_over(level, table, slot, branch, walk, dirty, costs):
+    """Newcomers copy the tables they share with their last contact, if these have arrived.
+
+    The contact in turn takes the newcomer's line into the table in which the two differ, if it was asked.
     """
-    for x in range(contact.shape[0]):
-        if found[x] == WAITS or branch[level, x] != branch[level, contact[x]]:
+    for x in range(walk.contact.shape[0]):
+        if walk.handed[x] == 0 or branch[level, x] != branch[level, walk.contact[x]]:
             continue
-        c, own = np.int64(contact[x]), np.int64(slot[x])
+        c, own = np.int64(walk.contact[x]), np.int64(slot[x])
         if branch[level - 1, x] != branch[level - 1, c]:
             copy_line(table, x, own, table, c, own)
             dirty[c] = 1
-        for s in range(table.members.shape[1]):
-            if s != own and table.stamp[c, s] > table.stamp[x, s]:
-                costs.lines[0] += 1
-                costs.payload[0] += line_bytes(table, c, s)
-                copy_line(table, c, s, table, x, s)
-        dirty[x] = 1
+        if walk.handed[x] == HANDED:
+            for s in range(table.members.shape[1]):
+                if s != own and table.stamp[c, s] > table.stamp[x, s]:
+                    costs.lines[0] += 1
+                    costs.payload[0] += line_bytes(table, c, s)
+                    copy_line(table, c, s, table, x, s)
+            dirty[x] = 1
 
 
 @kernel
-def bury(table, slot, cycle, leaving, fanout, key, alive, group, dirty, costs):
-    """Those who leave tell up to `fanout` random neighbours of level 1; draw k is for the k-th."""
+def bury(table, slot, cycle, leaving, fanout, key, faults, dirty, costs):
+    """Those who leave tell up to `fanout` neighbours of level 1; draws k and fanout + k for the k-th."""
     others = np.empty(table.members.shape[1], np.int32)
     for x in leaving:
         draws = peer_key(key, x)
@@ -100,7 +142,7 @@ def bury(table, slot, cycle, leaving, fanout, key, alive, group, dirty, costs):
             others[k], others[place] = others[place], others[k]
             y = others[k]
             costs.messages[0] += 1
-            if not reaches(alive, group, x, y):
+            if not arrives(faults, x, y, draws, fanout + k):
                 costs.failed[0] += 1
                 continue
             table.members[y, slot[x]], table.stamp[y, slot[x]] = 0, cycle

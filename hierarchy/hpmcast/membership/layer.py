@@ -23,13 +23,22 @@ from hierarchy.hpmcast.membership.detection import give_up, heartbeat, renew
 from hierarchy.hpmcast.membership.exact import exact_knowledge
 from hierarchy.hpmcast.membership.gossip_pull import (
     Costs,
+    answer_letters,
     choose_partners,
     deliver,
     exchange_all,
     exchange_letters,
     to_meet,
 )
-from hierarchy.hpmcast.membership.joining import WAITS, bury, first_contact, next_contact, take_over
+from hierarchy.hpmcast.membership.joining import (
+    HANDED,
+    Walk,
+    bury,
+    first_contact,
+    hand_over,
+    next_contact,
+    take_over,
+)
 from hierarchy.hpmcast.membership.tables import NEVER, Table, copy_line, electorate, empty_table
 from hierarchy.hpmcast.population import Population
 from hierarchy.hpmcast.settings import Condensation, Upkeep
@@ -42,7 +51,9 @@ from sub2sub.overlay.sizes import HEADER
 
 __all__ = ["Membership"]
 
-STREAM, LEAVING = stream_number("hpmcast-membership"), stream_number("hpmcast-leaving")
+STREAM, JOINING, LEAVING, ANSWERS = (
+    stream_number(f"hpmcast-{name}") for name in ("membership", "joining", "leaving", "answers")
+)
 CONDENSATION, UPKEEP = Condensation(), Upkeep()
 
 
@@ -160,13 +171,13 @@ class Membership:
         heartbeat(self.tables[0], self.slot[0], self.voters.own, cycle, network.alive, self.dirty[0])
         self._renew(cycle, network)
         if (self.contact >= 0).any():
-            self._join(network, costs)
+            self._join(cycle, network, costs)
         width = self.upkeep.fanout + 1
-        first = width + 2 + 3 * width  # the draws before serve partners and their messages
+        first = 2 * width + 1  # twice that: the draws before serve partners and their messages
         for i, limit in enumerate(self.upkeep.limits(len(self.tables))):
             give_up(
-                self.tables[i], self.slot[i], cycle, limit, self.upkeep.ping and i == 0, first, key,
-                network.alive, network.group, network.loss, self.dirty[i], costs,
+                self.tables[i], self.slot[i], cycle, limit, self.upkeep.tries if i == 0 else 0, first, key,
+                network.faults(), self.dirty[i], costs,
             )  # fmt: skip
         self._renew(cycle, network)
         self._gossip(key, network, costs)
@@ -179,16 +190,18 @@ class Membership:
                 self.voters, cycle, network.alive, self.dirty[i - 1], self.dirty[i],
             )  # fmt: skip
 
-    def _join(self, network: Network, costs: Costs) -> None:
-        branch, alive, group = self.population.branch_of, network.alive, network.group
-        found = np.zeros(len(self.contact), np.uint8)
-        contact = self.contact.copy()
-        first_contact(contact, found, alive, group, costs)
-        for i in range(len(self.tables) - 1, 0, -1):
-            next_contact(i + 1, self.tables[i], self.slot[i], branch, contact, found, alive, group, costs)
+    def _join(self, cycle: int, network: Network, costs: Costs) -> None:
+        branch, faults, n = self.population.branch_of, network.faults(), len(self.contact)
+        levels, redundancy = len(self.tables), self.condensation.redundancy
+        fates = np.zeros((2, n), np.uint8)
+        walk = Walk(self.contact.copy(), fates[0], fates[1], cycle_key(self.seed, JOINING, cycle))
+        first_contact(walk, faults, costs)
+        for i in range(levels - 1, 0, -1):
+            next_contact(i + 1, self.tables[i], self.slot[i], branch, walk, faults, costs)
+        hand_over(1 + (levels - 1) * redundancy, walk, faults, costs)
         for i, table in enumerate(self.tables):
-            take_over(i + 1, table, self.slot[i], branch, contact, found, self.dirty[i], costs)
-        self.contact[found != WAITS] = -1
+            take_over(i + 1, table, self.slot[i], branch, walk, self.dirty[i], costs)
+        self.contact[walk.handed == HANDED] = -1
 
     def _gossip(self, key: np.uint64, network: Network, costs: Costs) -> None:
         levels, branch = len(self.tables), self.population.branch_of
@@ -199,16 +212,14 @@ class Membership:
         for i, table in enumerate(self.tables):
             choose_partners(table, i + 1, levels, key, active, self.upkeep.revisit, self.sponsor, partners)
         fate = np.empty(partners.shape, np.uint8)
-        deliver(
-            partners, self.upkeep.bidirectional, key, network.alive, network.group, network.loss, fate, costs
-        )
+        deliver(partners, self.upkeep.bidirectional, key, network.faults(), fate, costs)
         named = np.full((n, 2), -1, np.int32)
         for i, table in enumerate(self.tables):
             exchange_all(i + 1, table, self.slot[i], branch, partners, fate, named, self.dirty[i], costs)
         to_meet(self.tables[0], self.slot[0], branch, named, self.upkeep.timeout[0], self.meet)
         self.busy[:] = 0
 
-    def piggyback(self, letters: NDArray[np.int32]) -> Mapping[str, int]:
+    def piggyback(self, letters: NDArray[np.int32], cycle: int, network: Network) -> Mapping[str, int]:
         """Let event messages that arrived carry timestamps along; only the answers are messages more.
 
         Who sent an event sends no dedicated gossip in the next step.
@@ -217,18 +228,19 @@ class Membership:
         ----------
         letters : (m, 2) int32
             `Multicast.letters`.
+        cycle : int
+            The cycle in which they arrived.
+        network : Network
+            Answers may be lost in it.
         """
-        senders, receivers = np.ascontiguousarray(letters.T)
-        costs = _no_costs()
-        branch = self.population.branch_of
+        costs, branch = _no_costs(), self.population.branch_of
+        fate = np.zeros(len(letters), np.uint8)
+        answer_letters(letters, cycle_key(self.seed, ANSWERS, cycle), network.faults(), fate, costs)
         named = np.full((self.population.n, 2), -1, np.int32)
         for i, table in enumerate(self.tables):
-            exchange_letters(
-                i + 1, table, self.slot[i], branch, senders, receivers, named, self.dirty[i], costs
-            )  # fmt: skip
+            exchange_letters(i + 1, table, self.slot[i], branch, letters, fate, named, self.dirty[i], costs)
         to_meet(self.tables[0], self.slot[0], branch, named, self.upkeep.timeout[0], self.meet)
-        self.busy[senders] = 1
-        costs.messages[0] = len(senders)
+        self.busy[letters[:, 0]] = 1
         return _report(costs)
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
@@ -245,7 +257,7 @@ class Membership:
         costs = _no_costs()
         bury(
             self.tables[0], self.slot[0], cycle, peers, self.upkeep.fanout,
-            cycle_key(self.seed, LEAVING, cycle), network.alive, network.group, self.dirty[0], costs,
+            cycle_key(self.seed, LEAVING, cycle), network.faults(), self.dirty[0], costs,
         )  # fmt: skip
         return _report(costs)
 

@@ -199,7 +199,7 @@ class ScampPeer:
         """Drop entries whose lease is over."""
         for link in reversed(list(self.view)):
             if link.expires <= cycle:
-                self._drop(link.peer.id)
+                self.drop(link.peer.id)
 
     def beat(self) -> Sends:
         """Send a heartbeat along every link."""
@@ -244,16 +244,16 @@ class ScampPeer:
                 yield from self._serve(message, cycle, dice)
             case Served():
                 if not self.view:
-                    yield from self._keep(message.server, message.lease, cycle)
+                    yield from self.keep(message.server, message.lease, cycle)
             case Copy():
                 yield from self._take_copy(message, cycle, dice)
             case Kept():
                 if len(self.inward) < self.most:
                     self.inward.append(message.holder)
             case Replace():
-                if self._drop(sender):
+                if self.drop(sender):
                     for heir in message.heir:
-                        yield from self._keep(heir, message.lease, cycle)
+                        yield from self.keep(heir, message.lease, cycle)
             case Dropped():
                 self._forget_holder(sender)
             case Beat():
@@ -305,7 +305,7 @@ class ScampPeer:
             yield Send(newcomer, Served(self.own, self._lease_left(cycle)))
             known = [link.peer for link in self.view]
             if not known:  # the founder of a community has nobody to pass it on to
-                yield from self._keep(newcomer, request.lease, cycle)
+                yield from self.keep(newcomer, request.lease, cycle)
             copy = Copy(newcomer, request.lease, self.settings.hop_limit)
             for target in known:
                 yield Send(target, copy)
@@ -327,7 +327,7 @@ class ScampPeer:
             return
         known = copy.newcomer.id == self.own.id or self.has(copy.newcomer.id)
         if not known and dice.next_unit() * (1 + len(self.view)) < 1.0:
-            yield from self._keep(copy.newcomer, copy.lease, cycle)
+            yield from self.keep(copy.newcomer, copy.lease, cycle)
         else:
             yield from self._pass_on(copy, dice)
 
@@ -337,7 +337,7 @@ class ScampPeer:
             target = self.view[dice.next_below(len(self.view))].peer
             yield Send(target, replace(copy, steps=copy.steps - 1))
 
-    def _keep(self, peer: Contact, lease: int, cycle: int) -> Sends:
+    def keep(self, peer: Contact, lease: int, cycle: int) -> Sends:
         """Take a member into the view, and tell it. A new link weighs as much as the others."""
         if peer.id == self.own.id or self.has(peer.id) or len(self.view) >= self.most:
             return
@@ -345,7 +345,7 @@ class ScampPeer:
         self.view.append(Link(peer, cycle + lease + self.grace, weight))
         yield Send(peer, Kept(self.own))
 
-    def _drop(self, id: int) -> bool:
+    def drop(self, id: int) -> bool:
         """Take a member out of the view, where the last one takes its place; whether it was there."""
         for place, link in enumerate(self.view):
             if link.peer.id == id:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from sub2sub.errors import InputError
+from workloads.cli.common import allow_option
 
 if TYPE_CHECKING:
     from sims.config.experiment import Experiment
@@ -46,6 +48,8 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
 @click.option("--seed", type=click.IntRange(0), help="The only seed, in place of the file's.")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run stopped.")
 @click.option("--overwrite", is_flag=True, help="Begin anew where there is a run already.")
+@click.option("--keep", is_flag=True, help="Keep the state at the end, to extend the run from there.")
+@allow_option
 @click.option("--checkpoint-every", type=click.IntRange(0), metavar="N", help="Cycles between checkpoints.")
 @click.option(
     "--show", is_flag=True, help="Print the experiment, every default written out, and run nothing."
@@ -64,6 +68,7 @@ def command(
     seed: int | None,
     resume: bool,
     overwrite: bool,
+    keep: bool,
     checkpoint_every: int | None,
     show: bool,
     keys: str | None,
@@ -81,6 +86,7 @@ def command(
       sub2sub run sub2sub-fig5 --set population.size=1000 --out r  a smaller one, into r/
       sub2sub run mine.toml --seed 7 --set layers.ring.exchanges=2
       sub2sub run r --resume                                       go on with what is in r/
+      sub2sub run r --resume --set cycles=80                       make a run longer that is done
       sub2sub run sub2sub-fig5 --show > mine.toml                  a file to begin with
       sub2sub run --keys sub2sub                                   what a file may hold
     """
@@ -113,7 +119,8 @@ def command(
     if show:
         click.echo(experiment.to_toml(), nl=False)
         return
-    ended = _run_all(experiment, out, name, resume, overwrite, quiet or as_json)
+    how = {"resume": resume, "overwrite": overwrite, "keep": keep}
+    ended = _run_all(experiment, out, name, how, quiet or as_json)
     if as_json:
         facts = [{"folder": str(e.folder), "seed": e.seed, "seconds": e.seconds, **e.numbers} for e in ended]
         click.echo(json.dumps(facts, indent=2))
@@ -138,7 +145,7 @@ def _list() -> None:
 
 
 def _run_all(
-    experiment: Experiment, out: Path, name: str, resume: bool, overwrite: bool, quiet: bool
+    experiment: Experiment, out: Path, name: str, how: Mapping[str, bool], quiet: bool
 ) -> list[Ended]:
     from sims.cli.console import progress_bar
     from sims.runs.folder import SETTINGS
@@ -152,12 +159,7 @@ def _run_all(
         place = out if len(experiment.seeds) == 1 else out / f"seed-{seed}"
         size = experiment.population.size or 10_000
         with progress_bar(f"{name}, seed {seed}", "peers", size, quiet) as report:
-            ended.append(
-                run_experiment(
-                    experiment, seed, place,
-                    name=name, resume=resume, overwrite=overwrite, progress=report,
-                )
-            )  # fmt: skip
+            ended.append(run_experiment(experiment, seed, place, name=name, progress=report, **how))
     return ended
 
 

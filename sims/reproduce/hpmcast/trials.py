@@ -44,6 +44,8 @@ class Trials:
         Per participant.
     rounds : (events,) float64
         The last round in which anybody gossiped.
+    last : (events,) float64
+        The round of the last first reception.
     sent_by_level, filtered_by_level : (events, l) float64
         Load of a participant, by the highest level it is a delegate at, level 1 first.
     """
@@ -53,6 +55,7 @@ class Trials:
     messages: NDArray[np.float64]
     filtered: NDArray[np.float64]
     rounds: NDArray[np.float64]
+    last: NDArray[np.float64]
     sent_by_level: NDArray[np.float64]
     filtered_by_level: NDArray[np.float64]
 
@@ -107,6 +110,7 @@ def _measure(
         event.trace.sent.sum() / n,
         event.filtered.sum() / n,
         float(event.rounds),
+        float(event.trace.first.max()),
         sent,
         filtered,
     )
@@ -115,7 +119,8 @@ def _measure(
 def table_of(trials: Trials, **keys: object) -> pd.DataFrame:
     """One row per event, beside what was varied."""
     columns: dict[str, NDArray[np.float64]] = {
-        name: getattr(trials, name) for name in ("delivery", "parasites", "messages", "filtered", "rounds")
+        name: getattr(trials, name)
+        for name in ("delivery", "parasites", "messages", "filtered", "rounds", "last")
     }
     for name in ("sent_by_level", "filtered_by_level"):
         loads = getattr(trials, name)

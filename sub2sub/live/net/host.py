@@ -13,7 +13,7 @@ import random
 import secrets
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from sub2sub.errors import InputError
@@ -88,7 +88,7 @@ class Host(ABC):
             protocol, self._receive, limits, server_tls, client_tls
         )
         self._inside = Inside(protocol, self._receive)
-        self._answers: dict[int | bytes, asyncio.Future[Any]] = {}
+        self._answers: dict[Hashable, asyncio.Future[Any]] = {}
         self._ticking: asyncio.Task[None] | None = None
         self._ticked = 0.0
 
@@ -157,8 +157,9 @@ class Host(ABC):
         else:
             self.connections.post(to.address, data, failed)
 
-    async def request(self, to: Any, message: Any, number: int | bytes) -> Any | None:
+    async def request(self, to: Any, message: Any) -> Any | None:
         """Send a request in the host's own name; None if it is not answered."""
+        number = _answers_to(message, to.id)
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._answers[number] = answer
         self.post(to, self.id, message, lambda: None if answer.done() else answer.set_result(None))
@@ -195,9 +196,14 @@ class Host(ABC):
             self.dispatch(core, self.receive_at(core, frame), channel, frame.sender)
             return
         message = frame.message
-        number = getattr(message, "exchange", getattr(message, "name", None))
-        answer = self._answers.pop(number, None) if frame.to == self.id and number is not None else None
+        number = _answers_to(message, frame.sender)
+        answer = self._answers.pop(number, None) if frame.to == self.id else None
         if answer is None:
             self.receive_for_nobody(frame, channel.post)
         elif not answer.done():
             answer.set_result(message)
+
+
+def _answers_to(message: Any, peer: int) -> Hashable:
+    """What a request and its answer have in common: a number, or an event's name and who has it."""
+    return getattr(message, "exchange", None) or (getattr(message, "name", None), peer)

@@ -21,8 +21,9 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,6 +37,7 @@ from sub2sub.live.core import messages as m
 from sub2sub.live.core.live_peer import Core, Draws
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.net.connections import Address
+from sub2sub.live.net.entry import EntrySearch, Published
 from sub2sub.live.net.host import Host
 from sub2sub.live.net.subscriptions import Received, Subscription
 from sub2sub.live.net.tls import Tls
@@ -45,18 +47,10 @@ from sub2sub.live.wire.framing import Frame
 from sub2sub.live.wire.limits import Limits
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = ["Node", "Published"]
+__all__ = ["Node"]
 
+HEDGES = 10  # a publisher asks the next after that part of the time it waits for an answer
 ANYBODY = 0  # whom a newcomer addresses, before it knows anybody's ID
-
-
-@dataclass(frozen=True)
-class Published:
-    """What became of publishing: the ID of the peer that took the event, None if nobody wants it."""
-
-    name: bytes
-    entry: int | None
-    steps: int
 
 
 class Node(Host):
@@ -158,7 +152,7 @@ class Node(Host):
         subscription.close()
 
     async def publish(self, point: ArrayLike, data: bytes = b"") -> Published:
-        """Publish an event; returns when somebody has taken it, or nobody wants it."""
+        """Publish an event; returns when somebody has taken it, or nobody is left to ask."""
         at = tuple(points(np.atleast_2d(point), self.attributes)[0].tolist())
         if len(data) > wire.MAX_DATA:
             raise InputError(f"data: expected at most {wire.MAX_DATA} bytes, got {len(data)}")
@@ -222,19 +216,26 @@ class Node(Host):
 
     async def _meet(self, contact: Address) -> None:
         """Ask an address for peers to begin with."""
-        exchange = self.dice.getrandbits(63)
-        answer = await self.request(Descriptor(ANYBODY, (), (), contact), m.Join(exchange), exchange)
+        answer = await self.request(Descriptor(ANYBODY, (), (), contact), m.Join(self.dice.getrandbits(63)))
         if not isinstance(answer, m.Welcome):
             raise ConnectionError(f"contact: nobody answers at {contact[0]}:{contact[1]}")
         self._keep(each.peer for each in answer.links)
 
     async def _ask_again(self, core: Core) -> None:
-        """Ask the contact, or one of those heard of since, for peers, and let a core begin anew with one."""
-        known: list[Address] = [peer.address for peer in self.contacts]
+        """Ask the contact, or one of those heard of since, for peers, and let a core begin anew with one.
+
+        The contact is asked every other time, whatever was heard since: it may all be invented.
+        """
+        peer = self.dice.choice(self.contacts) if self.contacts else None
+        use_contact = self.contact is not None and (peer is None or self.dice.random() < 0.5)
         try:
-            await self._meet(self.dice.choice([*known, *([self.contact] if self.contact else [])]))
-        except (IndexError, ConnectionError):
-            pass
+            if use_contact and self.contact:
+                await self._meet(self.contact)
+            elif peer:
+                await self._meet(peer.address)
+        except ConnectionError:
+            if peer and not use_contact:
+                self._drop_contacts([peer])
         finally:
             self._asking = None
         if self.contacts:
@@ -245,22 +246,34 @@ class Node(Host):
         known.update((peer.id, peer) for peer in peers if peer.d == self.attributes)
         self.contacts = list(known.values())[-self.settings.offers :]
 
+    def _drop_contacts(self, gone: Iterable[Descriptor]) -> None:
+        """Forget contacts that did not answer."""
+        ids = {peer.id for peer in gone}
+        self.contacts = [peer for peer in self.contacts if peer.id not in ids]
+
     async def _walk(self, event: m.Event) -> Published:
-        """Find somebody who wants an event, and hand it over."""
+        """Find peers that want an event, and hand it over; if nobody is found, begin anew at the contact."""
+        published = await self._search(event)
+        if published.entry is None and self.contact:
+            try:
+                await self._meet(self.contact)
+            except ConnectionError:
+                return replace(published, silent=published.silent + 1)
+            again = await self._search(event)
+            published = replace(again, steps=published.steps + again.steps)
+        return published
+
+    async def _search(self, event: m.Event) -> Published:
         walk = Walk(event.point, PublisherSettings())
         walk.learn(self.contacts)
         for core in self.cores.values():
             walk.learn(core.known())
-        while (move := walk.next()) is not None and move.peer is not None:
-            if move.hand_over:
-                answer = await self.request(move.peer, event, event.name)
-                if isinstance(answer, m.Taken) and answer.took:
-                    return Published(event.name, move.peer.id, walk.steps)
-                continue
-            exchange = self.dice.getrandbits(63)
-            answer = await self.request(move.peer, m.Ask(exchange, event.point), exchange)
-            if isinstance(answer, m.Answer):
-                found = [each.peer for each in answer.links if each.peer.d == self.attributes]
-                walk.answered(move.peer, found)
-                self._keep(found)
-        return Published(event.name, None, walk.steps)
+
+        async def request(peer: Descriptor, handed: m.Event | None) -> Any | None:
+            return await self.request(peer, handed or m.Ask(self.dice.getrandbits(63), event.point))
+
+        search = EntrySearch(event, walk, request, self.reply / HEDGES)
+        await search.run()
+        self._keep(search.heard)
+        self._drop_contacts(search.silent)
+        return search.published()

@@ -9,7 +9,7 @@ from math import inf, log
 import numpy as np
 
 from hierarchy.hpmcast import AddressSpace, Gossip
-from hierarchy.hpmcast.dissemination import STREAM
+from hierarchy.hpmcast.dissemination import AGAIN, STREAM
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, unit
 from sub2sub.overlay.network import Network
 
@@ -46,6 +46,12 @@ class Buffered:
     level: int
     prob: float
     rounds: int
+    prior: float = 0.0
+    hits: int = 0
+    tried: int = 0
+
+    def __post_init__(self) -> None:
+        self.prior = self.prob
 
 
 @dataclass
@@ -59,6 +65,7 @@ class Participant:
     sent: int = 0
     received: int = 0
     filtered: int = 0
+    matched: dict[int, int] = field(default_factory=dict)
     lines: dict[int, int] = field(default_factory=dict)
 
     def rounds(self, level: int, prob: float) -> float:
@@ -69,8 +76,20 @@ class Participant:
             return -inf
         return log(size) * (1 / fanout + 1 / log(fanout + 1)) + s.constant
 
+    def match(self, level: int, times: int = 1) -> None:
+        self.filtered += times
+        self.matched[level] = self.matched.get(level, 0) + times
+
+    def estimate(self, level: int, above: float) -> float:
+        return 1 - (1 - above) ** (1 / max(self.lines[level], 1))
+
+    def adjust(self) -> None:
+        held, weight = self.buffer, self.settings.fanout
+        assert held is not None
+        held.prob = (weight * held.prior + held.hits) / (weight + held.tried)
+
     def getprob(self, level: int) -> float:
-        self.filtered += self.lines[level]
+        self.match(level, self.lines[level])
         share = len(self.wanted[level]) / len(self.views[level]) if self.views[level] else 0.0
         return share / (self.settings.lowest[1] if level == 1 else 1)
 
@@ -144,7 +163,10 @@ class System:
             if person.buffer.level == 1:
                 return False
             level = person.buffer.level - 1
-            person.buffer = Buffered(level, person.getprob(level), 0)
+            above = person.buffer.prob
+            adaptive = self.settings.adaptive
+            prob = person.estimate(level, above) if adaptive else person.getprob(level)
+            person.buffer = Buffered(level, prob, 0)
         return True
 
     def _gossip(self, person: Participant, key: np.uint64, now: int) -> list[int]:
@@ -156,16 +178,28 @@ class System:
         fanout = self.settings.fanout
         for k in range(min(fanout, len(others))):
             dest = others.pop(int(below(np.uint64(draw(key, k)), len(others))))
-            person.filtered += 1
+            person.match(message.level)
+            message.tried += 1
             if dest not in person.wanted[message.level]:
                 continue
-            person.sent += 1
-            self.messages[message.level - 1] += 1
-            alive, group = self.network.alive, self.network.group
-            if not alive[dest] or group[dest] != group[person.number]:
-                continue
-            if self.network.loss > 0 and unit(np.uint64(draw(key, fanout + k))) < self.network.loss:
-                continue
-            if self.participants[dest].receive(message, now):
+            message.hits += 1
+            if self._sends(person, dest, key, fanout + k) and self.participants[dest].receive(message, now):
                 fresh.append(dest)
+        if self.settings.adaptive:
+            person.adjust()
         return fresh
+
+    def _sends(self, person: Participant, dest: int, key: np.uint64, k: int) -> bool:
+        """Whether a message arrives, sent again where the settings say so."""
+        assert person.buffer is not None
+        level = person.buffer.level
+        alive, group, loss = self.network.alive, self.network.group, self.network.loss
+        there = bool(alive[dest]) and group[dest] == group[person.number]
+        again = self.settings.retries if level >= self.settings.reliable else 0
+        for attempt in range(again + 1):
+            person.sent += 1
+            self.messages[level - 1] += 1
+            lost = loss > 0 and unit(np.uint64(draw(key, k + AGAIN * attempt))) < loss
+            if there and not lost:
+                return True
+        return False

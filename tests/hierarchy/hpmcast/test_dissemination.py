@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -52,13 +54,18 @@ def systems(draw: st.DrawFn) -> tuple[Population, np.ndarray, Network]:
         loss=st.sampled_from([0.0, 0.1]),
         crash=st.sampled_from([0.0, 0.2]),
         audience=st.sampled_from([0, 3]),
+        retries=st.sampled_from([0, 2]),
+        reliable=st.integers(1, 3),
         reading=st.sampled_from(Reading),
         redundancy=st.integers(1, 3),
     ),
     redundancy=st.integers(1, 3),
+    adaptive=st.booleans(),
     seed=st.integers(0, 10),
 )
-def test_kernel_takes_the_decisions_of_figure_6(system, gossip, redundancy, seed):
+def test_kernel_takes_the_decisions_of_figure_6(system, gossip, redundancy, adaptive, seed):
+    if adaptive:
+        gossip = replace(gossip, audience=0, adaptive=True)
     population, interested, network = system
     publisher = seed % population.n
     network.alive[publisher] = 1
@@ -76,6 +83,8 @@ def test_kernel_takes_the_decisions_of_figure_6(system, gossip, redundancy, seed
     assert [p.received for p in people] == outcome.trace.received.tolist()
     assert [p.filtered for p in people] == outcome.filtered.tolist()
     assert reference.messages == outcome.messages.tolist()
+    levels = range(1, population.levels + 1)
+    assert [sum(p.matched.get(i, 0) for p in people) for i in levels] == outcome.matched.tolist()
 
 
 def test_pmcast_touches_nobody_who_is_not_interested():

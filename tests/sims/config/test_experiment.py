@@ -15,6 +15,7 @@ from sims.config.interests import WorkloadSettings
 from sims.config.shipped import find_file, shipped
 from sims.engine.faults import Crash
 from sims.systems import RUNNABLE as NAMES_OF_SYSTEMS
+from sims.systems.sub2sub import RingLayers
 from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.errors import InputError
 from sub2sub.overlay.overlay import OverlaySettings
@@ -36,7 +37,7 @@ def complaints(tmp_path: Path, text: str, *changes: str) -> list[str]:
 
 def test_an_empty_file_is_an_experiment_with_the_usual_observers(tmp_path: Path):
     experiment = load(tmp_path, "cycles = 7\n")
-    assert experiment.layers == OverlaySettings()
+    assert experiment.layers == RingLayers()
     assert [(entry.kind, entry.schedule.at) for entry in experiment.observers] == [
         ("rings", None), ("delivery", 7), ("degrees", 7),
     ]  # fmt: skip

@@ -58,10 +58,19 @@ def test_import_maps_columns_and_reports_what_it_set_aside(tmp_path: Path) -> No
         call("import", *files, "--column", "price", "--out", tmp_path / "v")
 
 
-def test_sweep_runs_and_fails_when_a_run_does(tmp_path: Path) -> None:
+def test_sweep_runs_and_fails_when_a_run_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUB2SUB_ALLOW", "")  # given back when the test ends
     settings = f"[settings]\nlog = '{tmp_path}/log'\nb = 2\n[grid]\na = [1, 13]\n"
     (tmp_path / "s.toml").write_text("run = 'tests.workloads.sweeps.sweep_runs:product'\n" + settings)
-    arguments = [str(tmp_path / "s.toml"), "--out", str(tmp_path / "out"), "--no-spark", "--quiet"]
+    arguments = [
+        str(tmp_path / "s.toml"),
+        "--out",
+        str(tmp_path / "out"),
+        "--no-spark",
+        "--quiet",
+        "--allow",
+        "tests",
+    ]
     result = CliRunner().invoke(sweep, arguments)
     assert result.exit_code == 1
     assert "2 runs, 1 failed" in result.output

@@ -16,6 +16,11 @@ from workloads.sweeps.sweep_file import load_sweep
 RUN = "tests.workloads.sweeps.sweep_runs:product"
 
 
+@pytest.fixture(autouse=True)
+def _consent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUB2SUB_ALLOW", "tests")
+
+
 def plan(tmp_path: Path, a: list[int]) -> Sweep:
     return Sweep(RUN, {"a": a, "b": [10, 20]}, seeds=[0, 1], settings={"log": str(tmp_path / "log")})
 
@@ -108,7 +113,7 @@ def test_a_folder_without_runs_has_no_results(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("run = 'nowhere:run'", "expected module:function"),
+        ("run = 'nowhere:run'", "runs only with consent: --allow nowhere"),
         (f"run = '{RUN}'\nsede = 3", "sede: unknown key, did you mean 'seeds'"),
         (f"run = '{RUN}'\nseeds = 0", "seeds: expected at least one"),
         (f"run = '{RUN}'\n[grid]\na = 3", "grid.a: expected a list of values, got 3"),

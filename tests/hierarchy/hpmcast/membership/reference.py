@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from hierarchy.hpmcast import Condensation, Population, Upkeep
-from hierarchy.hpmcast.membership.layer import STREAM
+from hierarchy.hpmcast.membership.layer import JOINING, STREAM
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, unit
 from sub2sub.overlay.network import Network
 
@@ -112,6 +112,7 @@ class Reference:
     ) -> None:
         self.population, self.condensation, self.upkeep, self.seed = population, condensation, upkeep, seed
         self.levels = range(1, population.levels + 1)
+        self.joining = 0  # messages of newcomers
         self.peers = [
             Peer(x, interests[x], {level: {} for level in self.levels}) for x in range(population.n)
         ]
@@ -153,52 +154,70 @@ class Reference:
     def join(self) -> None:
         walking = {}
         for peer in self.living:
-            if peer.contact >= 0 and self.reaches(peer.number, peer.contact):
+            if peer.contact >= 0 and self.asks(peer.number, peer.contact, 0) == 2:
                 walking[peer.number] = peer.contact
-        arrived = {}
+        ends = {}
+        redundancy = self.condensation.redundancy
         for level in reversed(self.levels[1:]):
             for x, c in list(walking.items()):
                 if self.distance(x, c) != level:
                     continue
                 line = self.peers[c].line(level, self.slot(x, level))
                 if line.members == 0:
-                    arrived[x] = walking.pop(x)
+                    ends[x] = walking.pop(x)
                     continue
-                answers = [z for z in line.delegates if z != x and self.reaches(x, z)]
-                if answers:
-                    walking[x] = answers[0]
+                question = 1 + (level - 2) * redundancy
+                for k, z in enumerate(line.delegates):
+                    if z != x and self.asks(x, z, question + k) == 2:
+                        walking[x] = z
+                        break
                 else:
                     del walking[x]
-        arrived |= walking
+        ends |= walking
+        last = 1 + (len(self.levels) - 1) * redundancy
+        handed = {x: self.asks(x, c, last) for x, c in ends.items()}
         for level in self.levels:
-            for x, c in sorted(arrived.items()):
+            for x, c in sorted(ends.items()):
                 own = self.slot(x, level)
-                if self.distance(x, c) == level:
+                if handed[x] and self.distance(x, c) == level:
                     self.peers[c].tables[level][own] = self.peers[x].line(level, own)
-                if self.distance(x, c) <= level:
+                if handed[x] == 2 and self.distance(x, c) <= level:
                     for s, line in self.peers[c].tables[level].items():
                         if s != own and line.stamp > self.peers[x].line(level, s).stamp:
                             self.peers[x].tables[level][s] = line
-        for x in arrived:
-            self.peers[x].contact = -1
+        for x, fate in handed.items():
+            if fate == 2:
+                self.peers[x].contact = -1
+
+    def asks(self, x: int, z: int, k: int) -> int:
+        """How many of a question and its answer arrive."""
+        key = np.uint64(peer_key(cycle_key(self.seed, JOINING, self.cycle), x))
+        for message in range(2):
+            self.joining += 1
+            lost = self.network.loss > 0 and unit(np.uint64(draw(key, 2 * k + message))) < self.network.loss
+            if lost or not self.reaches(*((x, z) if message == 0 else (z, x))):
+                return message
+        return 2
 
     def give_up(self) -> None:
-        width = self.upkeep.fanout + 1
-        first = width + 2 + 3 * width
+        first = 2 * (self.upkeep.fanout + 1) + 1
         for level, limit in zip(self.levels, self.upkeep.limits(self.population.levels), strict=True):
             for peer in self.living:
                 for s, line in list(peer.tables[level].items()):
                     silent = line.members and self.cycle - line.stamp > limit
                     if s == self.slot(peer.number, level) or not silent:
                         continue
-                    if level == 1 and self.upkeep.ping and self.pong(peer.number, line, first + 2 * s):
+                    if level == 1 and self.pong(peer.number, line, 2 * (first + s)):
                         peer.tables[level][s] = replace(line, stamp=self.cycle)
                     else:
                         peer.tables[level][s] = replace(line, stamp=self.cycle, members=0)
 
     def pong(self, x: int, line: Line, k: int) -> bool:
-        arrived = self.reaches(x, line.delegates[0]) and not self.lost(x, k)
-        return arrived and not self.lost(x, k + 1)
+        """Whether a question and its answer arrive, each sent again while lost."""
+        if self.upkeep.tries == 0 or not self.reaches(x, line.delegates[0]):
+            return False
+        all_lost = self.network.loss**self.upkeep.tries
+        return bool(unit(self.draw(x, k)) >= all_lost and unit(self.draw(x, k + 1)) >= all_lost)
 
     def gossip(self) -> None:
         fanout = self.upkeep.fanout

@@ -103,7 +103,7 @@ class Driver:
             free = self.is_free(sender, send.message)
             self.messages += not free
             if free or self.arrives(sender, to, dice):
-                waiting.append((to, iter(to.receive(send.message, sender.own.id, dice))))
+                waiting.append((to, to.scamp.receive(send.message, sender.own.id, to.cycle, dice)))
             else:
                 waiting.append((sender, iter(sender.unreachable(send.to, send.message, dice))))
 

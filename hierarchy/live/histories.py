@@ -1,0 +1,154 @@
+"""Histories of CAMCAST processes under virtual time (`sub2sub.live.virtual`).
+
+Whole, for communities, is what an event needs: from every member a way along topic tables to all members of
+its community, and along super-topic tables to all members of the communities above.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hierarchy.camcast.community import Event
+from hierarchy.camcast.settings import TopicSettings
+from hierarchy.live.liars import LIARS
+from hierarchy.live.member import Member, MemberSettings, supertopics
+from hierarchy.live.process import Process
+from hierarchy.membership.scamp.settings import ScampSettings
+from sub2sub.live.virtual.faults import FAULTS
+from sub2sub.live.virtual.history import PERIOD, PORT, Fault, History, Participant, Plan
+from sub2sub.live.virtual.invariants import beyond, host_excesses
+
+__all__ = ["CommunityHistory"]
+
+TOPICS = (".", ".a", ".a.b")
+LEASE = 16  # cycles; parts of a community grow together within two
+GATEWAYS = 2  # well-known members of each community
+
+
+class Participating(Participant):
+    """A process that is a member of one community."""
+
+    history: CommunityHistory
+
+    def __init__(self, history: CommunityHistory, number: int) -> None:
+        super().__init__(history, number)
+        self.topic = TOPICS[number % history.depth]
+        self.process: Process
+
+    async def join(self, contact: Participant | None) -> None:
+        """Enter the community through its gateways."""
+        process = Process(
+            self.history.gateways(),
+            (self.host, PORT),
+            PERIOD * self.drift,
+            MemberSettings(TopicSettings(a=3.0, z=3), ScampSettings(lease=LEASE)),
+            seed=self.seed(),
+            reply=2.0,
+            membership=self.history.membership,
+        )
+        await process.__aenter__()
+        self.process = process
+        heard: set[int] = set()
+
+        def note(event: Event) -> None:
+            if event.id in heard:
+                self.history.violate(f"process {self.number} delivered an event twice")
+            heard.add(event.id)
+            if event.topic != self.topic and self.topic not in supertopics(event.topic):
+                self.history.violate(f"process {self.number} of {self.topic} delivered one of {event.topic}")
+            self.history.had.setdefault(event.id, set()).add(self.number)
+
+        await process.community(self.topic).subscribe(note)
+
+    @property
+    def member(self) -> Member:
+        """Its one membership."""
+        (core,) = self.process.cores.values()
+        member: Member = core
+        return member
+
+    def excesses(self) -> list[str]:
+        """What is beyond its limits."""
+        member = self.member
+        return host_excesses(self.process) + beyond(
+            ("entries of a view", len(member.scamp.view), member.scamp.most),
+            ("holders", len(member.scamp.inward), member.scamp.most),
+            ("super-contacts", len(member.supers.entries), member.supers.z),
+            ("events seen", len(member.seen), member.settings.memory),
+        )
+
+
+class CommunityHistory(History):
+    """A history of CAMCAST processes in two or three communities, one below the other."""
+
+    participants: list[Participating]
+
+    def __init__(self, seed: int, plan: Plan | None = None, membership: str = "unstructured") -> None:
+        super().__init__(seed, plan)
+        self.membership = membership
+        self.depth = self.dice.choice([2, 2, 3])
+        self.had: dict[int, set[int]] = {}
+        self._wanted: dict[int, set[int]] = {}
+
+    def faults(self) -> list[Fault]:
+        """Faults of machines and of the network, and lies."""
+        return [*FAULTS, *LIARS]
+
+    def new_participant(self, number: int) -> Participating:
+        """A process."""
+        return Participating(self, number)
+
+    def gateways(self) -> dict[str, list[tuple[str, int]]]:
+        """The first of each community."""
+        found: dict[str, list[tuple[str, int]]] = {}
+        for each in self.participants:
+            known = found.setdefault(each.topic, [])
+            if len(known) < GATEWAYS:
+                known.append((each.host, PORT))
+        found["*"] = [(each.host, PORT) for each in self.participants[:GATEWAYS]]
+        return found
+
+    def is_whole(self) -> bool:
+        """Whether an event of any member can reach all that want it."""
+        live = {each.member.own.id: each for each in self.participants if each.is_live}
+        return all(self._reached(each, live) >= self._wants(each.topic) for each in live.values())
+
+    def _reached(self, start: Participating, live: dict[int, Participating]) -> set[int]:
+        found, queue = {start.number}, [start]
+        while queue:
+            member = queue.pop().member
+            for contact in (*member.topic_table(), *member.supers.entries):
+                other = live.get(contact.id)
+                if other and other.number not in found:
+                    found.add(other.number)
+                    queue.append(other)
+        return found
+
+    def _wants(self, topic: str) -> set[int]:
+        above = (topic, *supertopics(topic))
+        return {each.number for each in self.participants if each.is_live and each.topic in above}
+
+    async def publish(self) -> None:
+        """Publish from any member; everybody passes it upwards."""
+        live = [each for each in self.participants if each.is_live]
+        if live:
+            publisher = self.dice.choice(live)
+            community = publisher.process.community(publisher.topic)
+            name = await publisher.machine.start(community.publish(upward=1.0))
+            self._wanted[int.from_bytes(name, "big")] = self._wants(publisher.topic)
+
+    def missing(self) -> list[str]:
+        """Who did not get an event."""
+        return [
+            f"process {number} did not get an event"
+            for event, wanted in self._wanted.items()
+            for number in sorted(wanted - self.had.get(event, set()))
+        ]
+
+    def forget_events(self) -> None:
+        """Expect no deliveries of the events so far."""
+        self._wanted.clear()
+
+    def contact_for(self, newcomer: Participant) -> Any | None:
+        """Gateways are known to everybody; nobody has to wait for somebody to be in."""
+        return self.participants[0]

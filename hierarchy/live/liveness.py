@@ -1,0 +1,101 @@
+"""Who of a live member's view is there: heartbeats are answered, and goodbyes are checked.
+
+Two things the simulator does not need. A heartbeat is answered, so that an entry of the view that has been
+silent for `isolation` cycles, or cannot be reached, is dropped long before its lease ends. And whoever says
+goodbye (SCAMP's `Replace`) is asked whether it is there before it is believed: anybody can say goodbye in
+another's name. A member whose lease is over says goodbye too, to make room for its next: that is believed
+at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hierarchy.contacts import Contact
+from hierarchy.membership.scamp.peer import Replace
+
+__all__ = ["Beaten", "Liveness"]
+
+FAILURES = 3  # messages to one of the view that could not be delivered, with no answer between them
+
+
+@dataclass(frozen=True)
+class Beaten:
+    """The answer to a heartbeat."""
+
+
+@dataclass(frozen=True)
+class _Goodbye:
+    exchange: int
+    cycle: int
+    message: Replace
+
+
+class Liveness:
+    """What is known of who is there.
+
+    Parameters
+    ----------
+    silence : int
+        Cycles without an answer after which an entry of the view is gone.
+    patience : int
+        Cycles that somebody who is said to leave has to object.
+
+    Examples
+    --------
+    >>> liveness = Liveness(silence=10, patience=2)
+    >>> liveness.doubt(7, exchange=99, cycle=1, message=Replace((), 0))
+    True
+    >>> liveness.objects(99), liveness.gone(cycle=9)
+    (True, [])
+    """
+
+    def __init__(self, silence: int, patience: int) -> None:
+        self.silence, self.patience = silence, patience
+        self._heard: dict[int, int] = {}
+        self._failures: Counter[int] = Counter()
+        self._goodbyes: dict[int, _Goodbye] = {}
+
+    def heard_from(self, id: int, cycle: int) -> None:
+        """Note an answer, of one of the view."""
+        self._failures.pop(id, None)
+        if id in self._heard:
+            self._heard[id] = cycle
+
+    def failed(self, id: int) -> bool:
+        """Note that one of the view could not be reached; whether that has happened too often."""
+        self._failures[id] += 1
+        if self._failures[id] < FAILURES:
+            return False
+        del self._failures[id]
+        return True
+
+    def silent(self, view: Sequence[Contact], cycle: int) -> list[int]:
+        """Those of the view that have been silent for too long; to be called once a cycle."""
+        self._failures = Counter({peer.id: self._failures[peer.id] for peer in view})
+        self._heard = {peer.id: self._heard.get(peer.id, cycle) for peer in view}
+        return [id for id, last in self._heard.items() if cycle - last > self.silence]
+
+    def doubt(self, id: int, exchange: int, cycle: int, message: Replace) -> bool:
+        """Note a goodbye that is not believed yet; False if one is checked already."""
+        if id in self._goodbyes:
+            return False
+        self._goodbyes[id] = _Goodbye(exchange, cycle, message)
+        return True
+
+    def objects(self, exchange: int) -> bool:
+        """Take the answer of one who is said to leave; False if nobody was asked under that number."""
+        for id, goodbye in self._goodbyes.items():
+            if goodbye.exchange == exchange:
+                del self._goodbyes[id]
+                return True
+        return False
+
+    def gone(self, cycle: int) -> list[tuple[int, Replace]]:
+        """Goodbyes that nobody has objected to; to be called once a cycle."""
+        over = [(id, g.message) for id, g in self._goodbyes.items() if cycle - g.cycle > self.patience]
+        for id, _ in over:
+            del self._goodbyes[id]
+        return over

@@ -1,0 +1,55 @@
+"""The layer of clients and their broker."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.anchors.broker.peer import Broker, Client
+from sims.anchors.broker.settings import BrokerSettings
+from sims.anchors.objects import ObjectLayer
+
+__all__ = ["BrokerLayer"]
+
+
+class BrokerLayer(ObjectLayer[Broker | Client]):
+    """Clients that keep in touch with one broker.
+
+    Parameters
+    ----------
+    n : int
+        Peers, the broker included.
+    broker : int
+        Which of them it is.
+    attributes : int
+        Of a subscription.
+    settings : BrokerSettings
+    seed : int
+
+    Examples
+    --------
+    >>> from sub2sub.overlay.network import Network
+    >>> layer = BrokerLayer(5, broker=2, attributes=1, settings=BrokerSettings(), seed=1)
+    >>> layer.step(1, Network.whole(5))["messages"], layer.subscribed().tolist()
+    (8, [True, True, False, True, True])
+    """
+
+    name = "broker"
+
+    def __init__(self, n: int, broker: int, attributes: int, settings: BrokerSettings, seed: int) -> None:
+        self.broker, self.attributes, self.settings = broker, attributes, settings
+        super().__init__(n, seed, settings.tries)
+
+    def fresh(self, peer: int) -> Broker | Client:
+        """The broker, or a client."""
+        if peer == self.broker:
+            return Broker(self.settings)
+        return Client(peer, self.broker, self.attributes, self.settings)
+
+    def subscribed(self) -> NDArray[np.bool_]:
+        """Whose subscriptions the broker has."""
+        broker = self.peers[self.broker]
+        assert isinstance(broker, Broker)
+        known = np.zeros(len(self.peers), bool)
+        known[list(broker.heard)] = True
+        return known

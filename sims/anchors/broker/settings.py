@@ -1,0 +1,32 @@
+"""How clients keep in touch with a broker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sub2sub.errors import InputError
+
+__all__ = ["BrokerSettings"]
+
+
+@dataclass(frozen=True)
+class BrokerSettings:
+    """Settings of a broker.
+
+    Attributes
+    ----------
+    keepalive : int
+        Cycles between two signs of life of a client. The broker forgets one it has not heard of for one and a
+        half times as long. More signs cost messages; fewer, events sent to those who are gone.
+    tries : int
+        Copies of a message before its target is taken to be gone.
+    """
+
+    keepalive: int = 6
+    tries: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        for name in ("keepalive", "tries"):
+            if getattr(self, name) < 1:
+                raise InputError(f"broker.{name}: expected 1 or more, got {getattr(self, name)}")

@@ -1,0 +1,1 @@
+"""GossipSub: a mesh of bounded degree that events are pushed along, and gossip about them to others."""

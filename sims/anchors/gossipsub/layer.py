@@ -1,0 +1,43 @@
+"""The layer of GossipSub."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.anchors.gossipsub.peer import GossipSubPeer
+from sims.anchors.gossipsub.settings import GossipSubSettings
+from sims.anchors.objects import ObjectLayer
+
+__all__ = ["GossipSub"]
+
+
+class GossipSub(ObjectLayer[GossipSubPeer]):
+    """GossipSub, a topic a peer.
+
+    Parameters
+    ----------
+    n : int
+    settings : GossipSubSettings
+    seed : int
+    """
+
+    name = "gossipsub"
+
+    def __init__(self, n: int, settings: GossipSubSettings, seed: int) -> None:
+        self.settings = settings
+        super().__init__(n, seed, settings.tries)
+
+    def fresh(self, peer: int) -> GossipSubPeer:
+        """One that knows nobody."""
+        return GossipSubPeer(peer, self.settings)
+
+    def seeking(self, cycle: int, alive: NDArray[np.uint8]) -> Sequence[int]:
+        """Those that ask discovery."""
+        return [peer for peer, up in enumerate(alive.tolist()) if up and self.peers[peer].seeks(cycle)]
+
+    def introduce(self, peer: int, contact: int) -> None:
+        """Name a contact."""
+        self.peers[peer].introduce(contact)

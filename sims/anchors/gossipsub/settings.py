@@ -1,0 +1,53 @@
+"""How GossipSub is run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sub2sub.errors import InputError
+
+__all__ = ["GossipSubSettings"]
+
+
+@dataclass(frozen=True)
+class GossipSubSettings:
+    """Settings of GossipSub, with the names and defaults of its specification (v1.0 and v1.1).
+
+    Attributes
+    ----------
+    D, D_lo, D_hi : int
+        Links of the mesh that a peer aims at, and the bounds beyond which it grafts or prunes. More links are
+        faster and survive more, and cost a copy of every event each.
+    D_out : int
+        Least number of mesh links that the peer opened itself (v1.1).
+    backoff : int
+        Cycles (heartbeats) before a link that was pruned may be grafted again (v1.1; 60 there).
+    connections : int
+        Peers of its topic that a peer is connected to, and gossips with. libp2p leaves it to discovery.
+    keepalive : int
+        Cycles between two signs of life on a connection.
+    tries : int
+        Copies of a message before its target is taken to be gone.
+    """
+
+    D: int = 6
+    D_lo: int = 5
+    D_hi: int = 12
+    D_out: int = 2
+    backoff: int = 10
+    connections: int = 16
+    keepalive: int = 4
+    tries: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        if not 0 < self.D_lo <= self.D <= self.D_hi <= 2 * self.connections:
+            raise InputError(
+                "gossipsub: expected 0 < D_lo <= D <= D_hi <= 2 connections, got "
+                f"{self.D_lo}, {self.D}, {self.D_hi}, {self.connections}"
+            )
+        if not 0 <= self.D_out <= self.D // 2 or (self.D_out >= self.D_lo):
+            raise InputError(f"gossipsub.D_out: expected less than D_lo and at most D / 2, got {self.D_out}")
+        for name in ("backoff", "keepalive", "tries"):
+            if getattr(self, name) < 1:
+                raise InputError(f"gossipsub.{name}: expected 1 or more, got {getattr(self, name)}")

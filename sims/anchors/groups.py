@@ -1,0 +1,195 @@
+"""Groups of peers, one for each topic, and the rendezvous that names members of a group.
+
+A subscriber is a member of the group of its topic. An event of a topic concerns that group and the groups of
+all topics above; its publisher hands it to a few members of each (`sims.anchors.contacts`). The other way
+round, subscribers being members of the groups of all topics below theirs, costs a root subscriber a
+membership for every topic there is.
+
+The rendezvous stands outside the model, as `sub2sub.cyclon.rendezvous` does: it names random live members of
+a group, is always up, and costs its questions and its answers. Every protocol of this package needs one to
+begin with, be it a tracker, a DHT or a list of servers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.topics import NestedRanges
+from sub2sub.kernels.randomness import cycle_key, draws, stream_number
+from sub2sub.overlay.layer import Layer
+from sub2sub.overlay.population import Population
+from sub2sub.overlay.sizes import HEADER, LINK, NAME
+from sub2sub.overlay.stack import Stack
+
+__all__ = ["GroupStack", "Groups", "Seeking", "first_contacts"]
+
+STREAM = stream_number("anchors/rendezvous")
+Integers = NDArray[np.int64]
+
+
+class Groups:
+    """Who is a member of which group.
+
+    Parameters
+    ----------
+    population : Population
+    ranges : NestedRanges, optional
+        The topics, where interests are topics; otherwise all are in one group.
+
+    Attributes
+    ----------
+    of : (n,) int64
+        The group of each peer, -1 for dormant ones.
+    above : tuple of tuple of int
+        The topics above each topic, the nearest first.
+
+    Examples
+    --------
+    >>> people = Population.of([[0.0], [1.0], [2.0]], [[3.0], [3.0], [3.0]])
+    >>> groups = Groups(people)
+    >>> groups.of, groups.name(np.zeros(1, np.int64), np.array([1]), np.array([0, 1, 1]), np.uint64([7]))
+    (array([0, 0, 0]), array([2]))
+    """
+
+    def __init__(self, population: Population, ranges: NestedRanges | None = None) -> None:
+        self.population, self.ranges = population, ranges
+        tree = ranges.tree if ranges is not None else None
+        self.above: tuple[tuple[int, ...], ...] = (
+            tuple(tuple(tree.supertopics(topic)) for topic in range(tree.capacity)) if tree else ((),)
+        )
+        self.of: Integers = np.empty(len(population), np.int64)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Look up the groups of all peers."""
+        if self.ranges is None:
+            self.of[:] = np.where(self.population.present, 0, -1)
+            return
+        lows, highs = self.population.ranges()
+        bounds = self.ranges.bounds()
+        topic = {(low, high - 1): number for number, (low, high) in enumerate(bounds.tolist())}
+        pairs = zip(lows[:, 0].tolist(), highs[:, 0].tolist(), strict=True)
+        found = [topic.get((int(low), int(high)), -1) for low, high in pairs]
+        self.of[:] = np.where(self.population.present, found, -1)
+
+    def name(
+        self, wanted: Integers, asking: Integers, alive: NDArray[np.uint8], bits: NDArray[np.uint64]
+    ) -> Integers:
+        """A random live member of each wanted group, other than who asks; -1 where there is none."""
+        live = np.flatnonzero((alive == 1) & (self.of >= 0))
+        live = live[np.argsort(self.of[live], kind="stable")]
+        first, last = (np.searchsorted(self.of[live], wanted, side) for side in ("left", "right"))
+        count = np.maximum(last - first, 1)
+        place = (bits % count.astype(np.uint64)).astype(np.int64)
+        if not live.size:
+            return np.full(len(wanted), -1)
+        found = live[np.minimum(first + place, live.size - 1)]
+        following = live[np.minimum(first + (place + 1) % count, live.size - 1)]
+        found = np.where(found == asking, following, found)
+        return np.where((last > first) & (found != asking), found, -1)
+
+
+@runtime_checkable
+class Seeking(Protocol):
+    """A layer whose peers may need a contact."""
+
+    def seeking(self, cycle: int, alive: NDArray[np.uint8]) -> Sequence[int]:
+        """Live peers that ask for a contact now."""
+        ...
+
+    def introduce(self, peer: int, contact: int) -> None:
+        """Name it."""
+        ...
+
+
+class GroupStack(Stack):
+    """A population in groups, whose members begin with a contact in their group and may ask for more.
+
+    Parameters
+    ----------
+    population : Population
+    groups : Groups
+    layers : sequence of Layer
+    seed : int
+    within : bool
+        Whether first contacts are in one's group; anywhere otherwise.
+    """
+
+    def __init__(
+        self, population: Population, groups: Groups, layers: Sequence[Layer], seed: int, within: bool = True
+    ) -> None:
+        super().__init__(population, layers, seed)
+        self.groups, self.within = groups, within
+        self.asked = np.zeros(len(population), np.int64)
+
+    def bootstrap(self, cycle: int = 0) -> None:
+        """Let everybody in, each but the first of its group through a random one of it who came before."""
+        if not self.within:
+            super().bootstrap(cycle)
+            return
+        peers = np.flatnonzero(self.network.alive)
+        self.asked[peers] += 1
+        super().join(peers, first_contacts(peers, self.groups.of[peers], self.seed), cycle)
+
+    def join(self, peers: Integers, contacts: Integers, cycle: int) -> None:
+        """Let peers (re)start; the rendezvous names a contact in the group of each."""
+        self.groups.refresh()
+        self.asked[peers] += 1
+        if self.within:
+            contacts = self._named(peers, draws(cycle_key(self.seed, STREAM, cycle), peers))
+        super().join(peers, contacts, cycle)
+
+    def step(self, cycle: int) -> dict[str, Mapping[str, int]]:
+        """One cycle of all layers, after those who seek a contact have asked for one."""
+        for number, layer in enumerate(self.layers):
+            if isinstance(layer, Seeking):
+                self._name_contacts(layer, cycle, number)
+        costs = super().step(cycle)
+        asked, self.spent_asking = int(self.asked.sum()), self.asked.copy()
+        self.asked[:] = 0
+        size = asked * (2 * HEADER + NAME + LINK)
+        return {**costs, "rendezvous": {"messages": 2 * asked, "failed": 0, "bytes": size}}
+
+    def _named(self, asking: Integers, bits: NDArray[np.uint64]) -> Integers:
+        """Who the rendezvous names: one of the same group, or anybody alive."""
+        if self.within:
+            return self.groups.name(self.groups.of[asking], asking, self.network.alive, bits)
+        live = np.flatnonzero(self.network.alive)
+        if live.size < 2:
+            return np.full(len(asking), -1)
+        place = (bits % np.uint64(live.size)).astype(np.int64)
+        found = live[place]
+        return np.where(found == asking, live[(place + 1) % live.size], found)
+
+    def _name_contacts(self, layer: Seeking, cycle: int, number: int) -> None:
+        asking = np.array(layer.seeking(cycle, self.network.alive), np.int64)
+        bits = draws(cycle_key(self.seed, STREAM, cycle), asking, 1 + number)
+        named = self._named(asking, bits)
+        self.asked[asking] += 1
+        for peer, contact in zip(asking.tolist(), named.tolist(), strict=True):
+            if contact >= 0:
+                layer.introduce(peer, contact)
+
+
+def first_contacts(peers: Integers, group: Integers, seed: int) -> Integers:
+    """A contact for each of those who start at once: a random one of its group who comes before, or -1.
+
+    Examples
+    --------
+    >>> first_contacts(np.array([3, 4, 5, 6]), np.array([0, 1, 1, 0]), seed=1).tolist()
+    [6, 5, -1, -1]
+    """
+    n = len(peers)
+    key = cycle_key(seed, STREAM, 0)
+    order = np.lexsort((draws(key, peers, 8), group))
+    first = np.append(True, group[order][1:] != group[order][:-1])
+    began = np.maximum.accumulate(np.where(first, np.arange(n), 0))
+    before = np.arange(n) - began
+    chosen = began + (draws(key, peers, 9) % np.maximum(before, 1).astype(np.uint64)).astype(np.int64)
+    contacts = np.empty(n, np.int64)
+    contacts[order] = np.where(first, -1, peers[order[chosen]])
+    return contacts

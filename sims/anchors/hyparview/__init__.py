@@ -1,0 +1,1 @@
+"""HyParView: a small symmetric active view, and a larger passive one to mend it from."""

@@ -1,0 +1,273 @@
+"""One peer of HyParView.
+
+Leitão, Pereira, Rodrigues: *HyParView: a membership protocol for reliable gossip-based broadcast*, DSN 2007,
+Section 4 and Algorithm 1. Active links are open connections, the same at both ends; a connection that breaks
+tells that the other is gone, and one from the passive view is asked to take its place. Passive views are
+renewed by shuffles that walk at random through active links.
+
+Readings:
+
+- One who takes up a newcomer at the end of its walk opens the connection (`Neighbour`, high priority), so
+  that links are symmetric, which the paper takes for granted.
+- A newcomer whose contact does not answer, or a peer whose active view has not been full for `patience`
+  cycles, asks the rendezvous again; the paper has newcomers know somebody who is there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+from sims.anchors.hyparview.settings import HyParViewSettings
+from sims.anchors.mail import Sends
+from sims.anchors.objects import ObjectPeer
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.sizes import LINK
+
+__all__ = [
+    "Disconnect",
+    "ForwardJoin",
+    "HyParViewPeer",
+    "Join",
+    "Neighbour",
+    "NeighbourReply",
+    "Shuffle",
+    "ShuffleReply",
+]
+
+
+class Join(NamedTuple):
+    """A newcomer asks its contact to be let in."""
+
+    size: int = 0
+
+
+class ForwardJoin(NamedTuple):
+    """The name of a newcomer on its walk."""
+
+    newcomer: int
+    hops: int
+    size: int = LINK
+
+
+class Neighbour(NamedTuple):
+    """May I be your neighbour? One with high priority has no other and cannot be refused."""
+
+    high: bool
+    size: int = 1
+
+
+class NeighbourReply(NamedTuple):
+    """The answer."""
+
+    accepted: bool
+    size: int = 1
+
+
+class Disconnect(NamedTuple):
+    """No more a neighbour."""
+
+    size: int = 0
+
+
+class Shuffle(NamedTuple):
+    """Peers that its origin knows, on a walk."""
+
+    origin: int
+    hops: int
+    known: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Of the peers, the origin among them."""
+        return LINK * (len(self.known) + 1)
+
+
+class ShuffleReply(NamedTuple):
+    """Peers in return, and which ones they are for."""
+
+    known: tuple[int, ...]
+    sent: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Of the peers; what they are for is known by the number of the shuffle."""
+        return LINK * len(self.known)
+
+
+class HyParViewPeer(ObjectPeer):
+    """The views of one peer.
+
+    Attributes
+    ----------
+    active, passive : list of int
+    contact : int
+        Whom to join through in the next turn, -1 for nobody.
+    since : int
+        The last cycle in which the active view was full, or a contact was asked for.
+
+    Examples
+    --------
+    >>> settings = HyParViewSettings()
+    >>> newcomer, contact = HyParViewPeer(1, settings), HyParViewPeer(2, settings)
+    >>> newcomer.introduce(2)
+    >>> sends = list(newcomer.turn(1, Dice(3)))
+    >>> list(contact.receive(1, sends[0][1], Dice(4))), contact.active, newcomer.active
+    ([], [1], [2])
+    """
+
+    kept: ClassVar[tuple[str, ...]] = ("active", "passive", "contact", "since")
+
+    def __init__(self, own: int, settings: HyParViewSettings) -> None:
+        self.own, self.settings = own, settings
+        self.active: list[int] = []
+        self.passive: list[int] = []
+        self.contact, self.since = -1, 0
+
+    def introduce(self, contact: int) -> None:
+        """Join through this one."""
+        self.contact = contact
+
+    def seeks(self, cycle: int) -> bool:
+        """Whether to ask for a contact; to be called once a cycle."""
+        if len(self.active) >= self.settings.active:
+            self.since = cycle
+        alone = not self.active and not self.passive and self.contact < 0
+        if not alone and cycle - self.since < self.settings.patience:
+            return False
+        self.since = cycle
+        return True
+
+    def turn(self, cycle: int, dice: Dice) -> Sends:
+        """Join, mend the active view, and shuffle."""
+        sends: list[tuple[int, Any]] = []
+        if self.contact >= 0 and self.contact not in self.active:
+            sends += self._open(self.contact, dice)
+            sends.append((self.contact, Join()))
+        self.contact = -1
+        sends += self._mend(dice)
+        if self.active:
+            known = self._sample(self.active, self.settings.shuffled_active, dice)
+            known += self._sample(self.passive, self.settings.shuffled_passive, dice)
+            target = self._any(self.active, dice)
+            walk = Shuffle(self.own, self.settings.join_walk, tuple(k for k in known if k != target))
+            sends.append((target, walk))
+        return sends
+
+    def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
+        """Algorithm 1."""
+        if isinstance(message, Shuffle):
+            return self._walk(sender, message, dice)
+        if isinstance(message, ShuffleReply):
+            self._note(message.known, message.sent, dice)
+            return ()
+        if isinstance(message, Join):
+            hops = self.settings.join_walk
+            told = [(other, ForwardJoin(sender, hops)) for other in self.active if other != sender]
+            return [*self._open(sender, dice), *told]
+        if isinstance(message, ForwardJoin):
+            return self._forward_join(sender, message, dice)
+        if isinstance(message, Neighbour):
+            accepted = message.high or len(self.active) < self.settings.active or sender in self.active
+            dropped = self._open(sender, dice) if accepted else []
+            return [*dropped, (sender, NeighbourReply(accepted))]
+        if isinstance(message, NeighbourReply):
+            if message.accepted:
+                return self._open(sender, dice)
+            self._close(sender)
+            return ()
+        if sender in self.active:  # Disconnect
+            self._close(sender)
+            self._note((sender,), (), dice)
+        return ()
+
+    def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
+        """Forget one that is gone, and ask another to take its place."""
+        if isinstance(message, ShuffleReply):  # no link of ours
+            return ()
+        if target in self.passive:
+            self.passive.remove(target)
+        was_neighbour = target in self.active
+        self._close(target)
+        mending = self._mend(dice) if was_neighbour or isinstance(message, Neighbour) else []
+        if isinstance(message, Shuffle | ForwardJoin) and self.active:
+            return [*mending, (self._any(self.active, dice), message)]  # walk on another way
+        return mending
+
+    def links(self) -> list[int]:
+        """Both views."""
+        return [*self.active, *self.passive]
+
+    def _forward_join(self, sender: int, message: ForwardJoin, dice: Dice) -> Sends:
+        newcomer, hops, _ = message
+        others = [other for other in self.active if other not in (sender, newcomer)]
+        if hops == 0 or not others:
+            if newcomer == self.own or newcomer in self.active:
+                return ()
+            return [*self._open(newcomer, dice), (newcomer, Neighbour(high=True))]
+        if hops == self.settings.passive_walk:
+            self._note((newcomer,), (), dice)
+        return [(self._any(others, dice), ForwardJoin(newcomer, hops - 1))]
+
+    def _walk(self, sender: int, message: Shuffle, dice: Dice) -> Sends:
+        origin, hops, known = message
+        others = [other for other in self.active if other not in (sender, origin)]
+        if hops > 1 and others:
+            return [(self._any(others, dice), Shuffle(origin, hops - 1, known))]
+        if origin == self.own:
+            return ()
+        reply = tuple(self._sample(self.passive, len(known) + 1, dice))
+        self._note((origin, *known), reply, dice)
+        return [(origin, ShuffleReply(reply, known))]
+
+    def _mend(self, dice: Dice) -> list[tuple[int, Any]]:
+        """Ask one of the passive view to be a neighbour, if one is missing."""
+        if len(self.active) >= self.settings.active or not self.passive:
+            return []
+        candidate = self._any(self.passive, dice)
+        return [(candidate, Neighbour(high=not self.active))]
+
+    def _open(self, other: int, dice: Dice) -> list[tuple[int, Any]]:
+        """Make somebody a neighbour; one that has to go for it is told so."""
+        if other == self.own or other in self.active:
+            return []
+        dropped = []
+        if len(self.active) >= self.settings.active:
+            victim = self._any(self.active, dice)
+            self._close(victim)
+            self._note((victim,), (), dice)
+            dropped = [(victim, Disconnect())]
+        if other in self.passive:
+            self.passive.remove(other)
+        self.active.append(other)
+        return dropped
+
+    def _close(self, other: int) -> None:
+        if other in self.active:
+            self.active.remove(other)
+
+    def _note(self, others: tuple[int, ...], sent: tuple[int, ...], dice: Dice) -> None:
+        """Take peers up into the passive view, in place of those sent away, then of any."""
+        spare = [other for other in sent if other in self.passive]
+        for other in others:
+            if other == self.own or other in self.active or other in self.passive:
+                continue
+            if len(self.passive) >= self.settings.passive:
+                victim = spare.pop() if spare else self._any(self.passive, dice)
+                if victim in self.passive:
+                    self.passive.remove(victim)
+            self.passive.append(other)
+
+    @staticmethod
+    def _any(among: list[int], dice: Dice) -> int:
+        return among[dice.next_below(len(among))]
+
+    @staticmethod
+    def _sample(among: list[int], count: int, dice: Dice) -> list[int]:
+        """So many of them at random."""
+        if len(among) <= count:
+            return list(among)
+        chosen = list(among)
+        for place in range(count):
+            other = place + dice.next_below(len(chosen) - place)
+            chosen[place], chosen[other] = chosen[other], chosen[place]
+        return chosen[:count]

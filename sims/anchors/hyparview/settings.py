@@ -1,0 +1,49 @@
+"""How HyParView is run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sub2sub.errors import InputError
+
+__all__ = ["HyParViewSettings"]
+
+
+@dataclass(frozen=True)
+class HyParViewSettings:
+    """Settings of HyParView, as in Section 5.1 of its paper.
+
+    Attributes
+    ----------
+    active : int
+        Links a peer keeps open, fan-out plus 1. More of them survive more crashes, and cost more messages.
+    passive : int
+        Peers it knows besides, to mend the active view from.
+    join_walk, passive_walk : int
+        Hops a newcomer's name travels (ARWL), and at which of them it is noted in a passive view (PRWL),
+        counted from the end.
+    shuffled_active, shuffled_passive : int
+        Peers of either view that are sent in a shuffle, besides the sender.
+    tries : int
+        Copies of a message before its target is taken to be gone.
+    patience : int
+        Cycles without a full active view after which a peer asks the rendezvous again.
+    """
+
+    active: int = 5
+    passive: int = 30
+    join_walk: int = 6
+    passive_walk: int = 3
+    shuffled_active: int = 3
+    shuffled_passive: int = 4
+    tries: int = 3
+    patience: int = 8
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        for name in ("active", "passive", "join_walk", "passive_walk", "tries", "patience"):
+            if getattr(self, name) < 1:
+                raise InputError(f"hyparview.{name}: expected 1 or more, got {getattr(self, name)}")
+        for name in ("shuffled_active", "shuffled_passive"):
+            if getattr(self, name) < 0:
+                raise InputError(f"hyparview.{name}: expected 0 or more, got {getattr(self, name)}")

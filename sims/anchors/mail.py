@@ -1,0 +1,120 @@
+"""Carrying messages between peers that are objects: who sends what to whom, what arrives, what it costs.
+
+A peer gives back what it wants to send, as (target, message) pairs, and is told when a message could not be
+delivered. It knows nothing of the network. Connections are taken to be TCP's: a message that is lost is
+repeated, `tries` times in all, and a peer that does not answer all of these is *unreachable* to the sender,
+who pays for every copy. What the transport adds is not counted (`sub2sub.overlay.sizes`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.network import Network
+from sub2sub.overlay.sizes import HEADER
+
+__all__ = ["Correspondent", "Mail", "Message", "Sends"]
+
+
+class Message(Protocol):
+    """What is sent."""
+
+    @property
+    def size(self) -> int:
+        """Bytes beyond the header."""
+        ...
+
+
+Sends = Iterable[tuple[int, Any]]
+
+
+class Correspondent(Protocol):
+    """A peer, as far as its mail is concerned."""
+
+    def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
+        """Take up a message; what to send."""
+        ...
+
+    def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
+        """Note that a message could not be delivered; what to send."""
+        ...
+
+
+class Mail:
+    """The messages of one layer.
+
+    Attributes
+    ----------
+    messages, bytes : list of int
+        What each peer has sent in the cycle at hand.
+    failed : int
+        Messages that did not arrive.
+
+    Examples
+    --------
+    >>> mail = Mail(2, tries=3)
+    >>> network = Network.whole(2)
+    >>> network.alive[1] = 0
+    >>> mail.open(network, Dice(1))
+    >>> mail.arrives(0, 1, 10), mail.messages, mail.bytes
+    (False, [3, 0], [66, 0])
+    """
+
+    def __init__(self, n: int, tries: int = 3) -> None:
+        self.n, self.tries = n, tries
+        self.messages, self.bytes, self.failed = [0] * n, [0] * n, 0
+        self.alive: list[int] = []
+        self.group: list[int] = []
+        self.loss, self.fate, self.dice = 0.0, Dice(0), [Dice(0)] * 0
+
+    def open(self, network: Network, dice: Dice) -> None:
+        """Begin a cycle."""
+        self.messages, self.bytes, self.failed = [0] * self.n, [0] * self.n, 0
+        self.alive, self.group = network.alive.tolist(), network.group.tolist()
+        self.loss, self.fate = float(network.loss), dice.of_peer(-1)
+        self.dice = [dice.of_peer(peer) for peer in range(self.n)]
+
+    def arrives(self, sender: int, target: int, size: int) -> bool:
+        """Send a message, repeated while it is lost; whether it arrives."""
+        copies, there = 1, True
+        if not self.alive[target] or self.group[sender] != self.group[target]:
+            copies, there = self.tries, False
+        elif self.loss > 0.0:
+            there = self.fate.next_unit() >= self.loss
+            while not there and copies < self.tries:
+                copies += 1
+                there = self.fate.next_unit() >= self.loss
+        self.messages[sender] += copies
+        self.bytes[sender] += copies * (HEADER + size)
+        self.failed += copies - there
+        return there
+
+    def carry(self, peers: Sequence[Correspondent], sender: int, sends: Sends) -> None:
+        """Deliver messages and all that follow from them, the first sent first."""
+        queue = deque((sender, target, message) for target, message in sends)
+        while queue:
+            sender, target, message = queue.popleft()
+            if self.arrives(sender, target, message.size):
+                author, sends = target, peers[target].receive(sender, message, self.dice[target])
+            else:
+                author, sends = sender, peers[sender].unreachable(target, message, self.dice[sender])
+            queue.extend((author, further, answer) for further, answer in sends)
+
+    def live(self, order: Dice) -> Iterator[int]:
+        """Live peers, in a random order."""
+        marks = sorted((order.bits(peer), peer) for peer in range(self.n) if self.alive[peer])
+        return (peer for _, peer in marks)
+
+    def bill(self) -> dict[str, int]:
+        """What the cycle cost."""
+        return {"messages": sum(self.messages), "failed": self.failed, "bytes": sum(self.bytes)}
+
+    def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Messages and bytes of the cycle, by peer."""
+        return np.array(self.messages, np.int64), np.array(self.bytes, np.int64)

@@ -1,0 +1,132 @@
+"""A layer of peers that are objects: turns, joins and checkpoints, whatever the protocol."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.anchors.mail import Mail, Sends
+from sub2sub.kernels.dice import Dice
+from sub2sub.kernels.randomness import stream_number
+from sub2sub.overlay.network import Network
+
+__all__ = ["ObjectLayer", "ObjectPeer"]
+
+Integers = NDArray[np.int64]
+ORDER = -2  # numbers the draws of the order of turns
+
+
+class ObjectPeer(ABC):
+    """One peer of a protocol.
+
+    Attributes
+    ----------
+    kept : tuple of str
+        Attributes that are its state: numbers, lists of numbers, and mappings of numbers to numbers or lists.
+    """
+
+    kept: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def turn(self, cycle: int, dice: Dice) -> Sends:
+        """What it sends once a cycle."""
+
+    @abstractmethod
+    def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
+        """Take up a message; what to send."""
+
+    @abstractmethod
+    def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
+        """Note that a message could not be delivered; what to send."""
+
+    @abstractmethod
+    def introduce(self, contact: int) -> None:
+        """Name a contact, to be turned to in the next turn."""
+
+    @abstractmethod
+    def links(self) -> list[int]:
+        """Peers it knows."""
+
+    def state(self) -> list[Any]:
+        """For a checkpoint."""
+        return [_plain(getattr(self, name)) for name in self.kept]
+
+    def restore(self, state: list[Any]) -> None:
+        """From a checkpoint."""
+        for name, value in zip(self.kept, state, strict=True):
+            setattr(self, name, _lively(value))
+
+
+P = TypeVar("P", bound=ObjectPeer)
+
+
+class ObjectLayer(ABC, Generic[P]):
+    """The layer of a protocol whose peers are objects.
+
+    Parameters
+    ----------
+    n : int
+    seed : int
+    tries : int
+        Copies of a message before its target is taken to be gone.
+    """
+
+    name: str
+
+    def __init__(self, n: int, seed: int, tries: int = 3) -> None:
+        self.seed, self.stream = seed, stream_number(self.name)
+        self.mail = Mail(n, tries)
+        self.peers: list[P] = [self.fresh(peer) for peer in range(n)]
+
+    @abstractmethod
+    def fresh(self, peer: int) -> P:
+        """A peer that knows nobody."""
+
+    def step(self, cycle: int, network: Network) -> Mapping[str, int]:
+        """Let every live peer take its turn, in random order."""
+        dice = Dice.of(self.seed, self.stream, cycle)
+        self.mail.open(network, dice)
+        self.turns(cycle, dice)
+        return self.mail.bill()
+
+    def turns(self, cycle: int, dice: Dice) -> None:
+        """The turns of a cycle."""
+        for peer in self.mail.live(dice.of_peer(ORDER)):
+            self.mail.carry(self.peers, peer, self.peers[peer].turn(cycle, self.mail.dice[peer]))
+
+    def join(self, peers: Integers, contacts: Integers, cycle: int) -> None:
+        """Start peers afresh, each with its contact."""
+        for peer, contact in zip(peers.tolist(), contacts.tolist(), strict=True):
+            self.peers[peer] = self.fresh(peer)
+            if contact >= 0:
+                self.peers[peer].introduce(contact)
+
+    def links(self) -> tuple[Integers, Integers, Integers]:
+        """All links, with stamps of 0."""
+        pairs = [(holder, other) for holder, peer in enumerate(self.peers) for other in peer.links()]
+        table = np.array(pairs, np.int64).reshape(-1, 2)
+        return table[:, 0], table[:, 1], np.zeros(len(table), np.int64)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """State for a checkpoint."""
+        text = json.dumps([peer.state() for peer in self.peers], separators=(",", ":"))
+        return {"peers": np.frombuffer(text.encode(), np.uint8)}
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """State from a checkpoint."""
+        for peer, state in zip(self.peers, json.loads(arrays["peers"].tobytes()), strict=True):
+            peer.restore(state)
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it, where keys are texts: mappings become lists of pairs, marked."""
+    return {"pairs": [[key, _plain(own)] for key, own in value.items()]} if isinstance(value, dict) else value
+
+
+def _lively(value: Any) -> Any:
+    return {key: _lively(own) for key, own in value["pairs"]} if isinstance(value, dict) else value

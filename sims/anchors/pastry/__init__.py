@@ -1,0 +1,1 @@
+"""Pastry: routing by prefixes of identifiers, in a logarithmic number of hops."""

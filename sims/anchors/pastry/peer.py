@@ -1,0 +1,214 @@
+"""One node of Pastry: its leaf set and routing table, and where it sends a message on its way to a key.
+
+Rowstron, Druschel: *Pastry: scalable, decentralized object location and routing for large-scale peer-to-peer
+systems*, Middleware 2001, Section 2. A key belongs to the node with the nearest identifier. A node sends a
+message to a leaf where one is nearest to the key, else to a node whose identifier has one digit more of the
+key, else to any with as many that is nearer.
+
+Readings:
+
+- A newcomer's `Arrive` is routed to its own identifier; every node on the way sends it what it knows.
+- Leaf sets and tables are kept by gossip: once a cycle a node exchanges what it knows with a random leaf or,
+  every other cycle, a random node of its table (as Bamboo does; Rhea et al., USENIX 2004), and with both
+  while its leaves change. That tells broken links as well. The paper repairs leaf sets on failure, and tables
+  lazily.
+- All nodes are equally near in the network, so a table keeps the first it hears of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, ClassVar, NamedTuple
+
+from sims.anchors.mail import Sends
+from sims.anchors.objects import ObjectPeer
+from sims.anchors.pastry.rules import AROUND, ID_BITS, apart, digit, shared
+from sims.anchors.pastry.settings import PastrySettings
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.sizes import LINK, NAME
+
+__all__ = ["Arrive", "PastryPeer", "Tell"]
+
+FORGOTTEN = 20  # cycles that a node which did not answer is not taken up again
+
+
+class Arrive(NamedTuple):
+    """A newcomer on the way to its own identifier."""
+
+    newcomer: int
+    size: int = LINK + NAME
+
+
+class Tell(NamedTuple):
+    """Nodes that the sender knows, and whether as many are wanted in return."""
+
+    known: tuple[int, ...]
+    asks: bool
+
+    @property
+    def size(self) -> int:
+        """Of nodes with their identifiers."""
+        return (LINK + NAME) * len(self.known)
+
+
+class PastryPeer(ObjectPeer):
+    """One node.
+
+    Attributes
+    ----------
+    leaves : list of int
+        Nodes with the nearest identifiers.
+    table : dict
+        A node for each place 2^b row + digit: one that shares `row` digits and has `digit` next.
+    gone : dict
+        Nodes that did not answer, and when.
+    changed : int
+        Whether the leaves have changed since the last turn.
+
+    Examples
+    --------
+    >>> ids = [0x10 << 56, 0x20 << 56, 0x2F << 56, 0x80 << 56]
+    >>> node = PastryPeer(0, ids, PastrySettings(leaves=2))
+    >>> for other in (1, 2, 3):
+    ...     node.learn(other)
+    >>> node.leaves, node.next_hop(0x2E << 56), node.next_hop(0x11 << 56)
+    ([1, 3], 1, 0)
+    """
+
+    kept: ClassVar[tuple[str, ...]] = ("leaves", "table", "gone", "contact", "now", "reach", "changed")
+
+    def __init__(self, own: int, ids: list[int], settings: PastrySettings) -> None:
+        self.own, self.ids, self.id, self.settings = own, ids, ids[own], settings
+        self.leaves: list[int] = []
+        self.table: dict[int, int] = {}
+        self.gone: dict[int, int] = {}
+        self.contact, self.now = -1, 0
+        self.changed = 1
+        self.reach = [AROUND, AROUND]  # how far away a new leaf may be, ahead and behind
+
+    def introduce(self, contact: int) -> None:
+        """Join through this one."""
+        self.contact = contact
+
+    def turn(self, cycle: int, dice: Dice) -> Sends:
+        """Join, or exchange what is known with a leaf or a node of the table."""
+        self.now = cycle
+        if self.gone:
+            self.gone = {node: when for node, when in self.gone.items() if when > cycle - FORGOTTEN}
+        sends: list[tuple[int, Any]] = []
+        if self.contact >= 0:
+            sends.append((self.contact, Arrive(self.own)))
+            self.learn(self.contact)
+            self.contact = -1
+        if self.leaves and (cycle % 2 or self.changed):
+            sends.append(self._ask(self.leaves, dice))
+        if self.table and (cycle % 2 == 0 or self.changed):
+            sends.append(self._ask(list(self.table.values()), dice))
+        self.changed = 0
+        return sends
+
+    def _ask(self, among: list[int], dice: Dice) -> tuple[int, Tell]:
+        partner = among[dice.next_below(len(among))]
+        return partner, Tell(self._known_near(partner), asks=True)
+
+    def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
+        """Take up what others know; pass a newcomer on."""
+        self.learn(sender, fresh=True)
+        if isinstance(message, Tell):
+            answer = [(sender, Tell(self._known_near(sender), asks=False))] if message.asks else []
+            for node in message.known:
+                self.learn(node)
+            return answer
+        newcomer = message.newcomer
+        following = self.next_hop(self.ids[newcomer])
+        told = [(newcomer, Tell((self.own, *self._known_near(newcomer)), asks=False))]
+        self.learn(newcomer, fresh=True)
+        return [*told, (following, message)] if following not in (self.own, newcomer) else told
+
+    def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
+        """Forget a node that is gone; a newcomer takes another way."""
+        self.forget(target)
+        if isinstance(message, Arrive) and message.newcomer not in (self.own, target):
+            following = self.next_hop(self.ids[message.newcomer])
+            return [(following, message)] if following not in (self.own, message.newcomer) else ()
+        return ()
+
+    def links(self) -> list[int]:
+        """Leaves and table."""
+        return list(dict.fromkeys([*self.leaves, *self.table.values()]))
+
+    def next_hop(self, key: int, silent: Collection[int] = ()) -> int:
+        """Where a message on its way to a key goes from here; the node itself, if the key is its own.
+
+        Nodes in `silent` are passed over: they did not answer just now.
+        """
+        if self._within_leaves(key):
+            leaves = [leaf for leaf in self.leaves if leaf not in silent] if silent else self.leaves
+            return min([self.own, *leaves], key=lambda node: (apart(self.ids[node], key), node))
+        bits = self.settings.bits
+        common = shared(self.id, key, bits)
+        place = (common << bits) + digit(key, common, bits)
+        if place in self.table and self.table[place] not in silent:
+            return self.table[place]
+        own = apart(self.id, key)
+        nearer = [
+            node
+            for node in PastryPeer.links(self)
+            if node not in silent
+            and shared(self.ids[node], key, bits) >= common
+            and apart(self.ids[node], key) < own
+        ]
+        return min(nearer, key=lambda node: apart(self.ids[node], key), default=self.own)
+
+    def learn(self, node: int, fresh: bool = False) -> None:
+        """Take up a node where there is room for it or it is nearer; `fresh` if it spoke itself."""
+        if fresh:
+            self.gone.pop(node, None)
+        if node == self.own or node in self.gone or node in self.leaves:
+            return
+        bits, theirs = self.settings.bits, self.ids[node]
+        row = (ID_BITS - (self.id ^ theirs).bit_length()) // bits
+        place = (row << bits) + (theirs >> (ID_BITS - (row + 1) * bits) & ((1 << bits) - 1))
+        if place not in self.table:
+            self.table[place] = node
+        ahead = (theirs - self.id) % AROUND
+        if ahead < self.reach[0] or AROUND - ahead < self.reach[1]:
+            self._take_leaf(node)
+
+    def forget(self, node: int) -> None:
+        """Drop a node that did not answer."""
+        self.gone[node] = self.now
+        if node in self.leaves:
+            self.leaves.remove(node)
+            self.reach = [AROUND, AROUND]
+        for place in [place for place, held in self.table.items() if held == node]:
+            del self.table[place]
+
+    def _take_leaf(self, node: int) -> None:
+        """Keep the nearest on either side, in the order of identifiers from this node on."""
+        half = self.settings.leaves // 2
+        leaves = sorted([*self.leaves, node], key=lambda leaf: (self.ids[leaf] - self.id) % AROUND)
+        if len(leaves) > 2 * half:
+            leaves = [*leaves[:half], *leaves[-half:]]
+        self.changed |= int(leaves != self.leaves)
+        self.leaves = leaves
+        if len(leaves) == 2 * half:
+            outermost = self.ids[leaves[half - 1]], self.ids[leaves[half]]
+            self.reach = [(outermost[0] - self.id) % AROUND, (self.id - outermost[1]) % AROUND]
+
+    def _within_leaves(self, key: int) -> bool:
+        """Whether a key lies between the outermost leaves."""
+        half = self.settings.leaves // 2
+        if len(self.leaves) < 2 * half:
+            return True
+        first, last = self.ids[self.leaves[half]], self.ids[self.leaves[half - 1]]
+        return (key - first) % AROUND <= (last - first) % AROUND
+
+    def _known_near(self, target: int) -> tuple[int, ...]:
+        """What to tell somebody: the leaves, and the row of the table that both have in common."""
+        bits = self.settings.bits
+        row = shared(self.id, self.ids[target], bits)
+        places = range(row << bits, (row + 1) << bits)
+        told = dict.fromkeys([*self.leaves, *(self.table[place] for place in places if place in self.table)])
+        told.pop(target, None)
+        return tuple(told)

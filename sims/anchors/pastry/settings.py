@@ -1,0 +1,37 @@
+"""How Pastry is run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sub2sub.errors import InputError
+
+__all__ = ["PastrySettings"]
+
+
+@dataclass(frozen=True)
+class PastrySettings:
+    """Settings of Pastry.
+
+    Attributes
+    ----------
+    bits : int
+        b: bits of a digit. Larger digits take fewer hops and larger tables.
+    leaves : int
+        L: nodes with the nearest identifiers that a node keeps, half of them on either side.
+    tries : int
+        Copies of a message before its target is taken to be gone.
+    """
+
+    bits: int = 4
+    leaves: int = 16
+    tries: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        if self.bits not in (1, 2, 4, 8):
+            raise InputError(f"pastry.bits: expected 1, 2, 4 or 8, got {self.bits}")
+        if self.leaves < 2 or self.leaves % 2:
+            raise InputError(f"pastry.leaves: expected an even number of 2 or more, got {self.leaves}")
+        if self.tries < 1:
+            raise InputError(f"pastry.tries: expected 1 or more, got {self.tries}")

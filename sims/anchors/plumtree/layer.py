@@ -1,0 +1,109 @@
+"""The layer of Plumtree over HyParView: views are kept, and beacons shape the tree.
+
+In the paper the stream of messages itself shapes the tree. While an overlay is built here nobody publishes,
+so members send beacons: whose turn comes and has not heard of one in this cycle sends one. As a beacon runs
+through the whole group, that is about one a cycle and group. Beacons, announcements, `Prune` and `Graft` are
+billed as upkeep; as a message or an announcement goes along every link, they tell broken links as well.
+
+A beacon's timers run out when it has come to rest.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.anchors.hyparview.settings import HyParViewSettings
+from sims.anchors.objects import ORDER, ObjectLayer
+from sims.anchors.plumtree.peer import PlumtreePeer
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.sizes import NAME
+
+__all__ = ["Plumtree"]
+
+
+class Plumtree(ObjectLayer[PlumtreePeer]):
+    """Plumtree over HyParView.
+
+    Parameters
+    ----------
+    n : int
+    settings : HyParViewSettings
+    seed : int
+
+    Examples
+    --------
+    >>> from sub2sub.overlay.network import Network
+    >>> layer, network = Plumtree(60, HyParViewSettings(), seed=1), Network.whole(60)
+    >>> layer.join(np.arange(60), np.arange(-1, 59), cycle=0)
+    >>> costs = [layer.step(cycle, network) for cycle in range(1, 15)]
+    >>> sum(len(peer.eager()) for peer in layer.peers) == 2 * 59  # a tree
+    True
+    """
+
+    name = "plumtree"
+
+    def __init__(self, n: int, settings: HyParViewSettings, seed: int) -> None:
+        self.settings = settings
+        super().__init__(n, seed, settings.tries)
+
+    def fresh(self, peer: int) -> PlumtreePeer:
+        """One that knows nobody."""
+        return PlumtreePeer(peer, self.settings)
+
+    def seeking(self, cycle: int, alive: NDArray[np.uint8]) -> Sequence[int]:
+        """Those that know nobody, or too few for too long."""
+        return [peer for peer, up in enumerate(alive.tolist()) if up and self.peers[peer].seeks(cycle)]
+
+    def introduce(self, peer: int, contact: int) -> None:
+        """Name a contact."""
+        self.peers[peer].introduce(contact)
+
+    def turns(self, cycle: int, dice: Dice) -> None:
+        """Keep the views, then let beacons run."""
+        super().turns(cycle, dice)
+        for peer in self.mail.live(dice.of_peer(ORDER - 1)):
+            if self.peers[peer].heard < cycle:
+                self._beacon(peer, cycle)
+
+    def _beacon(self, source: int, cycle: int) -> None:
+        """Let a beacon run through all that can be reached."""
+        peers, mail = self.peers, self.mail
+        arrivals, announced = deque([(source, -1)]), deque[tuple[int, int]]()
+        while arrivals or announced:
+            if arrivals:
+                member, sender = arrivals.popleft()
+                if peers[member].heard < cycle:
+                    peers[member].graft(sender)
+                    peers[member].heard = cycle
+                    self._pass_on(member, sender, arrivals, announced)
+                else:
+                    peers[member].prune(sender)
+                    if mail.arrives(member, sender, NAME):  # Prune
+                        peers[sender].prune(member)
+                continue
+            member, sender = announced.popleft()
+            if peers[member].heard < cycle and sender in peers[member].active:
+                peers[member].graft(sender)
+                if mail.arrives(member, sender, NAME):  # Graft
+                    peers[sender].graft(member)
+                    if mail.arrives(sender, member, NAME):
+                        arrivals.append((member, sender))
+
+    def _pass_on(
+        self, member: int, sender: int, arrivals: deque[tuple[int, int]], announced: deque[tuple[int, int]]
+    ) -> None:
+        """Send a beacon along the tree, and announce it along other links."""
+        peer = self.peers[member]
+        for other in list(peer.active):
+            if other == sender:
+                continue
+            reached = announced if other in peer.lazy else arrivals
+            if self.mail.arrives(member, other, NAME):
+                reached.append((other, member))
+            else:
+                sends = peer.unreachable(other, None, self.mail.dice[member])
+                self.mail.carry(self.peers, member, sends)

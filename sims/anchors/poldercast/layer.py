@@ -1,0 +1,65 @@
+"""The layer of PolderCast's rings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.anchors.groups import Groups
+from sims.anchors.objects import ObjectLayer
+from sims.anchors.poldercast.peer import RingsPeer
+from sims.anchors.poldercast.settings import RingsSettings
+from sub2sub.cyclon.layer import Cyclon
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.views import FREE
+from sub2sub.vicinity.layer import Vicinity
+
+__all__ = ["Rings"]
+
+
+class Rings(ObjectLayer[RingsPeer]):
+    """A ring for each group.
+
+    Parameters
+    ----------
+    groups : Groups
+    cyclon, vicinity : Cyclon, Vicinity
+        The layers that supply candidates; stepped by the engine, before this one.
+    settings : RingsSettings
+    seed : int
+    """
+
+    name = "rings"
+
+    def __init__(
+        self, groups: Groups, cyclon: Cyclon, vicinity: Vicinity, settings: RingsSettings, seed: int
+    ) -> None:
+        self.groups, self.cyclon, self.vicinity, self.settings = groups, cyclon, vicinity, settings
+        super().__init__(len(groups.of), seed, settings.tries)
+
+    def fresh(self, peer: int) -> RingsPeer:
+        """One that knows nobody."""
+        return RingsPeer(peer, len(self.groups.of), self.settings)
+
+    def turns(self, cycle: int, dice: Dice) -> None:
+        """Take up candidates, then exchange."""
+        for peer, links in enumerate(self.mates()):
+            if self.mail.alive[peer]:
+                self.peers[peer].feed(links, cycle)
+        super().turns(cycle, dice)
+
+    def mates(self) -> Iterator[list[tuple[int, int]]]:
+        """Links of each peer to others of its group in the views below, as (peer, stamp)."""
+        for words in self._mates():
+            yield [(word & 0xFFFFFFFF, word >> 32) for word in words]
+
+    def _mates(self) -> Iterator[list[int]]:
+        views: list[NDArray[np.int64]] = [self.vicinity.view, self.cyclon.view]
+        words = np.concatenate(views, axis=1)
+        peer = np.where(words == FREE, 0, words & 0xFFFFFFFF)
+        same = (words != FREE) & (self.groups.of[peer] == self.groups.of[:, None])
+        start = np.append(0, np.cumsum(same.sum(axis=1))).tolist()
+        held = words[same].tolist()
+        return (held[start[i] : start[i + 1]] for i in range(len(words)))

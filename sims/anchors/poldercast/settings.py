@@ -1,0 +1,54 @@
+"""How PolderCast is run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sub2sub.cyclon.settings import CyclonSettings
+from sub2sub.errors import InputError
+from sub2sub.vicinity.settings import VicinitySettings
+
+__all__ = ["PolderCastSettings", "RingsSettings"]
+
+
+@dataclass(frozen=True)
+class RingsSettings:
+    """Settings of the RINGS module.
+
+    Attributes
+    ----------
+    neighbours : int
+        Links kept in either direction of the ring; the first of them carry events, the others replace them.
+    shuffle : int
+        Links sent in one exchange, the sender's own included.
+    max_age : int
+        Oldest link to keep or take up, in cycles, and how long one that did not answer is not taken up.
+    tries : int
+        Copies of a message before its target is taken to be gone.
+    """
+
+    neighbours: int = 2
+    shuffle: int = 8
+    max_age: int = 15
+    tries: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        for name in ("neighbours", "shuffle", "max_age", "tries"):
+            if getattr(self, name) < 1:
+                raise InputError(f"rings.{name}: expected 1 or more, got {getattr(self, name)}")
+
+
+@dataclass(frozen=True)
+class PolderCastSettings:
+    """Settings of all three modules.
+
+    Attributes
+    ----------
+    cyclon, vicinity, rings
+        Random links, links to peers of the same topic, and ring links.
+    """
+
+    cyclon: CyclonSettings = field(default_factory=lambda: CyclonSettings(retry=10, tries=3))
+    vicinity: VicinitySettings = field(default_factory=lambda: VicinitySettings(max_age=20))
+    rings: RingsSettings = field(default_factory=RingsSettings)

@@ -1,0 +1,245 @@
+"""Spreading events by push, announcement and request, for many events at once.
+
+Plumtree and GossipSub are one scheme (Leitão, Pereira, Rodrigues: *Epidemic Broadcast Trees*, SRDS 2007;
+libp2p's GossipSub specification, v1.0 and v1.1): a member pushes a new event to some links, announces it to
+others, and asks an announcer for what has not come. They differ in which links these are, in when events are
+announced (at once, or at heartbeats), and in how long a member waits before it asks. Without announcements
+the same kernel floods rings (PolderCast) and goes down trees (Scribe).
+
+Readings:
+
+- A message takes one hop of time. Timers are whole numbers of hops.
+- What is being pushed is not held back while a request for it is on its way.
+- A member remembers at most `ANNOUNCERS` of those that announced an event.
+- Nothing is changed for the next event: links become eager or lazy when the overlay is stepped.
+
+`sims.anchors.pushing.peer` is the readable form.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.anchors.pushing.tables import PushRules, PushTables
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import below, draw, peer_key, unit
+from sub2sub.overlay.network import reaches
+
+__all__ = ["ANNOUNCE", "ANNOUNCERS", "PUSH", "REQUEST", "Scratch", "push_event", "scratch_for"]
+
+PUSH, ANNOUNCE, REQUEST = range(3)
+STARTS, SOON, TIMERS, AGAIN, BEATS = range(
+    5
+)  # queues; of two messages at one time that of the first goes first
+ANNOUNCERS = 8
+ROUND_TRIP = 3  # hops after which the next announcer is asked
+
+
+class Scratch(NamedTuple):
+    """What members know of the event at hand, and messages on their way.
+
+    Attributes
+    ----------
+    first : (members,) int32
+        Hop at which the event came, -1 for never.
+    sent, arrived, used : (members,) int64
+        Pushes sent, pushes that arrived, draws used.
+    announcers : (members, ANNOUNCERS) int32
+    state : (members, 4) int64
+        How many announced it, how many of them were asked, whether a timer runs, heartbeats to come.
+    queue : (room, 4) int32
+        Messages of all queues: time, kind, sender and target.
+    ends : (5, 3) int64
+        Where each queue begins, and the places of its first message and after its last.
+    chosen : int32 array
+    control : (1,) int64
+        Announcements and requests sent.
+    """
+
+    first: NDArray[np.int32]
+    sent: NDArray[np.int64]
+    arrived: NDArray[np.int64]
+    used: NDArray[np.int64]
+    announcers: NDArray[np.int32]
+    state: NDArray[np.int64]
+    queue: NDArray[np.int32]
+    ends: NDArray[np.int64]
+    chosen: NDArray[np.int32]
+    control: NDArray[np.int64]
+
+
+HEARD, ASKED, WAITING, LEFT = range(4)
+
+
+def scratch_for(tables: PushTables, rules: PushRules, most_starts: int) -> Scratch:
+    """Space for events over these tables that start at so many members at most."""
+    members = len(tables.eager.start) - 1
+    links = sum(len(kind.item) for kind in tables)
+    widest = max(int(np.diff(kind.start).max(initial=0)) for kind in tables)
+    windows = max(1, rules.windows)
+    asked = ANNOUNCERS * members
+    rooms = [most_starts, links * windows + 2 * asked, members, asked, windows * members]
+    ends = np.zeros((5, 3), np.int64)
+    ends[:, 0] = np.append(0, np.cumsum(rooms)[:-1])
+    return Scratch(
+        np.empty(members, np.int32), np.empty(members, np.int64), np.empty(members, np.int64),
+        np.empty(members, np.int64), np.empty((members, ANNOUNCERS), np.int32),
+        np.empty((members, 4), np.int64), np.empty((sum(rooms), 4), np.int32), ends,
+        np.empty(widest + 1, np.int32), np.zeros(1, np.int64),
+    )  # fmt: skip
+
+
+@kernel
+def push_event(tables, rules, faults, starts, k, key, scratch):
+    """Follow event k to the end; `scratch` tells what became of it."""
+    _clear(scratch)
+    for place in range(starts.first.start[k], starts.first.start[k + 1]):
+        _put(scratch, STARTS, starts.hop[place], PUSH, -1, starts.first.item[place])
+        if starts.hop[place] > 0:  # those who have it from the beginning got no message
+            scratch.arrived[starts.first.item[place]] += 1
+    for place in range(starts.payer.start[k], starts.payer.start[k + 1]):
+        scratch.sent[starts.payer.item[place]] += 1
+    while True:
+        kind = _next_queue(scratch)
+        if kind < 0:
+            break
+        now, what, sender, member = scratch.queue[scratch.ends[kind, 1]]
+        scratch.ends[kind, 1] += 1
+        if kind == BEATS:
+            _announce(tables, rules, faults, key, scratch, member, -1, now)
+            scratch.state[member, LEFT] -= 1
+            if scratch.state[member, LEFT] > 0:
+                _put(scratch, BEATS, now + rules.period, 0, -1, member)
+        elif kind in (TIMERS, AGAIN):
+            _wake(rules, faults, key, scratch, member, now)
+        elif what == PUSH:
+            if kind == SOON:
+                scratch.arrived[member] += 1
+            if scratch.first[member] < 0:
+                _take(tables, rules, faults, key, scratch, member, sender, now)
+        elif what == ANNOUNCE:
+            _hear(rules, scratch, member, sender, now)
+        else:
+            _send(rules, faults, key, scratch, PUSH, member, sender, now)
+
+
+@kernel
+def _clear(scratch):
+    scratch.first[:] = -1
+    scratch.sent[:] = 0
+    scratch.arrived[:] = 0
+    scratch.used[:] = 0
+    scratch.state[:] = 0
+    scratch.control[0] = 0
+    scratch.ends[:, 1] = scratch.ends[:, 0]
+    scratch.ends[:, 2] = scratch.ends[:, 0]
+
+
+@kernel
+def _put(scratch, kind, time, what, sender, member):
+    """Append to a queue. The times put into one queue never fall, so it needs no sorting."""
+    place = scratch.queue[scratch.ends[kind, 2]]
+    place[0], place[1], place[2], place[3] = time, what, sender, member
+    scratch.ends[kind, 2] += 1
+
+
+@kernel
+def _next_queue(scratch):
+    """The queue whose first message is next; -1 when all are empty."""
+    best, when = -1, np.int32(2147483647)
+    for kind in range(5):
+        head = scratch.ends[kind, 1]
+        if head < scratch.ends[kind, 2] and scratch.queue[head, 0] < when:
+            best, when = kind, scratch.queue[head, 0]
+    return best
+
+
+@kernel
+def _draw(key, scratch, member):
+    bits = draw(peer_key(key, member), scratch.used[member])
+    scratch.used[member] += 1
+    return bits
+
+
+@kernel
+def _send(rules, faults, key, scratch, what, sender, target, now):
+    """Send a message; a push once more while it is not acknowledged, as often as it may be sent again."""
+    copies = 1 + (rules.retries if what == PUSH else 0)
+    for _ in range(copies):
+        if what == PUSH:
+            scratch.sent[sender] += 1
+        else:
+            scratch.control[0] += 1
+        if faults.loss > 0.0 and unit(_draw(key, scratch, sender)) < faults.loss:
+            continue
+        if reaches(faults.alive, faults.group, sender, target):
+            _put(scratch, SOON, now + 1, what, sender, target)
+            return
+
+
+@kernel
+def _some(links, member, count, sender, key, scratch):
+    """Copy so many random links of a member, the sender apart, to `chosen`, or all in their order."""
+    chosen, size = scratch.chosen, 0
+    for place in range(links.start[member], links.start[member + 1]):
+        if links.item[place] != sender:
+            chosen[size] = links.item[place]
+            size += 1
+    if count < 0 or size <= count:
+        return size
+    for place in range(count):
+        other = place + below(_draw(key, scratch, member), size - place)
+        chosen[place], chosen[other] = chosen[other], chosen[place]
+    return count
+
+
+@kernel
+def _take(tables, rules, faults, key, scratch, member, sender, now):
+    """The event comes for the first time."""
+    scratch.first[member] = now
+    for links, most in ((tables.eager, -1), (tables.pool, rules.fanout)):
+        count = _some(links, member, most, sender, key, scratch)
+        for k in range(count):
+            _send(rules, faults, key, scratch, PUSH, member, scratch.chosen[k], now)
+    if rules.period == 0:
+        _announce(tables, rules, faults, key, scratch, member, sender, now)
+    elif tables.lazy.start[member + 1] > tables.lazy.start[member] and rules.windows > 0:
+        scratch.state[member, LEFT] = rules.windows
+        _put(scratch, BEATS, (now // rules.period + 1) * rules.period, 0, -1, member)
+
+
+@kernel
+def _announce(tables, rules, faults, key, scratch, member, sender, now):
+    count = _some(tables.lazy, member, rules.announce, sender, key, scratch)
+    for k in range(count):
+        _send(rules, faults, key, scratch, ANNOUNCE, member, scratch.chosen[k], now)
+
+
+@kernel
+def _hear(rules, scratch, member, sender, now):
+    """Remember who announced the event, and wait for it."""
+    state = scratch.state[member]
+    if scratch.first[member] >= 0 or state[HEARD] == ANNOUNCERS:
+        return
+    scratch.announcers[member, state[HEARD]] = sender
+    state[HEARD] += 1
+    if not state[WAITING]:
+        state[WAITING] = 1
+        _put(scratch, TIMERS, now + rules.wait, 0, -1, member)
+
+
+@kernel
+def _wake(rules, faults, key, scratch, member, now):
+    """Ask the next announcer, if the event has not come."""
+    state = scratch.state[member]
+    state[WAITING] = 0
+    if scratch.first[member] >= 0 or state[ASKED] == state[HEARD]:
+        return
+    target = scratch.announcers[member, state[ASKED]]
+    state[ASKED] += 1
+    state[WAITING] = 1
+    _send(rules, faults, key, scratch, REQUEST, member, target, now)
+    _put(scratch, AGAIN, now + ROUND_TRIP, 0, -1, member)

@@ -1,0 +1,116 @@
+"""What members do with an event: whom they push it to, whom they announce it to, and when they ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["PushRules", "PushTables", "Rows", "Starts", "rows"]
+
+
+class Rows(NamedTuple):
+    """Rows of different length: row i is ``item[start[i] : start[i + 1]]``."""
+
+    start: NDArray[np.int64]
+    item: NDArray[np.int32]
+
+
+def rows(lists: Iterable[Sequence[int]]) -> Rows:
+    """Lists as rows.
+
+    Examples
+    --------
+    >>> rows([[3, 1], [], [2]])
+    Rows(start=array([0, 2, 2, 3]), item=array([3, 1, 2], dtype=int32))
+    """
+    held = list(lists)
+    start = np.append(0, np.cumsum([len(row) for row in held])).astype(np.int64)
+    return Rows(start, np.array([item for row in held for item in row], np.int32))
+
+
+class PushTables(NamedTuple):
+    """Links of each member.
+
+    Attributes
+    ----------
+    eager : Rows
+        Those it pushes every event to.
+    pool : Rows
+        Those it pushes an event to some of, at random.
+    lazy : Rows
+        Those it announces an event to.
+    """
+
+    eager: Rows
+    pool: Rows
+    lazy: Rows
+
+
+class PushRules(NamedTuple):
+    """How links are used; times are in hops.
+
+    Attributes
+    ----------
+    fanout : int
+        How many of its pool a member pushes to.
+    announce : int
+        How many of its lazy links it announces an event to; -1 for all.
+    period : int
+        Hops between two heartbeats, at which events are announced; 0 to announce at once.
+    windows : int
+        Heartbeats at which an event is announced.
+    wait : int
+        Hops from the first announcement of an event that has not come to the request for it.
+    retries : int
+        Times a push is sent again that is not acknowledged; 0 for no acknowledgements.
+    """
+
+    fanout: int = 0
+    announce: int = -1
+    period: int = 0
+    windows: int = 1
+    wait: int = 0
+    retries: int = 0
+
+
+class Starts(NamedTuple):
+    """How each event gets from its publisher to where it is pushed from.
+
+    Attributes
+    ----------
+    first : Rows
+        Members that have event k without a push of these, its publisher first.
+    hop : int32 array
+        When, in the order of `first.item`.
+    payer : Rows
+        Members that sent messages to get it there, each as often as messages were sent.
+    """
+
+    first: Rows
+    hop: NDArray[np.int32]
+    payer: Rows
+
+    @classmethod
+    def of(cls, publishers: Sequence[int], ways: Sequence[Way] | None = None) -> Starts:
+        """From publishers alone, or with a way each.
+
+        Examples
+        --------
+        >>> Starts.of([4, 5], [([(7, 1)], [4, 4]), ([], [])]).first
+        Rows(start=array([0, 2, 3]), item=array([4, 7, 5], dtype=int32))
+        """
+        told: Sequence[Way] = ways if ways is not None else [([], [])] * len(publishers)
+        reached = [[(own, 0), *sorted(way[0], key=_hop)] for own, way in zip(publishers, told, strict=True)]
+        first = rows([[member for member, _ in row] for row in reached])
+        hop = np.array([hop for row in reached for _, hop in row], np.int32)
+        return cls(first, hop, rows([way[1] for way in told]))
+
+
+Way = tuple[list[tuple[int, int]], list[int]]  # (member, hop) of those reached, and who paid for a message
+
+
+def _hop(reached: tuple[int, int]) -> int:
+    return reached[1]

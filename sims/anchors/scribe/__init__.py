@@ -1,0 +1,1 @@
+"""Scribe: a multicast tree for each topic, of the routes from its subscribers to its rendezvous node."""

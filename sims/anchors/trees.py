@@ -1,0 +1,42 @@
+"""An event on its way down a tree that is known beforehand: a broker's star, a tree of those who want it."""
+
+from __future__ import annotations
+
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import draw, peer_key, unit
+from sub2sub.overlay.network import reaches
+
+__all__ = ["descend"]
+
+
+@kernel
+def descend(nodes, parents, retries, faults, key, traced):
+    """Send an event from each node to its children, each message again while it is not acknowledged.
+
+    Parameters
+    ----------
+    nodes : int64 array
+        Members, parents before their children, the root first.
+    parents : int64 array
+        The place of each node's parent among them; of no meaning for the root.
+    retries : int
+    faults : Faults
+    key : uint64
+        Draw k of a child decides whether the k-th copy sent to it is lost.
+    traced : (first, sent, arrived)
+        Arrays of all members that are filled: hop of the first copy or -1, messages sent, copies that came.
+    """
+    first, sent, arrived = traced
+    first[:], sent[:], arrived[:] = -1, 0, 0
+    first[nodes[0]] = 0
+    for place in range(1, len(nodes)):
+        parent, child = nodes[parents[place]], nodes[place]
+        if first[parent] < 0:
+            continue
+        for copy in range(retries + 1):
+            sent[parent] += 1
+            lost = faults.loss > 0.0 and unit(draw(peer_key(key, child), copy)) < faults.loss
+            if not lost and reaches(faults.alive, faults.group, parent, child):
+                arrived[child] += 1
+                first[child] = first[parent] + 1
+                break

@@ -1,0 +1,65 @@
+"""Layers of one's own in an experiment: `kind = "module:Class"`, the rest are its settings.
+
+    [[layers.stack]]
+    kind = "push_sum:PushSum"
+    peak = 100.0
+
+The class, or function, is called with the stack it is to run on, and with the settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+from sub2sub.cyclon.layer import Cyclon
+from sub2sub.cyclon.settings import CyclonSettings
+from sub2sub.overlay.layer import Layer
+from sub2sub.overlay.stack import Stack
+from workloads.settings.models import one_of, table
+from workloads.settings.parameters import parameters, plain
+from workloads.settings.plugins import maker, plugin
+
+__all__ = ["LAYER", "LayerEntry"]
+
+
+@dataclass(frozen=True)
+class LayerEntry:
+    """A layer to be made of the stack it is to run on."""
+
+    kind: str
+    make: Callable[..., Layer]
+    settings: Mapping[str, Any]
+
+    def __call__(self, stack: Stack) -> Layer:
+        """Make it."""
+        return self.make(stack, **self.settings)
+
+    def to_table(self) -> dict[str, Any]:
+        """As it would be written, every default included."""
+        given = {name: plain(value) for name, value in self.settings.items() if value is not None}
+        return {"kind": self.kind, **given}
+
+
+def _cyclon(stack: Stack, **settings: Any) -> Cyclon:
+    return Cyclon(len(stack.population), CyclonSettings(**settings), stack.seed)
+
+
+def _type(kind: str, settings: Callable[..., Any], make: Callable[..., Layer]) -> Any:
+    def entry(values: dict[str, Any], given: Mapping[str, Any], context: Mapping[str, Any]) -> LayerEntry:
+        usual = {name: found.default for name, found in parameters(settings).items()}
+        return LayerEntry(kind, make, usual | values)
+
+    return table(settings, name=f"{kind} layer", kind=kind, make=entry)
+
+
+@cache
+def _own(kind: str) -> Any:
+    found = plugin(kind)
+    return _type(kind, maker(found, 1, dict), partial(found))
+
+
+LAYER = one_of({"cyclon": _type("cyclon", CyclonSettings, _cyclon)}, other=_own)
+"""The type of such a table, for `workloads.settings`."""

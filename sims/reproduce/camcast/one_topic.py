@@ -1,0 +1,178 @@
+"""CAMCAST with one topic beside the membership protocol beneath it (CAMCAST, Section 1.3).
+
+The paper: if there is only one topic, CAMCAST does not degrade in reliability, nor increase in memory,
+messages or latency, against the bare membership protocol M. Two readings of M:
+
+- *SCAMP*: the unstructured membership of CAMCAST with one community, beside SCAMP alone with the same joins.
+  Counted are messages of upkeep and of events, table entries, rounds, and events that reach everybody.
+- *Static tables*: tables of ln N + c entries drawn at random, beside gossip broadcast over such tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hierarchy.camcast import (
+    Communities,
+    Parameters,
+    StaticTables,
+    Tables,
+    TopicSettings,
+    disseminate,
+    parameters,
+)
+from hierarchy.gossip import GossipBroadcast
+from hierarchy.membership import Unstructured
+from hierarchy.membership.scamp.layer import Scamp
+from sims.figures.style import COLOURS, figure, legend_above
+from sims.reproduce.claims import Claim, interval_of_mean, stated
+from sims.reproduce.registry import register
+from sims.reproduce.reproduction import Measured, Progress
+from sims.reproduce.reproduction import Tables as Measurements
+from sub2sub.overlay.network import Network
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["judge"]
+
+SIZES, C, EVENTS, CYCLES = (100, 1000), 5.0, 10, 40
+SCAMP, STATIC = "SCAMP", "static tables"
+CAMCAST, BARE = "CAMCAST", "the protocol beneath"
+QUANTITIES = {
+    "messages": "messages per event",
+    "entries": "table entries of a process",
+    "rounds": "rounds",
+    "all_received": "share of events that reach everybody",
+    "upkeep": "messages of upkeep per process and cycle",
+}
+Known = tuple[str, str, Tables, Parameters, float]
+
+
+def measure(quick: bool, seed: int, progress: Progress) -> Measured:
+    """Events over either, with M read in two ways: a row per event."""
+    runs = 20 if quick else 100
+    rows = []
+    for done, n in enumerate(SIZES):
+        group = Communities.chain(n)
+        for run in range(runs):
+            for beneath, protocol, tables, params, upkeep in _known(group, seed + run):
+                for event in range(EVENTS):
+                    number = EVENTS * run + event
+                    spread = disseminate(tables, params, number % n, seed=seed, event=number)
+                    values = (int(spread.sent.sum() + spread.upward.sum()), _entries(tables), spread.rounds)
+                    everybody = float(spread.delivered.sum() == n)
+                    rows.append((beneath, protocol, n, run, *values, everybody, upkeep))
+            progress(done * runs + run + 1, len(SIZES) * runs)
+    table = pd.DataFrame(rows, columns=["beneath", "protocol", "n", "run", *QUANTITIES])
+    scale = f"communities of {' and '.join(map(str, SIZES))}, {runs} runs of {EVENTS} events"
+    return Measured({"runs": table}, scale)
+
+
+def _known(group: Communities, seed: int) -> Iterator[Known]:
+    """Tables of CAMCAST and of what is beneath it, and the messages that it takes to keep them."""
+    settings = TopicSettings(c=C)
+    own, gossip = parameters(group.sizes, settings), GossipBroadcast(group, C)
+    yield STATIC, CAMCAST, StaticTables(group, settings).draw(seed), own, 0.0
+    yield STATIC, BARE, gossip.tables(0, seed), gossip.parameters(0), 0.0
+    n = len(group)
+    membership, scamp = Unstructured(group.tree, group.topic, seed, settings), Scamp(n, seed)
+    for protocol, layer in ((CAMCAST, membership), (BARE, scamp)):
+        upkeep = _kept(layer, n, seed)
+        if protocol == CAMCAST:
+            tables = membership.tables()
+        else:
+            tables = Tables(group.topic, scamp.views.partial, np.full((n, 1, 1), -1, np.int32))
+        whole = np.full(1, tables.topic_table.shape[1], np.int32)
+        yield SCAMP, protocol, tables, Parameters(whole, np.ones(1), np.full(1, settings.forward)), upkeep
+
+
+def _kept(layer: Unstructured | Scamp, n: int, seed: int) -> float:
+    """Let all join, each through one before it, and keep the tables: messages a process and cycle."""
+    dice = np.random.default_rng(seed)
+    contacts: NDArray[np.int64] = np.r_[-1, dice.integers(0, np.arange(1, n))]
+    network, messages = Network.whole(n), 0
+    layer.join(np.arange(n), contacts, 0)
+    for cycle in range(CYCLES):
+        messages += layer.step(cycle, network)["messages"]
+    return messages / n / CYCLES
+
+
+def _entries(tables: Tables) -> float:
+    filled = (tables.topic_table >= 0).sum(axis=1) + (tables.super_table >= 0).sum(axis=(1, 2))
+    return float(filled.mean())
+
+
+def judge(tables: Measurements) -> list[Claim]:
+    """Differences between the two, beside what chance gives."""
+    claims = []
+    for beneath, runs in tables["runs"].groupby("beneath", sort=False):
+        for quantity, name in QUANTITIES.items():
+            if quantity == "upkeep" and beneath == STATIC:
+                continue  # static tables are not kept
+            behind, found, intervals = _behind(runs, quantity)
+            claims.append(
+                stated(
+                    f"{name} with one topic, by size: CAMCAST no worse than the protocol beneath by more "
+                    "than three standard errors",
+                    "CAMCAST, Section 1.3: with one topic no degradation in reliability, memory, messages or "
+                    "latency of the membership protocol beneath",
+                    "no worse", found, behind <= 1e-9, interval=intervals, reading=str(beneath),
+                )
+            )  # fmt: skip
+    return claims
+
+
+def _behind(
+    runs: pd.DataFrame, quantity: str
+) -> tuple[float, dict[str, dict[str, float]], dict[str, dict[str, list[float]]]]:
+    """How far CAMCAST is behind, less three standard errors, in the worst size; means and intervals."""
+    better = 1.0 if quantity == "all_received" else -1.0
+    worst, found, intervals = 0.0, {}, {}
+    for n, own in runs.groupby("n"):
+        # Events of one run share tables: the runs are what is independent.
+        values = {
+            str(protocol): rows.groupby("run")[quantity].mean().to_numpy(float)
+            for protocol, rows in own.groupby("protocol")
+        }
+        mine, other = values[CAMCAST], values[BARE]
+        error = sqrt(mine.var(ddof=1) / len(mine) + other.var(ddof=1) / len(other))
+        worst = max(worst, better * (other.mean() - mine.mean()) - 3 * error)
+        found[f"{n}"] = {name: round(float(each.mean()), 3) for name, each in values.items()}
+        intervals[f"{n}"] = {name: interval_of_mean(each, 3) for name, each in values.items()}
+    return worst, found, intervals
+
+
+def draw(tables: Measurements) -> Mapping[str, Figure]:
+    """Every quantity, side by side."""
+    runs = tables["runs"]
+    fig, panels = figure(2, 5, figsize=(14.4, 6.6))
+    for row, (beneath, mine) in enumerate(runs.groupby("beneath", sort=False)):
+        for axes, (quantity, label) in zip(panels[row], QUANTITIES.items(), strict=True):
+            for i, (protocol, own) in enumerate(mine.groupby("protocol", sort=False)):
+                by = own.groupby(["n", "run"])[quantity].mean().groupby("n")
+                half = 1.96 * by.std() / np.sqrt(by.count())
+                places = np.arange(len(by.mean())) + 0.36 * (i - 0.5)
+                axes.bar(places, by.mean(), 0.36, yerr=half, color=COLOURS[i], label=str(protocol), capsize=3)
+            axes.set_xticks(range(runs.n.nunique()), [f"{n:,}" for n in sorted(runs.n.unique())])
+            axes.set_title(label, fontsize=9)
+            if row:
+                axes.set(xlabel="processes")
+        panels[row, 0].set_ylabel(str(beneath))
+    panels[0, -1].set_visible(bool(runs.upkeep[runs.beneath == STATIC].any()))
+    legend_above(
+        fig, panels[0, 0], 2, title="paper: with one topic the left bar is no worse than the right one"
+    )
+    return {"": fig}
+
+
+register(
+    "camcast-one-topic", "CAMCAST with one topic beside the membership protocol beneath it",
+    measure=measure, judge=judge, draw=draw,
+)  # fmt: skip

@@ -1,0 +1,249 @@
+"""hpmcast's membership while participants join, leave and crash, and messages are lost (Section 4.2.1).
+
+- *Joins*: all participants start at once, each knowing one other, with messages lost from the first on.
+- *Contacts*: one participant at a time joins a settled system through a neighbour or through somebody far
+  away; the paper says that a close contact makes joining faster and cheaper.
+- *Leaves*: a tenth says goodbye to two neighbours each and goes, beside a tenth that just goes.
+- *Piggybacked*: a fifth crashes while events flow that carry membership along, beside dedicated gossip alone.
+
+Views are taken as right where at most two entries in a hundred are dead, and at most two missing: with 30 %
+lost, one in a hundred is missing at any time, since a ping that is lost buries the living for a moment. The
+bounds are ours; the paper gives none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from hierarchy.hpmcast import Gossip, Membership, Population, disseminate
+from hierarchy.hpmcast.membership.audit import audit
+from sims.figures.style import figure, line, stated_line
+from sims.reproduce.claims import OURS, Claim, interval_of_mean, stated
+from sims.reproduce.registry import register
+from sims.reproduce.reproduction import Measured, Progress, Tables
+from sub2sub.overlay.network import Network
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["judge", "righted"]
+
+LEVELS, RIGHT, CYCLES = 3, 0.02, 80
+LOSSES, RATES = (0.0, 0.1, 0.3), (0, 1, 5)
+LEAVING, CRASHED = 0.1, 0.2
+WITHIN = 60
+GOODBYE, SILENT = "with goodbyes", "without a word"
+
+
+def measure(quick: bool, seed: int, progress: Progress) -> Measured:
+    """Run every scenario: a row per cycle, and a row per single join."""
+    a, seeds, alone = (8, 2, 30) if quick else (16, 3, 200)
+    rows: list[dict[str, Any]] = []
+    joins: list[dict[str, Any]] = []
+    for number in range(seeds):
+        own = seed + number
+        for loss in LOSSES:
+            rows += _marked(_joins(a, loss, own), scenario="join", how="", loss=loss, rate=0, seed=own)
+            for how in (GOODBYE, SILENT):
+                found = _leaves(a, loss, own, how == GOODBYE)
+                rows += _marked(found, scenario="leave", how=how, loss=loss, rate=0, seed=own)
+        for rate in RATES:
+            rows += _marked(_events(a, rate, own), scenario="crash", how="", loss=0.0, rate=rate, seed=own)
+        joins += [{"seed": own, **row} for row in _contacts(a, alone, own)]
+        progress(number + 1, seeds)
+    scale = f"{a**LEVELS:,} participants, R = 3, {alone} single joins, {seeds} seeds"
+    return Measured({"upkeep": pd.DataFrame(rows), "contacts": pd.DataFrame(joins)}, scale)
+
+
+def _marked(rows: list[dict[str, Any]], **keys: Any) -> list[dict[str, Any]]:
+    return [{**keys, **row} for row in rows]
+
+
+def _look(layer: Membership, network: Network, cycle: int, cost: Mapping[str, int]) -> dict[str, Any]:
+    found = audit(layer.knowledge().views(), layer.exact(network.alive).views(), network.alive)
+    living = int(network.alive.sum())
+    return {
+        "cycle": cycle, "dead": found.dead, "missing": found.missing, "whole": found.whole,
+        "messages": cost["messages"] / living, "kilobytes": cost["bytes"] / living / 1000,
+    }  # fmt: skip
+
+
+def _system(a: int, seed: int) -> tuple[Membership, Network, np.random.Generator]:
+    layer = Membership(Population.regular(a, LEVELS), seed=seed)
+    return layer, Network.whole(a**LEVELS), np.random.Generator(np.random.Philox(seed))
+
+
+def _joins(a: int, loss: float, seed: int) -> list[dict[str, Any]]:
+    layer, network, dice = _system(a, seed)
+    network.loss = loss
+    places = np.arange(a**LEVELS)
+    layer.join(places, np.where(places > 0, dice.integers(0, np.maximum(places, 1)), -1), 0)
+    return [_look(layer, network, c, layer.step(c, network)) for c in range(1, CYCLES + 1)]
+
+
+def _leaves(a: int, loss: float, seed: int, goodbye: bool) -> list[dict[str, Any]]:
+    layer, network, dice = _system(a, seed)
+    layer.settle()
+    network.loss = loss
+    layer.step(1, network)
+    gone = np.sort(dice.permutation(a**LEVELS)[: round(LEAVING * a**LEVELS)])
+    first: Mapping[str, int] = layer.leave(gone, 2, network) if goodbye else {"messages": 0, "bytes": 0}
+    network.alive[gone] = 0
+    rows = [_look(layer, network, 0, first)]
+    return rows + [_look(layer, network, c, layer.step(c + 1, network)) for c in range(1, CYCLES + 1)]
+
+
+def _events(a: int, rate: int, seed: int) -> list[dict[str, Any]]:
+    """A crash while `rate` events a cycle carry membership along; whoever sends one sends no other gossip."""
+    layer, network, dice = _system(a, seed)
+    layer.settle()
+    layer.step(1, network)
+    network.alive[dice.permutation(a**LEVELS)[: round(CRASHED * a**LEVELS)]] = 0
+    rows = []
+    for c in range(1, CYCLES + 1):
+        cost = {"messages": 0, "bytes": 0}
+        for event in range(rate):
+            known = layer.knowledge()
+            publisher = int(dice.choice(np.flatnonzero(network.alive)))
+            outcome = disseminate(
+                known.views(), known.match([]), publisher, Gossip(), network=network, seed=seed,
+                event=rate * c + event, record=True,
+            )  # fmt: skip
+            answers = layer.piggyback(outcome.letters, rate * c + event, network)
+            cost = {name: cost[name] + answers[name] for name in cost}
+        stepped = layer.step(c + 1, network)
+        row = _look(layer, network, c, {name: cost[name] + stepped[name] for name in cost})
+        rows.append({**row, "dedicated": stepped["messages"] / int(network.alive.sum())})
+    return rows
+
+
+def _contacts(a: int, alone: int, seed: int) -> list[dict[str, Any]]:
+    """Messages of one participant that joins a settled system, through contacts at every distance."""
+    layer, network, dice = _system(a, seed)
+    layer.settle()
+    state = {name: array.copy() for name, array in layer.arrays().items()}
+    rows = []
+    for x in dice.choice(a**LEVELS, alone, replace=False).tolist():
+        for distance in range(1, LEVELS + 1):
+            layer.load(state)
+            spread = a**distance
+            group = np.arange(x // spread * spread, (x // spread + 1) * spread)
+            inner = spread // a
+            far = group[group // inner != x // inner]
+            layer.join(np.array([x]), dice.choice(far, 1), 1)
+            layer.busy[:] = 1  # nobody gossips meanwhile: what is counted is the join
+            rows.append({"distance": distance, "messages": layer.step(1, network)["messages"]})
+    return rows
+
+
+def righted(run: pd.DataFrame) -> float:
+    """The first cycle of a run from which on views stay right; infinite if they do not."""
+    wrong = run.cycle[(run.dead > RIGHT) | (run.missing > RIGHT)]
+    if not len(wrong):
+        return float(run.cycle.min())
+    return float(wrong.max() + 1) if wrong.max() < run.cycle.max() else float("inf")
+
+
+def _shown(cycles: float) -> float | str:
+    return cycles if np.isfinite(cycles) else "never"
+
+
+def _times(own: pd.DataFrame, *keys: str) -> dict[Any, list[float]]:
+    groups = own.groupby(list(keys) if len(keys) > 1 else keys[0], sort=False)
+    return {key: [righted(run) for _, run in rows.groupby("seed")] for key, rows in groups}
+
+
+def judge(tables: Tables) -> list[Claim]:
+    """How long until views are right, and what closeness, goodbyes and events bring."""
+    table, contacts = tables["upkeep"], tables["contacts"]
+    joined = _times(table[table.scenario == "join"], "loss")
+    gone = _times(table[table.scenario == "leave"], "loss", "how")
+    claims = [
+        stated(
+            f"{100 * loss:.0f} % lost, all join at once: cycles until views are right, worst seed",
+            OURS, f"at most {WITHIN}", _shown(max(cycles)), max(cycles) <= WITHIN,
+            interval=[_shown(min(cycles)), _shown(max(cycles))],
+        )
+        for loss, cycles in joined.items()
+    ]  # fmt: skip
+    by = contacts.groupby("distance").messages
+    means = by.mean()
+    claims.append(
+        stated(
+            "messages of a join by the distance of the contact: more with each level that it is away",
+            "hpmcast, Section 4.2.1: through a close participant joining is faster and has less overhead",
+            "more", {f"level {k}": round(float(v), 2) for k, v in means.items()},
+            bool((np.diff(means.sort_index()) > 0).all()),
+            interval={f"level {k}": interval_of_mean(v, 2) for k, v in by},
+        )
+    )  # fmt: skip
+    for loss in table.loss[table.scenario == "leave"].unique():
+        early, late = (gone[(loss, how)] for how in (GOODBYE, SILENT))
+        claims.append(
+            stated(
+                f"{100 * loss:.0f} % lost, a tenth leaves: cycles until views are right with goodbyes, worst "
+                "seed, and without a word, best seed (sooner)",
+                "hpmcast, Section 4.2.1: neighbours that are told remove who leaves, and this spreads",
+                "sooner",
+                {GOODBYE: _shown(max(early)), SILENT: _shown(min(late))}, max(early) < min(late),
+                interval={GOODBYE: [_shown(v) for v in early], SILENT: [_shown(v) for v in late]},
+            )
+        )  # fmt: skip
+    crash = table[table.scenario == "crash"]
+    times, sent = _times(crash, "rate"), crash.groupby("rate").dedicated.mean()
+    rates = sorted(times)
+    claims += [
+        stated(
+            "a fifth crashes: cycles until views are right by events a cycle, worst seed (none more than "
+            "without events)",
+            "hpmcast, Section 4.2: views are piggybacked by event gossips; the comparison is ours",
+            "no later",
+            {f"{rate} events": _shown(max(times[rate])) for rate in rates},
+            max(max(times[rate]) for rate in rates[1:]) <= max(times[rates[0]]),
+            interval={f"{rate} events": [_shown(v) for v in times[rate]] for rate in rates},
+        ),
+        stated(
+            "dedicated messages per participant and cycle by events a cycle (falls)",
+            "hpmcast, Section 4.2: dedicated gossips are used in the absence of events", "falls",
+            {f"{rate} events": round(float(sent[rate]), 3) for rate in rates},
+            bool((np.diff([sent[rate] for rate in rates]) < 0).all()),
+        ),
+    ]  # fmt: skip
+    return claims
+
+
+def draw(tables: Tables) -> Mapping[str, Figure]:
+    """Wrong entries over time in each scenario, and messages of a join."""
+    table = tables["upkeep"]
+    wrong = table.assign(wrong=100 * (table.dead + table.missing))
+    fig, panels = figure(1, 4, figsize=(15.6, 4.8))
+    titles = {"join": "All join at once", "leave": "A tenth leaves", "crash": "A fifth crashes, nothing lost"}
+    for axes, (scenario, title) in zip(panels, titles.items(), strict=False):
+        own = wrong[wrong.scenario == scenario]
+        for k, ((loss, how, rate), rows) in enumerate(own.groupby(["loss", "how", "rate"], sort=False)):
+            label = f"{rate} events a cycle" if scenario == "crash" else f"{100 * loss:.0f} % lost"
+            mean = rows.groupby("cycle").wrong.mean()
+            line(axes, k, mean.index, mean, f"{label}, {how}" if how else label, markevery=6)
+        axes.set_yscale("symlog", linthresh=0.1)
+        axes.set(xlabel="cycle", ylabel="entries dead or missing (%)", title=title, ylim=(0, 150))
+        stated_line(axes, "right", y=100 * RIGHT)
+    by = tables["contacts"].groupby("distance").messages
+    half = 1.96 * by.std() / np.sqrt(by.count())
+    panels[3].bar(by.mean().index, by.mean(), 0.6, yerr=half, capsize=3)
+    panels[3].set(
+        xlabel="distance of the contact (level)", ylabel="messages of a join", xticks=range(1, LEVELS + 1)
+    )
+    panels[3].set_title("A single join\n(paper: cheaper through a close contact)", fontsize=10)
+    for axes in panels[:3]:
+        axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=1)
+    return {"": fig}
+
+
+register(
+    "hpmcast-upkeep", "Membership while participants join and leave, with loss, and carried by events",
+    measure=measure, judge=judge, draw=draw,
+)  # fmt: skip

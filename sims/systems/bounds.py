@@ -1,0 +1,178 @@
+"""Lower bounds: a broker that knows everything, and a tree of exactly those who want an event.
+
+A broker is what most engineers would use. It needs one message for each delivery and one to itself; its own
+load is the price. It is taken to stay up while subscribers crash; in a run it may crash like anybody.
+
+The tree of matching subscribers is no protocol: who wants an event is the simulator's knowledge. An event
+goes from its publisher down a tree of those who want it, each sending it to `arity` others; nothing is
+repaired. No way of sending to each alone what it wants can do with fewer messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.anchors.broker.layer import BrokerLayer
+from sims.anchors.broker.settings import BrokerSettings
+from sims.anchors.trees import descend
+from sims.systems.gossip import keys_of, recorded
+from sims.systems.interface import Integers, Knob, System
+from sub2sub.errors import InputError
+from sub2sub.events.accounting import ACKS, FAILED, HOPS, MESSAGES, account, open_books, outcome_of
+from sub2sub.events.outcome import Outcome
+from sub2sub.overlay.population import Population
+from sub2sub.overlay.stack import Stack
+
+__all__ = ["BrokerSystem", "MatchingTree", "Retries", "TreeShape"]
+
+NOWHERE = -1e18  # what the broker itself subscribes to
+
+Plan = tuple[Integers, Integers]  # nodes, and the place of each one's parent
+
+
+@dataclass(frozen=True)
+class Retries:
+    """Settings of a broker's deliveries.
+
+    Attributes
+    ----------
+    retries : int
+        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+    """
+
+    retries: int = 2
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        if self.retries < 0:
+            raise InputError(f"retries: expected 0 or more, got {self.retries}")
+
+
+@dataclass(frozen=True)
+class TreeShape:
+    """Settings of the tree.
+
+    Attributes
+    ----------
+    arity : int
+        Children of a node. More of them are faster, and load those near the root more.
+    retries : int
+        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+    """
+
+    arity: int = 4
+    retries: int = 2
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        if self.arity < 1 or self.retries < 0:
+            raise InputError(f"arity, retries: expected at least 1 and 0, got {self.arity}, {self.retries}")
+
+
+class KnownTrees(System):
+    """A system in which an event goes down a tree that is known when it is published."""
+
+    def plan(self, event: int, publisher: int, settings: Any) -> Plan:
+        """The tree of one event."""
+        raise NotImplementedError
+
+    def publish(
+        self, events: Integers, publishers: Integers, settings: Any, salt: int, record: bool = False
+    ) -> Outcome:
+        """Send each event down its tree."""
+        members, faults = len(self.host), self.network.faults()
+        books, keys = open_books(len(events), members), keys_of(self.seed, salt, events)
+        traced = np.empty(members, np.int32), np.empty(members, np.int64), np.empty(members, np.int64)
+        firsts, at_hop = [], [np.empty(0, np.int64)]
+        for k, (event, publisher) in enumerate(self._published(events, publishers)):
+            nodes, parents = self.plan(event, publisher, settings)
+            descend(nodes, parents, settings.retries, faults, keys[k], traced)
+            account(k, self.matches.of(event), publisher, self.alive, self.host, *traced, books)
+            at_hop.append(books.at_hop[: books.events[k, HOPS] + 1].copy())
+            if record:
+                firsts.append(traced[0].copy())
+        if settings.retries:
+            books.events[:, ACKS] = books.events[:, MESSAGES] - books.events[:, FAILED]
+        received = recorded(np.stack(firsts), self.host) if firsts else None
+        return outcome_of(books, publishers, np.concatenate(at_hop), received)
+
+    def _published(self, events: Integers, publishers: Integers) -> Iterator[tuple[int, int]]:
+        return zip(events.tolist(), publishers.tolist(), strict=True)
+
+
+class BrokerSystem(KnownTrees):
+    """Every subscriber is a client of one broker, a peer more."""
+
+    name = "broker"
+    layers = BrokerSettings
+    dissemination = Retries
+    knobs = tuple(Knob(retries=r) for r in (0, 1, 2, 3))
+    probe = Knob(retries=2)
+    layer_names = ("broker",)
+    overlay: Stack
+
+    def build(self, layers: BrokerSettings | None, spare: int) -> Stack:
+        """Clients, and the broker."""
+        nowhere = np.full((1, self.wanted.d), NOWHERE)
+        lows, highs = (np.concatenate([side, nowhere]) for side in (self.wanted.lows, self.wanted.highs))
+        people = Population.of(lows, highs, spare=spare, seed=self.seed)
+        self.broker = int(np.flatnonzero(people.row == self.wanted.n)[0])
+        self.layer = BrokerLayer(
+            len(people), self.broker, self.wanted.d, layers or BrokerSettings(), self.seed
+        )
+        return Stack(people, [self.layer], self.seed)
+
+    def fail(self, alive: NDArray[np.uint8], loss: float) -> None:
+        """Take subscribers down, the broker not among them."""
+        super().fail(np.append(alive, np.uint8(1)), loss)
+
+    def links(self) -> dict[str, Integers]:
+        """The broker."""
+        return {"broker": np.ones(self.wanted.n, np.int64)}
+
+    def plan(self, event: int, publisher: int, settings: Retries) -> Plan:
+        """To the broker, and from there to all whose subscriptions it has and match."""
+        wanting = self.matches.of(event)
+        others = wanting[self.subscribed[wanting] & (wanting != publisher)]
+        nodes = np.concatenate([[publisher, self.broker], others])
+        parents = np.ones(len(nodes), np.int64)
+        parents[:2] = 0
+        return nodes, parents
+
+    def publish(
+        self, events: Integers, publishers: Integers, settings: Any, salt: int, record: bool = False
+    ) -> Outcome:
+        """By way of the broker."""
+        self.subscribed = self.layer.subscribed()
+        return super().publish(events, publishers, settings, salt, record)
+
+
+class MatchingTree(KnownTrees):
+    """The bound."""
+
+    name = "matching tree"
+    dissemination = TreeShape
+    knobs = tuple(Knob(arity=a, retries=r) for a, r in ((2, 0), (8, 0), (2, 2), (4, 2), (8, 2), (8, 3)))
+    probe = Knob(arity=4, retries=2)
+    static = "a bound, not a protocol"
+    overlay: Stack
+
+    def build(self, layers: Any, spare: int) -> Stack:
+        """Nobody keeps anything."""
+        people = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
+        return Stack(people, (), self.seed)
+
+    def links(self) -> dict[str, Integers]:
+        """None."""
+        return {"none": np.zeros(self.wanted.n, np.int64)}
+
+    def plan(self, event: int, publisher: int, settings: TreeShape) -> Plan:
+        """A tree of those who want it, in the order of their numbers."""
+        wanting = self.matches.of(event)
+        nodes = np.concatenate([[publisher], wanting[wanting != publisher]])
+        return nodes, (np.arange(len(nodes)) - 1) // settings.arity

@@ -1,0 +1,86 @@
+"""GossipSub v1.1 as a system: pushed along a mesh, announced to others at heartbeats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sims.anchors.gossipsub.layer import GossipSub
+from sims.anchors.gossipsub.settings import GossipSubSettings
+from sims.anchors.pushing.tables import PushRules, PushTables, rows
+from sims.systems.grouped import Grouped, counts
+from sims.systems.interface import Integers, Knob
+from sub2sub.errors import InputError
+from sub2sub.overlay.layer import Layer
+from sub2sub.overlay.population import Population
+
+__all__ = ["GossipSubSystem", "MeshPush"]
+
+
+@dataclass(frozen=True)
+class MeshPush:
+    """Settings of GossipSub's dissemination.
+
+    Attributes
+    ----------
+    D_lazy : int
+        Connections outside the mesh that an event is announced to at a heartbeat; 0 for no gossip.
+    mcache_gossip : int
+        Heartbeats at which an event is announced.
+    heartbeat : int
+        Hops between two heartbeats: a second, where a hop takes a tenth of one.
+    retries : int
+        Times a push is sent again that is not acknowledged; 0 for no acknowledgements.
+    """
+
+    D_lazy: int = 6
+    mcache_gossip: int = 3
+    heartbeat: int = 10
+    retries: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        if self.heartbeat < 1:
+            raise InputError(f"heartbeat: expected 1 hop or more, got {self.heartbeat}")
+        for name in ("D_lazy", "mcache_gossip", "retries"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{name}: expected 0 or more, got {getattr(self, name)}")
+
+
+class GossipSubSystem(Grouped):
+    """A mesh in each group."""
+
+    name = "gossipsub"
+    layers = GossipSubSettings
+    dissemination = MeshPush
+    knobs = (
+        *(Knob(D_lazy=d, mcache_gossip=g) for d, g in ((0, 0), (3, 1), (6, 1), (6, 3))),
+        Knob(D_lazy=0, mcache_gossip=0, retries=2),
+        Knob(D_lazy=6, mcache_gossip=1, retries=2),
+    )
+    probe = Knob(D_lazy=6, mcache_gossip=3)
+    layer_names = ("gossipsub",)
+
+    def protocol(self, people: Population, layers: GossipSubSettings | None) -> Sequence[Layer]:
+        """GossipSub."""
+        self.layer = GossipSub(len(people), layers or GossipSubSettings(), self.seed)
+        return [self.layer]
+
+    def tables(self) -> PushTables:
+        """The mesh, and other connections."""
+        peers = self.layer.peers
+        eager, lazy = rows(peer.mesh for peer in peers), rows(peer.gossip() for peer in peers)
+        return PushTables(eager, rows([[]] * len(peers)), lazy)
+
+    def rules(self, settings: MeshPush) -> PushRules:
+        """Announce to some at heartbeats."""
+        return PushRules(
+            announce=settings.D_lazy, period=settings.heartbeat, windows=settings.mcache_gossip,
+            retries=settings.retries,
+        )  # fmt: skip
+
+    def links(self) -> dict[str, Integers]:
+        """Mesh, and connections besides."""
+        peers, own = self.layer.peers, self.peer_of
+        kinds = {"mesh": [peer.mesh for peer in peers], "connections": [peer.gossip() for peer in peers]}
+        return {**{kind: counts(links)[own] for kind, links in kinds.items()}, **self.entry_links()}

@@ -1,0 +1,110 @@
+"""What protocols with a group for each topic have in common as systems.
+
+Where interests are topics a subscriber is a member of its topic's group alone. An event of a topic is pushed
+in its group, and in the groups of the topics above, where its publisher sends it to a few members it knows
+(`sims.anchors.contacts`). Where interests are ranges all are in one group: everybody gets everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sims.anchors.contacts import Entries
+from sims.anchors.groups import Groups, GroupStack
+from sims.anchors.pushing.tables import PushRules, PushTables, Starts
+from sims.config.entries import Kinds
+from sims.observers import Connectivity, Degrees
+from sims.observers.deliveries import Deliveries
+from sims.systems.gossip import keys_of
+from sims.systems.interface import Integers
+from sims.systems.pushed import Pushed
+from sub2sub.events.outcome import Outcome
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.layer import Layer
+from sub2sub.overlay.population import Population
+
+__all__ = ["Grouped"]
+
+ENTERING = -1  # numbers an event's draws on its way into the groups above
+
+
+class Grouped(Pushed):
+    """A system of groups."""
+
+    observers: ClassVar[Kinds] = {"delivery": Deliveries, "degrees": Degrees, "connectivity": Connectivity}
+    within: ClassVar[bool] = True  # whether first contacts are in one's group
+    overlay: GroupStack
+
+    def build(self, layers: Any, spare: int) -> GroupStack:
+        """Groups, the protocol's own layers, and contacts in other groups."""
+        self._tables: PushTables | None = None
+        people = self.people(spare)
+        self.groups = Groups(people, self.wanted.topics.ranges if self.wanted.topics else None)
+        own = self.protocol(people, layers)
+        self.entries = Entries(self.groups, self.seed) if self.wanted.topics else None
+        return GroupStack(people, self.groups, [*own, *filter(None, [self.entries])], self.seed, self.within)
+
+    def forget(self) -> None:
+        """Links may have changed, and newcomers have come."""
+        self._tables = None
+
+    def people(self, spare: int) -> Population:
+        """The peers."""
+        return Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
+
+    def protocol(self, people: Population, layers: Any) -> Sequence[Layer]:
+        """The layers of the protocol."""
+        raise NotImplementedError
+
+    def tables(self) -> PushTables:
+        """The links that events are pushed and announced along."""
+        raise NotImplementedError
+
+    def rules(self, settings: Any) -> PushRules:
+        """How they are used."""
+        raise NotImplementedError
+
+    def publish(
+        self, events: Integers, publishers: Integers, settings: Any, salt: int, record: bool = False
+    ) -> Outcome:
+        """Push each event in its publisher's group, and in the groups above."""
+        rules = self.rules(settings)
+        starts = self.starts(events, publishers, rules.retries, salt)
+        self._tables = tables = self._tables or self.tables()
+        return self.push(tables, rules, events, publishers, starts, salt, record)
+
+    def starts(self, events: Integers, publishers: Integers, retries: int, salt: int) -> Starts:
+        """Whom the publishers reach in the groups above theirs."""
+        if self.entries is None:
+            return Starts.of(publishers.tolist())
+        keys = keys_of(self.seed, salt, events)
+        alive, group, loss = self.network.alive, self.network.group, self.network.loss
+        ways = []
+        for publisher, key in zip(publishers.tolist(), keys.tolist(), strict=True):
+            dice = Dice(key).of_peer(ENTERING)
+            contacts = self.entries.contact[publisher]
+            reached: list[tuple[int, int]] = []
+            payers: list[int] = []
+            for contact in contacts[contacts >= 0].tolist():
+                for _ in range(retries + 1):
+                    payers.append(publisher)
+                    lost = loss > 0 and dice.next_unit() < loss
+                    if not lost and alive[contact] and group[contact] == group[publisher]:
+                        reached.append((contact, 1))
+                        break
+            ways.append((reached, payers))
+        return Starts.of(publishers.tolist(), ways)
+
+    def entry_links(self) -> dict[str, Integers]:
+        """Contacts in other groups, where there are any."""
+        if self.entries is None:
+            return {}
+        return {"entries": (self.entries.contact >= 0).sum(axis=(1, 2))[self.peer_of]}
+
+
+def counts(lists: Sequence[Sequence[int]]) -> Integers:
+    """Lengths of lists."""
+    return np.array([len(row) for row in lists], np.int64)

@@ -1,0 +1,71 @@
+"""Plumtree over HyParView as a system: pushed along a tree, announced along other links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sims.anchors.hyparview.settings import HyParViewSettings
+from sims.anchors.plumtree.layer import Plumtree
+from sims.anchors.pushing.tables import PushRules, PushTables, rows
+from sims.systems.grouped import Grouped, counts
+from sims.systems.interface import Integers, Knob
+from sub2sub.errors import InputError
+from sub2sub.overlay.layer import Layer
+from sub2sub.overlay.population import Population
+
+__all__ = ["LazyPush", "PlumtreeSystem"]
+
+
+@dataclass(frozen=True)
+class LazyPush:
+    """Settings of Plumtree's dissemination.
+
+    Attributes
+    ----------
+    wait : int
+        Hops from the announcement of an event that has not come to the request for it. Less asks for what is
+        on its way; more is slower where the tree is broken.
+    retries : int
+        Times a push is sent again that is not acknowledged; 0 for no acknowledgements.
+    """
+
+    wait: int = 4
+    retries: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        if self.wait < 0 or self.retries < 0:
+            raise InputError(f"wait, retries: expected 0 or more, got {self.wait}, {self.retries}")
+
+
+class PlumtreeSystem(Grouped):
+    """A tree in each group."""
+
+    name = "plumtree"
+    layers = HyParViewSettings
+    dissemination = LazyPush
+    knobs = tuple(Knob(wait=w, retries=r) for w, r in ((2, 0), (4, 0), (8, 0), (16, 0), (4, 1), (8, 2)))
+    probe = Knob(wait=4, retries=0)
+    layer_names = ("plumtree",)
+
+    def protocol(self, people: Population, layers: HyParViewSettings | None) -> Sequence[Layer]:
+        """Plumtree, which keeps HyParView's views as well."""
+        self.layer = Plumtree(len(people), layers or HyParViewSettings(), self.seed)
+        return [self.layer]
+
+    def tables(self) -> PushTables:
+        """Branches of the tree, and other active links."""
+        peers = self.layer.peers
+        eager, lazy = rows(peer.eager() for peer in peers), rows(peer.lazy for peer in peers)
+        return PushTables(eager, rows([[]] * len(peers)), lazy)
+
+    def rules(self, settings: LazyPush) -> PushRules:
+        """Announce to all at once."""
+        return PushRules(wait=settings.wait, retries=settings.retries)
+
+    def links(self) -> dict[str, Integers]:
+        """Both views."""
+        peers, own = self.layer.peers, self.peer_of
+        views = {"active": [peer.active for peer in peers], "passive": [peer.passive for peer in peers]}
+        return {**{kind: counts(view)[own] for kind, view in views.items()}, **self.entry_links()}

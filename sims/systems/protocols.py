@@ -1,0 +1,97 @@
+"""Any protocols, one upon the other, without subscriptions: for experiments with layers of one's own.
+
+    system = "protocols"
+
+    [population]
+    size = 1000
+
+    [[layers.stack]]
+    kind = "cyclon"
+
+    [[layers.stack]]
+    kind = "push_sum:PushSum"
+
+Faults, graph observers, checkpoints, run folders, sweeps and the page work as for every other system; what a
+protocol computes is observed by a function of its own (`[[observers]] kind = "push_sum:spread"`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from sims.config.entries import Kinds
+from sims.config.interests import USUAL_SIZE
+from sims.config.layer_entries import LAYER
+from sims.observers import Clustering, Connectivity, Degrees, LinkAges, PathLengths
+from sims.observers.snapshots import Snapshots
+from sims.systems.interface import Integers, NoSettings, System
+from sims.systems.subscriptions import Subscriptions
+from sub2sub.errors import InputError
+from sub2sub.events.outcome import Outcome
+from sub2sub.overlay.population import Population
+from sub2sub.overlay.stack import Stack
+
+if TYPE_CHECKING:
+    from sims.config.experiment import Experiment
+
+__all__ = ["ProtocolLayers", "Protocols"]
+
+
+@dataclass(frozen=True)
+class ProtocolLayers:
+    """What peers run.
+
+    Attributes
+    ----------
+    stack : list of tables
+        The layers, in the order they are stepped: `kind = "cyclon"`, or `module:Class`, and settings.
+    """
+
+    stack: tuple[LAYER, ...] = ()
+
+
+class Protocols(System):
+    """Layers without subscriptions."""
+
+    name = "protocols"
+    workload = NoSettings
+    layers = ProtocolLayers
+    dissemination = NoSettings
+    observers: ClassVar[Kinds] = {
+        "degrees": Degrees,
+        "ages": LinkAges,
+        "clustering": Clustering,
+        "paths": PathLengths,
+        "connectivity": Connectivity,
+        "snapshot": Snapshots,
+    }
+    usual = ()
+    overlay: Stack
+
+    @classmethod
+    def prepare(cls, experiment: Experiment, seed: int) -> Self:
+        """As many peers as the experiment says, who want nothing."""
+        n = experiment.population.size or USUAL_SIZE
+        nothing = Subscriptions(np.empty((n, 0)), np.empty((n, 0)), np.empty((0, 0)))
+        return cls(nothing, seed, experiment.layers, experiment.population.spare)
+
+    def build(self, layers: ProtocolLayers, spare: int) -> Stack:
+        """The layers as they are listed."""
+        if not layers.stack:
+            raise InputError("layers.stack: expected at least one layer, [[layers.stack]] kind = ...")
+        return Stack(Population.of_size(self.wanted.n, spare, self.seed), layers.stack, self.seed)
+
+    def links(self) -> dict[str, Integers]:
+        """By layer."""
+        n = len(self.overlay.population)
+        found = {layer.name: layer.links()[0] for layer in self.overlay.layers}
+        return {name: np.bincount(holders, minlength=n)[self.peer_of] for name, holders in found.items()}
+
+    def publish(
+        self, events: Integers, publishers: Integers, settings: Any, salt: int, record: bool = False
+    ) -> Outcome:
+        """Nothing is published."""
+        raise InputError("system = 'protocols': expected no events, it has no subscriptions")

@@ -1,0 +1,158 @@
+"""Scribe over Pastry as a system: routed to the root of a topic's tree, and from there down the tree.
+
+An event is sent to the roots of its own topic and of all topics above, whose subscribers want it as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sims.anchors.groups import Groups, GroupStack
+from sims.anchors.pastry.settings import PastrySettings
+from sims.anchors.pushing.tables import PushRules, PushTables, Starts, rows
+from sims.anchors.scribe.layer import Scribe
+from sims.config.entries import Kinds
+from sims.observers import Connectivity, Degrees
+from sims.observers.deliveries import Deliveries
+from sims.systems.bounds import Retries
+from sims.systems.gossip import Truth, keys_of
+from sims.systems.grouped import ENTERING, counts
+from sims.systems.interface import Integers, Knob
+from sims.systems.pushed import Pushed
+from sims.systems.subscriptions import Subscriptions
+from sims.systems.topic_workload import TopicWorkload
+from sub2sub.events.outcome import Outcome
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.network import Network
+from sub2sub.overlay.population import Population
+
+__all__ = ["ScribeSystem"]
+
+MOST_HOPS = 32  # of a route, should nodes disagree on the way
+
+
+class Trees:
+    """The trees of all topics as links of members: a router for each node, then its places in trees.
+
+    Attributes
+    ----------
+    host : (members,) int64
+        The node of each member.
+    place : dict
+        The member of a (node, topic).
+    """
+
+    def __init__(self, layer: Scribe) -> None:
+        peers = layer.peers
+        places = [(node, topic) for node, peer in enumerate(peers) for topic in peer.parents]
+        self.place = {place: len(peers) + k for k, place in enumerate(places)}
+        self.host = np.array([*range(len(peers)), *(node for node, _ in places)])
+        down = [
+            [self.place.get((child, topic), child) for child in peers[node].children.get(topic, ())]
+            for node, topic in places
+        ]
+        none = rows([[]] * len(self.host))
+        self.tables = PushTables(rows([*([[]] * len(peers)), *down]), none, none)
+
+
+class ScribeSystem(Pushed):
+    """A tree for each topic."""
+
+    name = "scribe"
+    workload = TopicWorkload
+    layers = PastrySettings
+    dissemination = Retries
+    knobs = tuple(Knob(retries=r) for r in (0, 1, 2, 3))
+    probe = Knob(retries=2)
+    layer_names = ("scribe",)
+    observers: ClassVar[Kinds] = {"delivery": Deliveries, "degrees": Degrees, "connectivity": Connectivity}
+    overlay: GroupStack
+
+    def __init__(self, wanted: Subscriptions, seed: int, layers: Any = None, spare: int = 0) -> None:
+        self._trees: Trees | None = None
+        super().__init__(wanted, seed, layers, spare)
+
+    def build(self, layers: PastrySettings | None, spare: int) -> GroupStack:
+        """Nodes with the identifiers of their peers."""
+        people = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
+        self.groups = Groups(people, self.wanted.tree.ranges)
+        self.layer = Scribe(people.ids, self.groups, layers or PastrySettings(), self.seed)
+        return GroupStack(people, self.groups, [self.layer], self.seed, within=False)
+
+    def forget(self) -> None:
+        """Trees may have changed."""
+        self._trees = None
+
+    def publish(
+        self, events: Integers, publishers: Integers, settings: Retries, salt: int, record: bool = False
+    ) -> Outcome:
+        """By way of the roots."""
+        self._trees = trees = self._trees or Trees(self.layer)
+        keys = keys_of(self.seed, salt, events).tolist()
+        topics = self.wanted.tree.of_event[events].tolist()
+        ways = [
+            self._way(publisher, topic, settings.retries, Dice(key).of_peer(ENTERING))
+            for publisher, topic, key in zip(publishers.tolist(), topics, keys, strict=True)
+        ]
+        network = self.network
+        return self.push(
+            trees.tables, PushRules(retries=settings.retries), events, publishers,
+            Starts.of(publishers.tolist(), ways), salt, record,
+            Network(network.alive[trees.host], network.group[trees.host], network.loss),
+            Truth.of(self)._replace(host=trees.host),
+        )  # fmt: skip
+
+    def links(self) -> dict[str, Integers]:
+        """Leaves, table, and places in trees."""
+        peers = self.layer.peers
+        kinds: dict[str, list[list[int]]] = {
+            "leaves": [peer.leaves for peer in peers],
+            "table": [list(peer.table) for peer in peers],
+            "trees": [
+                [*peer.parents, *(child for tree in peer.children.values() for child in tree)]
+                for peer in peers
+            ],
+        }
+        return {kind: counts(links)[self.peer_of] for kind, links in kinds.items()}
+
+    def _way(
+        self, publisher: int, topic: int, retries: int, dice: Dice
+    ) -> tuple[list[tuple[int, int]], list[int]]:
+        """From a publisher to the roots of a topic and of those above."""
+        reached: list[tuple[int, int]] = []
+        payers: list[int] = []
+        for each in (topic, *self.groups.above[topic]):
+            self._route(publisher, each, retries, dice, reached, payers)
+        return reached, payers
+
+    def _route(
+        self, node: int, topic: int, retries: int, dice: Dice, reached: list[tuple[int, int]],
+        payers: list[int],
+    ) -> None:  # fmt: skip
+        """Hop after hop towards a key; where acknowledgements tell, around nodes that are gone."""
+        assert self._trees is not None
+        key, hop, silent = self.layer.keys[topic], 0, set[int]()
+        while hop < MOST_HOPS:
+            following = self.layer.peers[node].next_hop(key, silent)
+            if following == node:
+                break
+            if self._arrives(node, following, retries, dice, payers):
+                node, hop = following, hop + 1
+                if self.layer.peers[node].next_hop(key, silent) != node:
+                    reached.append((node, hop))
+            elif retries:
+                silent.add(following)
+            else:
+                return
+        reached.append((self._trees.place.get((node, topic), node), hop))
+
+    def _arrives(self, sender: int, target: int, retries: int, dice: Dice, payers: list[int]) -> bool:
+        network = self.network
+        for _ in range(retries + 1):
+            payers.append(sender)
+            lost = network.loss > 0 and dice.next_unit() < network.loss
+            if not lost and network.alive[target] and network.group[sender] == network.group[target]:
+                return True
+        return False

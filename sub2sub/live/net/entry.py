@@ -1,0 +1,141 @@
+"""A publisher's search for peers that want its event, over the network (Sub-2-Sub, end of Section 4.1).
+
+The way is `sub2sub.events.walk`'s. What is added is what a publisher among silent and lying peers needs: it
+does not wait for one that is slow, but asks the next after `hedge` seconds as well; it hands the event to two
+entries where it knows two, so that one that does not pass it on is not enough to stop it; and it says that it
+does not know whether anybody wants the event when peers it had to ask were silent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sub2sub.events.walk import Move, Walk
+from sub2sub.live.core import messages as m
+from sub2sub.overlay.descriptors import Descriptor
+
+__all__ = ["EntrySearch", "Published"]
+
+ENTRIES = 2  # peers an event is handed to, where as many are found
+AT_ONCE = 6  # requests under way
+
+
+@dataclass(frozen=True)
+class Published:
+    """What became of publishing.
+
+    Attributes
+    ----------
+    name : bytes
+        The event's.
+    entry : int or None
+        ID of the peer that took it first.
+    steps : int
+        Steps of the search.
+    silent : int
+        Peers that were asked and did not answer.
+    answered : int
+        Peers that did.
+    """
+
+    name: bytes
+    entry: int | None
+    steps: int
+    silent: int = 0
+    answered: int = 0
+
+    @property
+    def outcome(self) -> str:
+        """ "taken", "nobody" (who was asked knows nobody that wants it), or "unknown".
+
+        Examples
+        --------
+        >>> Published(b"x", None, 1, silent=0, answered=3).outcome
+        'nobody'
+        >>> Published(b"x", None, 1, silent=1, answered=3).outcome
+        'unknown'
+        """
+        if self.entry is not None:
+            return "taken"
+        return "unknown" if self.silent or not self.answered else "nobody"
+
+
+class EntrySearch:
+    """One event's search.
+
+    Parameters
+    ----------
+    event : Event
+    walk : Walk
+        That knows whom to begin with.
+    request : callable
+        request(peer, event or None for a question) -> its answer, None for silence.
+    hedge : float
+        Seconds after which a silent peer is not waited for alone.
+    """
+
+    def __init__(
+        self,
+        event: m.Event,
+        walk: Walk,
+        request: Callable[[Descriptor, m.Event | None], Awaitable[Any | None]],
+        hedge: float,
+    ) -> None:
+        self.event, self.walk, self.request, self.hedge = event, walk, request, hedge
+        self.entries: list[int] = []
+        self.silent: list[Descriptor] = []
+        self.heard: list[Descriptor] = []
+        self.answered = 0
+        self._pending: dict[asyncio.Task[Any], Move] = {}
+
+    async def run(self) -> None:
+        """Search until the event is at two entries, or there is nobody left to ask."""
+        try:
+            while len(self.entries) < ENTRIES:
+                self._begin_next()
+                if not self._pending or (self.entries and not self._hands_over()):
+                    return
+                await self._wait()
+        finally:
+            for task in self._pending:
+                task.cancel()
+
+    def published(self) -> Published:
+        """What came of it."""
+        first = self.entries[0] if self.entries else None
+        return Published(self.event.name, first, self.walk.steps, len(self.silent), self.answered)
+
+    def _begin_next(self) -> None:
+        """Begin one more request, if there is anybody left."""
+        if len(self._pending) >= AT_ONCE:
+            return
+        move = self.walk.next()
+        if move is None or move.peer is None or (self.entries and not move.hand_over):
+            return
+        asked = self.request(move.peer, self.event if move.hand_over else None)
+        self._pending[asyncio.ensure_future(asked)] = move
+
+    def _hands_over(self) -> bool:
+        return any(move.hand_over for move in self._pending.values())
+
+    async def _wait(self) -> None:
+        """Wait for an answer, but not for long."""
+        patience = self.hedge if len(self._pending) < AT_ONCE else None
+        done, _ = await asyncio.wait(self._pending, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+        for task in sorted(done, key=list(self._pending).index):
+            move = self._pending.pop(task)
+            assert move.peer is not None
+            answer = task.result()
+            if answer is None:
+                self.silent.append(move.peer)
+            else:
+                self.answered += 1
+            if isinstance(answer, m.Taken) and answer.took:
+                self.entries.append(move.peer.id)
+            elif isinstance(answer, m.Answer):
+                found = [each.peer for each in answer.links if each.peer.d == move.peer.d]
+                self.heard += found
+                self.walk.answered(move.peer, found)

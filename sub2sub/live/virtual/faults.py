@@ -1,0 +1,85 @@
+"""What may happen to machines and the network between them: each fault begins, lasts a while, and ends."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+from sub2sub.live.virtual.history import PERIOD, History
+
+__all__ = ["FAULTS"]
+
+
+async def _a_while(history: History, least: float = 1.0, most: float = 8.0) -> None:
+    await asyncio.sleep(history.dice.uniform(least, most) * PERIOD)
+
+
+def _anybody(history: History) -> Any | None:
+    live = [each for each in history.participants if each.is_live]
+    return history.dice.choice(live) if len(live) > 2 else None
+
+
+async def stopped_and_resumed(history: History) -> None:
+    """A machine stands still for a while."""
+    victim = _anybody(history)
+    if victim:
+        machine = victim.machine
+        machine.stop()
+        await _a_while(history)
+        machine.resume()
+
+
+async def slow(history: History) -> None:
+    """A machine stands still for most of the time."""
+    victim = _anybody(history)
+    if victim:
+        machine = victim.machine
+        for _ in range(history.dice.randint(3, 12)):
+            machine.stop()
+            await _a_while(history, 0.1, 0.8)
+            machine.resume()
+            await _a_while(history, 0.01, 0.3)
+
+
+async def crash_and_restart(history: History) -> None:
+    """A node crashes, with or without a word, and comes back at the same address under a new ID."""
+    victim = _anybody(history)
+    if victim:
+        victim.crash(silent=history.dice.random() < 0.5)
+        await _a_while(history)
+        victim.start()
+
+
+async def crash(history: History) -> None:
+    """A node is gone for good."""
+    victim = _anybody(history)
+    if victim:
+        victim.crash(silent=history.dice.random() < 0.5)
+
+
+async def partition(history: History) -> None:
+    """Some machines cannot send to the others, in one direction or both."""
+    hosts = [each.host for each in history.participants]
+    some = set(history.dice.sample(hosts, history.dice.randint(1, len(hosts) - 1)))
+    both = history.dice.random() < 0.5
+    cut = {
+        (a, b) for a in hosts for b in hosts if a != b and (a in some) != (b in some) and (both or a in some)
+    }
+    history.network.cut |= cut
+    await _a_while(history)
+    history.network.cut -= cut
+
+
+async def storm(history: History) -> None:
+    """Messages are lost, doubled, overtaken; connections refused and reset."""
+    network, dice = history.network, history.dice
+    names = ("loss", "duplicated", "overtaking", "refused", "reset")
+    chances: dict[str, Any] = {name: dice.choice([0.0, 0.05, 0.3]) for name in names}
+    chances["reset"] /= 3
+    network.weather = replace(history.calm, **chances, jitter=dice.choice([history.calm.jitter, 0.3]))
+    await _a_while(history)
+    network.weather = history.calm
+
+
+FAULTS = [stopped_and_resumed, slow, crash_and_restart, crash, partition, storm]

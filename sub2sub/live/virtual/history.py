@@ -1,0 +1,283 @@
+"""One history of live nodes: they join, faults happen, the faults end, and then all must be well.
+
+A history is drawn from its seed: how many nodes, how the network behaves, who crashes, stands still, is cut
+off or lied to, and when. Checked throughout: nobody delivers an event twice, or one it did not subscribe to;
+nothing grows beyond its limit; no task has died. Checked after the faults: within `HEAL` cycles the overlay
+is whole again, and from then on every event reaches everybody that wants it within `SPREAD` cycles.
+
+`History` is what all protocols share; a protocol adds its nodes and says what "whole" means.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sub2sub.live.virtual.loop import VirtualLoop
+from sub2sub.live.virtual.machine import Machine
+from sub2sub.live.virtual.weather import Network, Weather
+
+__all__ = ["History", "Outcome", "Participant", "Plan"]
+
+PERIOD = 1.0  # virtual seconds of a cycle
+HEAL = 40  # cycles after the faults within which the overlay is whole again
+SPREAD = 6  # cycles within which an event reaches everybody
+PORT = 7000
+MOST_DRIFT = 0.1  # of a clock, either way
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How large a history is.
+
+    Attributes
+    ----------
+    nodes : (int, int)
+        At least and at most.
+    calm, faulty : int
+        Cycles after joining and before the first fault; cycles in which faults begin.
+    faults : (int, int)
+        How many, at least and at most.
+    events : int
+        Published while there are faults, and again after them.
+    """
+
+    nodes: tuple[int, int] = (4, 7)
+    calm: int = 5
+    faulty: int = 10
+    faults: tuple[int, int] = (1, 4)
+    events: int = 4
+
+
+@dataclass
+class Outcome:
+    """What came of a history.
+
+    Attributes
+    ----------
+    seed : int
+    violations : list of str
+        What must not happen and did.
+    digest : str
+        Of every message and when it arrived: the same seed gives the same.
+    seconds : float
+        Virtual.
+    faults : Counter
+        Injected, by kind.
+    healed : int
+        Cycles after the faults until the overlay was whole.
+    """
+
+    seed: int
+    violations: list[str] = field(default_factory=list)
+    digest: str = ""
+    seconds: float = 0.0
+    faults: Counter[str] = field(default_factory=Counter)
+    healed: int = -1
+
+
+class Participant(ABC):
+    """A node of a history, through crashes and restarts at the same address.
+
+    Attributes
+    ----------
+    host : str
+    machine : Machine
+        The one it runs on now.
+    drift : float
+        How much longer its seconds are.
+    lives : int
+        How often it was started.
+    """
+
+    def __init__(self, history: History, number: int) -> None:
+        self.history, self.number = history, number
+        self.host = f"10.0.{number // 256}.{number % 256}"
+        self.drift = 1.0 + history.dice.uniform(-MOST_DRIFT, MOST_DRIFT)
+        self.machine: Machine
+        self.lives = 0
+        self.joined = False
+
+    def start(self) -> None:
+        """Begin a life: a new machine at the old address, and a node that joins until it is in."""
+        self.lives, self.joined = self.lives + 1, False
+        self.machine = self.history.network.machine(self.host)
+        self._joining = self.machine.start(self._keep_joining())
+
+    def crash(self, silent: bool) -> None:
+        """End at once."""
+        self.joined = False
+        self.machine.crash(silent)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it is in, and runs."""
+        return self.joined and not (self.machine.crashed or self.machine.stopped)
+
+    @abstractmethod
+    async def join(self, contact: Participant | None) -> None:
+        """Make a node and join through another; raises a ConnectionError when that does not answer."""
+
+    @abstractmethod
+    def excesses(self) -> list[str]:
+        """What is beyond its limits."""
+
+    async def _keep_joining(self) -> None:
+        while not self.joined:
+            contact = self.history.contact_for(self)
+            if contact is None and (self.number or self.lives > 1):
+                await asyncio.sleep(PERIOD)
+                continue
+            try:
+                await self.join(contact)
+                self.joined = True
+            except ConnectionError:
+                await asyncio.sleep(PERIOD)
+
+    def seed(self) -> int:
+        """Of this life."""
+        return self.history.seed * 1_000_003 + self.number * 1009 + self.lives
+
+
+Fault = Callable[["History"], Awaitable[None]]
+
+
+class History(ABC):
+    """A history, to be run once.
+
+    Parameters
+    ----------
+    seed : int
+    plan : Plan
+
+    Attributes
+    ----------
+    dice : random.Random
+        What is drawn for the history itself; the network draws its own.
+    calm : Weather
+        The network's usual behaviour.
+    """
+
+    def __init__(self, seed: int, plan: Plan | None = None) -> None:
+        self.seed, self.plan = seed, plan or Plan()
+        self.dice = random.Random(f"history {seed}")
+        self.calm = self.draw_weather()
+        self.network = Network(seed, self.calm)
+        self.outcome = Outcome(seed)
+        self.participants: list[Any] = []
+
+    def run(self) -> Outcome:
+        """Live through it."""
+        loop = VirtualLoop(self.network)
+        try:
+            loop.run(self._live())
+        except Exception as error:
+            self.violate(f"the history broke: {error!r}")
+        for reason in loop.broken:
+            self.violate(f"a task has died: {reason}")
+        self.outcome.seconds, self.outcome.digest = loop.time(), self.network.digest()
+        for name in ("lost", "doubled", "overtaking", "refused", "reset", "cut off"):
+            if self.network.counts[name]:
+                self.outcome.faults[name] += self.network.counts[name]
+        return self.outcome
+
+    def violate(self, what: str) -> None:
+        """Note what must not happen."""
+        self.outcome.violations.append(what)
+
+    def draw_weather(self) -> Weather:
+        """The network's usual behaviour."""
+        return Weather(
+            latency=(0.001, self.dice.choice([0.01, 0.1, 0.4])), jitter=self.dice.choice([0.001, 0.05])
+        )
+
+    def contact_for(self, newcomer: Participant) -> Any | None:
+        """Somebody who is in, for a newcomer."""
+        there = [each for each in self.participants if each.is_live and each is not newcomer]
+        return self.dice.choice(there) if there else None
+
+    @abstractmethod
+    def faults(self) -> list[Fault]:
+        """Kinds of faults there may be."""
+
+    @abstractmethod
+    def new_participant(self, number: int) -> Participant:
+        """A participant."""
+
+    @abstractmethod
+    def is_whole(self) -> bool:
+        """Whether everybody knows whom it has to."""
+
+    @abstractmethod
+    async def publish(self) -> None:
+        """Publish an event from anybody."""
+
+    @abstractmethod
+    def missing(self) -> list[str]:
+        """Who did not get which event of those published since `forget_events`."""
+
+    @abstractmethod
+    def forget_events(self) -> None:
+        """Expect no deliveries of the events so far."""
+
+    async def _live(self) -> None:
+        plan, dice = self.plan, self.dice
+        for number in range(dice.randint(*plan.nodes)):
+            self.participants.append(self.new_participant(number))
+        for each in self.participants:
+            each.start()
+            await asyncio.sleep(dice.choice([0.0, 0.3 * PERIOD]))
+        watching = asyncio.create_task(self._watch())
+        await asyncio.sleep(plan.calm * PERIOD)
+        await self._suffer()
+        self.forget_events()
+        await self._heal()
+        for _ in range(plan.events):
+            await self.publish()
+        await asyncio.sleep(SPREAD * PERIOD)
+        for line in self.missing():
+            self.violate(line)
+        watching.cancel()
+
+    async def _suffer(self) -> None:
+        """Let faults and events happen."""
+        plan, dice = self.plan, self.dice
+        kinds = self.faults()
+        under_way = []
+        for _ in range(dice.randint(*plan.faults)):
+            under_way.append(
+                asyncio.create_task(self._inject(dice.choice(kinds), dice.uniform(0, plan.faulty)))
+            )
+        for _ in range(plan.events):
+            await asyncio.sleep(plan.faulty * PERIOD / plan.events)
+            await self.publish()
+        for task in under_way:
+            await task
+        self.network.cut.clear()
+
+    async def _inject(self, fault: Fault, after: float) -> None:
+        await asyncio.sleep(after * PERIOD)
+        self.outcome.faults[fault.__name__.replace("_", " ")] += 1
+        await fault(self)
+
+    async def _heal(self) -> None:
+        for cycle in range(HEAL + 1):
+            if all(each.joined for each in self.participants if not each.machine.crashed) and self.is_whole():
+                self.outcome.healed = cycle
+                return
+            await asyncio.sleep(PERIOD)
+        self.violate(f"the overlay is not whole {HEAL} cycles after the last fault")
+
+    async def _watch(self) -> None:
+        """See once a cycle whether everybody keeps to its limits."""
+        while True:
+            await asyncio.sleep(PERIOD)
+            for each in self.participants:
+                if each.joined:
+                    for line in each.excesses():
+                        self.violate(f"node {each.number}: {line}")

@@ -1,0 +1,44 @@
+"""What must hold of a live node at any time: nothing it holds is beyond its limit, and its clock runs."""
+
+from __future__ import annotations
+
+from sub2sub.live.core.live_peer import Core
+from sub2sub.live.net.host import Host
+
+__all__ = ["beyond", "core_excesses", "host_excesses"]
+
+ALLOWED_REPLIES = 256  # requests of a host's own that wait for an answer
+
+
+def host_excesses(host: Host) -> list[str]:
+    """What of a host's connections and requests is beyond its limits, or broken."""
+    connections, limits = host.connections, host.connections.limits
+    channels = [*connections._incoming, *connections._outgoing.values()]
+    return beyond(
+        ("incoming connections", len(connections._incoming), limits.incoming),
+        ("outgoing connections", len(connections._outgoing), limits.outgoing),
+        ("frames in a queue", max((each.waiting.qsize() for each in channels), default=0), limits.queue),
+        ("addresses remembered", len(connections._failures), limits.remembered),
+        ("requests", len(host._answers), ALLOWED_REPLIES),
+        ("broken ticks", host.counts["broken ticks"], 0),
+    )
+
+
+def core_excesses(core: Core) -> list[str]:
+    """What of a Sub-2-Sub peer is beyond its limits."""
+    settings = core.settings
+    overlay = settings.overlay
+    turns = 3 + overlay.ring.exchanges + len(core.ring.view)  # exchanges of a cycle
+    return beyond(
+        ("open exchanges", len(core.exchanges.open), (settings.patience + 2) * turns),
+        ("random links", len(core.random.view), overlay.cyclon.view),
+        ("proximity links", len(core.near.view), overlay.vicinity.view),
+        ("ring links", len(core.ring.view), overlay.ring.cap),
+        ("events seen", len(core.events.seen), core.events.memory),
+        ("events open", len(core.events.open), core.events.memory),
+    )
+
+
+def beyond(*measured: tuple[str, int, int]) -> list[str]:
+    """What is more than it may be; each as (what, how many, at most)."""
+    return [f"{value} {name}, at most {most}" for name, value, most in measured if value > most]

@@ -1,0 +1,142 @@
+"""Connections of the simulated network, as asyncio's transports.
+
+What is written at once arrives at once, or not at all: with `overtaking`, `loss` and `duplicated` the network
+is ruder than TCP, which would only be late. A reader that does not read holds its writer back, as TCP does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sub2sub.live.virtual.machine import Machine
+
+if TYPE_CHECKING:
+    from sub2sub.live.virtual.weather import Network
+
+__all__ = ["End"]
+
+WINDOW = 1 << 18  # bytes on their way or unread, before a writer is asked to wait
+
+
+class End(asyncio.Transport):
+    """One end of a connection."""
+
+    def __init__(self, network: Network, machine: Machine, here: tuple[str, int], there: tuple[str, int]):
+        super().__init__({"peername": there, "sockname": here})
+        self.network, self.machine, self.here, self.there = network, machine, here, there
+        self.other: End
+        self.protocol: Any = None
+        self.last_arrival = 0.0
+        self._closing = self._lost = self._ended = False
+        self._reading_paused = self._writing_paused = False
+        self._arrived: deque[bytes | None] = deque()
+        self._unread = 0
+
+    def begin(self, protocol: asyncio.Protocol) -> None:
+        """Begin, in the machine's context."""
+        self.protocol = protocol
+        self.machine.ends[self] = None
+        protocol.connection_made(self)
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Send some bytes."""
+        if self._closing or self._lost:
+            return
+        self._unread += len(data)
+        self.network.carry(self, bytes(data))
+        if self._unread > WINDOW and not self._writing_paused:
+            self._writing_paused = True
+            self.protocol.pause_writing()
+
+    def arrive(self, data: bytes | None) -> None:
+        """Take what arrives; None is the end of what the other sends."""
+        if self._lost or self.machine.crashed:
+            self.other.credit(data)
+            if not self.machine.silent:
+                self.other.reset()
+            return
+        if self._ended:
+            self.other.credit(data)
+            return  # overtaken by the end
+        self._ended = data is None
+        self._arrived.append(data)
+        self._call(self._read)
+
+    def credit(self, data: bytes | None) -> None:
+        """Note that the other has read something, or that it was lost."""
+        self._unread -= len(data or b"")
+        if self._writing_paused and self._unread <= WINDOW // 2:
+            self._writing_paused = False
+            self._call(self._resume_writing)
+
+    def reset(self) -> None:
+        """Lose the connection."""
+        self._call(self._lose, ConnectionResetError("reset by the other end"))
+
+    def die(self, silent: bool) -> None:
+        """End with the machine."""
+        self._lost = True
+        self.machine.ends.pop(self, None)
+        if not silent:
+            self.network.say_end(self)
+
+    def close(self) -> None:
+        """Close; what was written still arrives."""
+        if not self._closing:
+            self._closing = True
+            self.network.say_end(self)
+            self._call(self._lose, None)
+
+    def abort(self) -> None:
+        """Close at once."""
+        self.close()
+
+    def is_closing(self) -> bool:
+        """Whether it is closed or about to be."""
+        return self._closing or self._lost
+
+    def pause_reading(self) -> None:
+        """Leave what arrives unread."""
+        self._reading_paused = True
+
+    def resume_reading(self) -> None:
+        """Read on."""
+        self._reading_paused = False
+        self._call(self._read)
+
+    def is_reading(self) -> bool:
+        """Whether what arrives is read."""
+        return not self._reading_paused
+
+    def get_write_buffer_size(self) -> int:
+        """Bytes on their way or unread."""
+        return self._unread
+
+    def _call(self, callback: Callable[..., None], *arguments: Any) -> None:
+        self.network.loop.call_soon(callback, *arguments, context=self.machine.context)
+
+    def _read(self) -> None:
+        while self._arrived and not self._reading_paused and not self._lost:
+            data = self._arrived.popleft()
+            if data is None:
+                if not self.protocol.eof_received():
+                    self.close()
+            else:
+                self.other.credit(data)
+                self.protocol.data_received(data)
+
+    def _resume_writing(self) -> None:
+        if not self._lost:
+            self.protocol.resume_writing()
+
+    def _lose(self, error: Exception | None) -> None:
+        if not self._lost:
+            self._lost = self._closing = True
+            self.machine.ends.pop(self, None)
+            for data in self._arrived:
+                self.other.credit(data)
+            if self.protocol:
+                self.protocol.connection_lost(error)

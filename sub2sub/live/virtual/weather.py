@@ -1,0 +1,222 @@
+"""A simulated network between machines: how long messages take, and what becomes of them.
+
+Every pair of machines has a distance, and every message some jitter on top. `Weather` says how often messages
+are lost, doubled or overtaken, and connections refused or reset. A pair of machines may be cut in one
+direction only. All draws come from one seed, in the order in which things happen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import itertools
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sub2sub.live.virtual.machine import Machine
+from sub2sub.live.virtual.transport import End
+
+if TYPE_CHECKING:
+    from sub2sub.live.virtual.loop import VirtualLoop
+
+__all__ = ["Listener", "Network", "Weather"]
+
+Address = tuple[str, int]
+NEXT = 1e-6  # seconds between two messages of a connection
+FIRST_PORT = 40_000  # of those given to whoever asks for none
+
+
+@dataclass(frozen=True)
+class Weather:
+    """What the network does to messages.
+
+    Attributes
+    ----------
+    latency : (float, float)
+        Seconds between two machines, at least and at most; drawn once for each ordered pair.
+    jitter : float
+        Mean of what is added to each message, exponentially distributed.
+    loss, duplicated, overtaking : float
+        Chances that a message is lost, arrives twice, or may arrive before earlier ones of its connection.
+    refused, reset : float
+        Chances that a connection is refused, and that a message resets its connection.
+    """
+
+    latency: tuple[float, float] = (0.005, 0.05)
+    jitter: float = 0.005
+    loss: float = 0.0
+    duplicated: float = 0.0
+    overtaking: float = 0.0
+    refused: float = 0.0
+    reset: float = 0.0
+
+
+class _Name:
+    """What asyncio's servers have for a socket."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+
+    def getsockname(self) -> Address:
+        return self._address
+
+
+class Listener:
+    """A machine that accepts connections at an address; closed like asyncio's servers."""
+
+    def __init__(
+        self, network: Network, machine: Machine, factory: Callable[[], asyncio.Protocol], at: Address
+    ) -> None:
+        self.network, self.machine, self.factory, self.address = network, machine, factory, at
+        self.sockets = [_Name(at)]
+
+    def close(self) -> None:
+        """Accept no more."""
+        if self.network.listeners.get(self.address) is self:
+            del self.network.listeners[self.address]
+
+    async def wait_closed(self) -> None:
+        """There is nothing to wait for."""
+
+
+class Network:
+    """Machines and the connections between them.
+
+    Parameters
+    ----------
+    seed : int
+    weather : Weather
+
+    Attributes
+    ----------
+    machines : list of Machine
+    listeners : dict of address to Listener
+    cut : set of (str, str)
+        From which host to which nothing arrives.
+    counts : Counter
+        Messages carried, and what became of those that did not simply arrive.
+    """
+
+    def __init__(self, seed: int, weather: Weather | None = None) -> None:
+        self.weather = weather or Weather()
+        self.loop: VirtualLoop
+        self.machines: list[Machine] = []
+        self.listeners: dict[Address, Listener] = {}
+        self.cut: set[tuple[str, str]] = set()
+        self.counts: Counter[str] = Counter()
+        self._seed, self._dice = seed, random.Random(f"network {seed}")
+        self._ports = itertools.count(FIRST_PORT)
+        self._history = hashlib.blake2b(digest_size=16)
+        self._distances: dict[tuple[str, str], float] = {}
+        self._down = False
+
+    def machine(self, host: str) -> Machine:
+        """A new machine at an address, which knows nothing of one that crashed there."""
+        for old in self.machines:
+            if old.host == host:
+                old.silent = False
+        self.machines.append(Machine(host, self.loop))
+        return self.machines[-1]
+
+    def digest(self) -> str:
+        """What was carried so far, when, from where to where, and what became of it, in 32 letters."""
+        return self._history.hexdigest()
+
+    def listen(self, machine: Machine, factory: Callable[[], asyncio.Protocol], at: Address) -> Listener:
+        """Accept connections; port 0 takes a free one."""
+        address = (at[0], at[1] or next(self._ports))
+        old = self.listeners.get(address)
+        if old and not old.machine.crashed:
+            raise OSError(f"{address[0]}:{address[1]} is in use")
+        self.listeners[address] = Listener(self, machine, factory, address)
+        return self.listeners[address]
+
+    async def connect(
+        self, machine: Machine, factory: Callable[[], asyncio.Protocol], to: Address
+    ) -> tuple[asyncio.Transport, asyncio.Protocol]:
+        """Open a connection, which takes a message there and one back."""
+        await asyncio.sleep(self._delay(machine.host, to[0]))
+        listener = self.listeners.get(to)
+        if self._is_cut(machine.host, to[0]) or (listener and listener.machine.silent):
+            self.counts["connections in vain"] += 1
+            await self.loop.create_future()  # until whoever connects loses patience
+        if listener is None or listener.machine.crashed or self._hits(self.weather.refused, "refused"):
+            await asyncio.sleep(self._delay(to[0], machine.host))
+            raise ConnectionRefusedError(f"{to[0]}:{to[1]} refuses the connection")
+        here: Address = (machine.host, next(self._ports))
+        near, far = End(self, machine, here, to), End(self, listener.machine, to, here)
+        near.other, far.other = far, near
+        self.loop.call_soon(_begin, far, listener.factory, context=listener.machine.context)
+        try:
+            await asyncio.sleep(self._delay(to[0], machine.host))
+        except asyncio.CancelledError:
+            near.die(silent=False)
+            raise
+        if near.is_closing():
+            raise ConnectionResetError(f"{to[0]}:{to[1]} resets the connection")
+        protocol = factory()
+        near.begin(protocol)
+        return near, protocol
+
+    def carry(self, end: End, data: bytes) -> None:
+        """Take a message to the other end, or not."""
+        weather, sent = self.weather, (end.here, end.there)
+        if self._down:
+            return
+        self.counts["messages"] += 1
+        self.counts["bytes"] += len(data)
+        if self._is_cut(end.here[0], end.there[0]) or self._hits(weather.loss, "lost"):
+            self._write_down("lost", sent, data)
+            end.credit(data)
+            return
+        if self._hits(weather.reset, "reset"):
+            end.reset()
+            end.other.reset()
+            return
+        for _ in range(2 if self._hits(weather.duplicated, "doubled") else 1):
+            at = self.loop.time() + self._delay(end.here[0], end.there[0])
+            if not self._hits(weather.overtaking, "overtaking"):
+                at = end.last_arrival = max(at, end.last_arrival + NEXT)
+            self._write_down(f"{at:.9f}", sent, data)
+            self.loop.call_at(at, end.other.arrive, data)
+
+    def say_end(self, end: End) -> None:
+        """Let the other end know that nothing more comes, after what is on its way."""
+        if not self._down and not self._is_cut(end.here[0], end.there[0]):
+            at = max(self.loop.time() + self._delay(end.here[0], end.there[0]), end.last_arrival + NEXT)
+            self.loop.call_at(at, end.other.arrive, None)
+
+    def shut_down(self) -> None:
+        """Let crashed and stopped machines end what they were doing; nothing is carried any more."""
+        self._down = True
+        for machine in self.machines:
+            machine.crashed = False
+            machine.resume()
+
+    def _delay(self, one: str, other: str) -> float:
+        distance = self._distances.get((one, other))
+        if distance is None:
+            dice = random.Random(f"{self._seed} {one} {other}")
+            distance = self._distances[one, other] = dice.uniform(*self.weather.latency)
+        return distance + (self._dice.expovariate(1.0 / self.weather.jitter) if self.weather.jitter else 0.0)
+
+    def _hits(self, chance: float, name: str) -> bool:
+        hit = chance > 0.0 and self._dice.random() < chance
+        self.counts[name] += hit
+        return hit
+
+    def _is_cut(self, one: str, other: str) -> bool:
+        hit = (one, other) in self.cut
+        self.counts["cut off"] += hit
+        return hit
+
+    def _write_down(self, what: str, between: tuple[Address, Address], data: bytes) -> None:
+        self._history.update(f"{what} {between}".encode())
+        self._history.update(data)
+
+
+def _begin(end: End, factory: Callable[[], asyncio.Protocol]) -> None:
+    end.begin(factory())

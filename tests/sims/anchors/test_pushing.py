@@ -1,0 +1,132 @@
+"""Push, announcement and request: the kernel takes the decisions of the readable member, draw for draw."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sims.anchors.pushing.dissemination import ANNOUNCE, PUSH, push_event, scratch_for
+from sims.anchors.pushing.peer import PushPeer
+from sims.anchors.pushing.tables import PushRules, PushTables, Starts, rows
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.network import Network
+
+STARTS, SOON, TIMERS, AGAIN, BEATS = range(5)
+
+
+class Followed:
+    """One event among readable members, every message in the order in which it is due."""
+
+    def __init__(self, tables: PushTables, rules: PushRules, network: Network, key: int) -> None:
+        kinds = [
+            [row.item[row.start[i] : row.start[i + 1]].tolist() for row in tables]
+            for i in range(len(tables.eager.start) - 1)
+        ]
+        dice = [Dice(key).of_peer(i) for i in range(len(kinds))]
+        self.members = [PushPeer(*links, rules, own) for links, own in zip(kinds, dice, strict=True)]
+        self.rules, self.network, self.control, self.order = rules, network, 0, 0
+        self.first = [-1] * len(kinds)
+        self.sent, self.arrived = [0] * len(kinds), [0] * len(kinds)
+        self.due: list[tuple[int, int, int, int, int, int]] = []
+
+    def put(self, time: int, queue: int, what: int, sender: int, member: int) -> None:
+        self.order += 1
+        heapq.heappush(self.due, (time, queue, self.order, what, sender, member))
+
+    def send(self, sends, member: int, now: int) -> None:
+        for what, target in sends:
+            for _ in range(1 + self.rules.retries * (what == PUSH)):
+                if what == PUSH:
+                    self.sent[member] += 1
+                else:
+                    self.control += 1
+                loss = self.network.loss
+                if loss and self.members[member].dice.next_unit() < loss:
+                    continue
+                if self.network.alive[target]:
+                    self.put(now + 1, SOON, what, member, target)
+                    break
+
+    def follow(self, starts: list[tuple[int, int]]) -> None:
+        for member, hop in starts:
+            self.put(hop, STARTS, PUSH, -1, member)
+            self.arrived[member] += hop > 0
+        while self.due:
+            now, queue, _, what, sender, member = heapq.heappop(self.due)
+            peer = self.members[member]
+            if queue == BEATS:
+                self.send(peer.beat(), member, now)
+                if peer.beats:
+                    self.put(now + self.rules.period, BEATS, 0, -1, member)
+            elif queue in (TIMERS, AGAIN):
+                self.send(peer.wake(), member, now)
+                if peer.waiting:
+                    self.put(now + 3, AGAIN, 0, -1, member)
+            elif what == PUSH:
+                self.arrived[member] += queue == SOON
+                if not peer.has:
+                    self.first[member] = now
+                    self.send(peer.receive(sender), member, now)
+                    if peer.beats:
+                        self.put((now // self.rules.period + 1) * self.rules.period, BEATS, 0, -1, member)
+            elif what == ANNOUNCE:
+                if peer.hear(sender):
+                    self.put(now + self.rules.wait, TIMERS, 0, -1, member)
+            else:
+                self.send(peer.answer(sender), member, now)
+
+
+def random_tables(rng: np.random.Generator, n: int) -> PushTables:
+    def links(most: int) -> list[list[int]]:
+        sizes = rng.integers(0, most + 1, n)
+        return [
+            rng.choice(np.delete(np.arange(n), i), k, replace=False).tolist() for i, k in enumerate(sizes)
+        ]
+
+    return PushTables(rows(links(3)), rows(links(5)), rows(links(6)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10_000), n=st.integers(8, 30), fanout=st.integers(0, 3), announce=st.integers(-1, 4),
+    period=st.sampled_from([0, 1, 4]), windows=st.integers(0, 3), wait=st.integers(0, 5),
+    retries=st.integers(0, 2), loss=st.sampled_from([0.0, 0.2, 0.6]), down=st.integers(0, 4),
+)  # fmt: skip
+def test_the_kernel_follows_the_readable_member(
+    seed: int, n: int, fanout: int, announce: int, period: int, windows: int, wait: int, retries: int,
+    loss: float, down: int,
+) -> None:  # fmt: skip
+    rng = np.random.default_rng(seed)
+    tables, rules = random_tables(rng, n), PushRules(fanout, announce, period, windows, wait, retries)
+    network = Network.whole(n)
+    network.loss = loss
+    network.alive[1 : 1 + down] = 0
+    others = [(int(member), int(hop)) for member, hop in zip(range(5, 8), rng.integers(1, 6, 3), strict=True)]
+    starts = Starts.of([0], [(others, [0, 0, 7])])
+    scratch = scratch_for(tables, rules, 4)
+    push_event(tables, rules, network.faults(), starts, 0, np.uint64(seed + 1), scratch)
+    followed = Followed(tables, rules, network, seed + 1)
+    for payer in (0, 0, 7):
+        followed.sent[payer] += 1
+    followed.follow([(0, 0), *sorted(others, key=lambda start: start[1])])
+    assert scratch.first.tolist() == followed.first
+    assert scratch.sent.tolist() == followed.sent
+    assert scratch.arrived.tolist() == followed.arrived
+    assert scratch.control[0] == followed.control
+
+
+@pytest.mark.parametrize("wait", [0, 3])
+def test_what_was_announced_and_lost_is_asked_for_after_the_wait(wait: int) -> None:
+    tables = PushTables(rows([[], [], []]), rows([[], [], []]), rows([[1, 2], [0, 2], [0, 1]]))
+    scratch = scratch_for(tables, PushRules(wait=wait), 1)
+    push_event(
+        tables, PushRules(wait=wait), Network.whole(3).faults(), Starts.of([0]), 0, np.uint64(1), scratch
+    )
+    # announced at hop 1, asked for after the wait, there two hops later
+    assert scratch.first.tolist() == [0, 3 + wait, 3 + wait]
+    assert scratch.sent.tolist() == [2, 0, 0]
+    assert scratch.control[0] == 2 + 2 + 2  # announcements of 0, requests, announcements to one another

@@ -1,0 +1,92 @@
+"""Scribe over Pastry: routes end at the nearest identifier, trees are shallow, and are mended."""
+
+from __future__ import annotations
+
+from functools import cache
+from math import log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sims.anchors.pastry.peer import PastryPeer
+from sims.anchors.pastry.rules import apart
+from sims.anchors.pastry.settings import PastrySettings
+from sims.compare.worlds import build_world
+from sims.systems.scribe import ScribeSystem
+
+N = 300
+
+
+def grown(cycles: int = 30, loss: float = 0.0) -> ScribeSystem:
+    system = ScribeSystem(build_world("topics", N, events=8, probes=2, seed=2).wanted, 2)
+    system.network.loss = loss
+    system.overlay.bootstrap()
+    for cycle in range(1, cycles + 1):
+        system.step(cycle)
+    return system
+
+
+@cache
+def settled() -> ScribeSystem:
+    return grown()
+
+
+def route(system: ScribeSystem, node: int, key: int) -> list[int]:
+    way = [node]
+    while (following := system.layer.peers[way[-1]].next_hop(key)) != way[-1]:
+        way.append(following)
+        assert len(way) < 40
+    return way
+
+
+def owner(system: ScribeSystem, key: int) -> int:
+    live = np.flatnonzero(system.network.alive).tolist()
+    return min(live, key=lambda node: (apart(system.layer.ids[node], key), node))
+
+
+@settings(max_examples=60, deadline=None)
+@given(node=st.integers(0, N - 1), key=st.integers(0, 2**64 - 1))
+def test_a_route_ends_at_the_node_nearest_to_the_key_in_a_logarithmic_number_of_hops(
+    node: int, key: int
+) -> None:
+    system = settled()
+    way = route(system, node, key)
+    assert way[-1] == owner(system, key)
+    assert len(way) - 1 <= log(N, 16) + 4
+
+
+@settings(max_examples=80, deadline=None)
+@given(ids=st.lists(st.integers(0, 2**64 - 1), min_size=2, max_size=60, unique=True))
+def test_leaves_are_the_nearest_on_either_side(ids: list[int]) -> None:
+    node = PastryPeer(0, ids, PastrySettings(leaves=4))
+    for other in range(1, len(ids)):
+        node.learn(other)
+    ahead = sorted(range(1, len(ids)), key=lambda other: (ids[other] - ids[0]) % 2**64)
+    assert set(node.leaves) == set(ahead[:2]) | set(ahead[-2:])
+
+
+def test_trees_are_as_deep_as_routes_are_long_and_hold_every_subscriber() -> None:
+    system = settled()
+    peers = system.layer.peers
+    for node, peer in enumerate(peers):
+        depth, at = 0, node
+        while peers[at].parents[peer.topic] != at:
+            parent = peers[at].parents[peer.topic]
+            assert at in peers[parent].children[peer.topic]
+            at, depth = parent, depth + 1
+            assert depth <= log(N, 16) + 4
+        assert at == owner(system, system.layer.keys[peer.topic])
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.05])
+def test_trees_are_mended_after_a_fifth_has_crashed(loss: float) -> None:
+    system = grown(loss=loss)
+    system.network.alive[::5] = 0
+    for cycle in range(31, 50):
+        system.step(cycle)
+    publishers = np.array([system.may_publish(event)[0] for event in range(8)])
+    system.network.loss = 0.0
+    found = system.publish(np.arange(8), publishers, system.at(system.probe), 1)
+    assert found.deliveries.sum() >= (1.0 if loss == 0 else 0.97) * found.owed.sum()

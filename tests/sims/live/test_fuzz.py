@@ -1,0 +1,78 @@
+"""Histories of live nodes under virtual time: hundreds here, tens of thousands by `sub2sub live fuzz`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from hierarchy.live.liveness import Liveness
+from sims.cli.app import main
+from sims.live.fuzz import PROTOCOLS, live_through
+from sub2sub.events.peer import Forwarder
+from sub2sub.live.core.exchanges import Exchanges
+from sub2sub.live.core.live_peer import Core
+
+
+@pytest.mark.parametrize("block", range(5))
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_all_is_well_after_every_history(protocol: str, block: int) -> None:
+    for seed in range(20 * block, 20 * (block + 1)):
+        outcome, _ = live_through(protocol, seed)
+        again = f"sub2sub live fuzz --protocol {protocol} --first {seed} --seeds 1"
+        assert not outcome.violations, f"replay with: {again}"
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_one_seed_is_one_history_bit_for_bit(protocol: str) -> None:
+    code = f"from sims.live.fuzz import live_through; print(live_through({protocol!r}, 7)[0].digest)"
+    digests = {live_through(protocol, 7)[0].digest}
+    for hash_seed in ("1", "2"):  # whatever order sets of strings have in a process
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        ran = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment,
+            cwd=Path(__file__).parents[3],
+        )  # fmt: skip
+        digests.add(ran.stdout.strip())
+    assert len(digests) == 1
+    assert digests != {live_through(protocol, 8)[0].digest}
+
+
+def test_an_event_delivered_twice_is_found_and_replays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Forwarder, "is_new", lambda forwarder, name: True)
+    monkeypatch.setattr("sub2sub.live.core.messages.MAX_HOPS", 3)
+    failing = next(s for s in range(50) if live_through("sub2sub", s)[0].violations)
+    first, again = (live_through("sub2sub", failing)[0] for _ in range(2))
+    assert any("twice" in line for line in first.violations)
+    assert first.violations == again.violations
+    assert first.digest == again.digest
+    arguments = ["live", "fuzz", "--protocol", "sub2sub", "--first", str(failing), "--seeds", "1"]
+    ran = CliRunner().invoke(main, arguments)
+    assert ran.exit_code == 1
+    assert f"--first {failing} --seeds 1" in ran.output
+
+
+def test_a_peer_that_never_gives_up_on_an_exchange_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Core, "give_up", lambda core: [])
+    monkeypatch.setattr(Exchanges, "finish", lambda exchanges, number, reply: exchanges.open.get(number))
+    assert any("open exchanges" in line for line in live_through("sub2sub", 1)[0].violations)
+
+
+def test_members_that_keep_the_dead_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Liveness, "silent", lambda liveness, view, cycle: [])
+    monkeypatch.setattr(Liveness, "gone", lambda liveness, cycle: [])
+    monkeypatch.setattr(Liveness, "doubt", lambda liveness, *arguments: False)
+    monkeypatch.setattr("hierarchy.live.member.Member.seek_contact", lambda member, dice: iter(()))
+    assert any(live_through("camcast", seed)[0].violations for seed in range(30))
+
+
+def test_fuzz_reports_virtual_hours_and_faults() -> None:
+    ran = CliRunner().invoke(main, ["live", "fuzz", "--seeds", "2"])
+    assert ran.exit_code == 0, ran.output
+    assert ran.output.count("2 histories") == 2
+    assert "virtual hours" in ran.output
+    assert "0 histories broke a rule" in ran.output

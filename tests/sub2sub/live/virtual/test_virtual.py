@@ -1,0 +1,176 @@
+"""The event loop in virtual time, and the network it simulates."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from sub2sub.live.virtual.loop import VirtualLoop
+from sub2sub.live.virtual.machine import Machine
+from sub2sub.live.virtual.weather import Network, Weather
+
+CALM = Weather(latency=(0.1, 0.1), jitter=0.0)
+Play = Callable[[Network, Machine, Machine], Awaitable[None]]
+
+
+def play(test: Play, weather: Weather = CALM) -> VirtualLoop:
+    """Run a test with two machines."""
+    network = Network(1, weather)
+    loop = VirtualLoop(network)
+
+    async def both() -> None:
+        await test(network, network.machine("a"), network.machine("b"))
+
+    loop.run(both())
+    return loop
+
+
+async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(1000):
+        writer.write(data)
+    writer.close()
+
+
+async def dial(data: bytes = b"x", least: int = 1) -> bytes:
+    reader, writer = await asyncio.open_connection("b", 1)
+    writer.write(data)
+    answer = await reader.readexactly(least)
+    writer.close()
+    return answer
+
+
+def test_a_round_trip_takes_the_time_of_four_messages() -> None:
+    async def test(network: Network, a: Machine, b: Machine) -> None:
+        await b.start(asyncio.start_server(echo, "b", 1))
+        before = asyncio.get_running_loop().time()
+        assert await a.start(dial(b"hello", 5)) == b"hello"
+        assert asyncio.get_running_loop().time() - before == pytest.approx(0.4)
+
+    assert play(test).broken == []
+
+
+def test_nobody_listens_where_nobody_listens() -> None:
+    async def test(network: Network, a: Machine, b: Machine) -> None:
+        with pytest.raises(ConnectionRefusedError):
+            await a.start(dial())
+
+    play(test)
+
+
+def test_a_stopped_machine_answers_when_it_is_resumed() -> None:
+    async def test(network: Network, a: Machine, b: Machine) -> None:
+        await b.start(asyncio.start_server(echo, "b", 1))
+        b.stop()
+        asking = a.start(dial())
+        await asyncio.sleep(100.0)
+        assert not asking.done()
+        b.resume()
+        assert await asking == b"x"
+        assert asyncio.get_running_loop().time() == pytest.approx(100.1)
+
+    play(test)
+
+
+@pytest.mark.parametrize("silent", [True, False])
+def test_a_crash_resets_connections_unless_it_is_silent(silent: bool) -> None:
+    async def test(network: Network, a: Machine, b: Machine) -> None:
+        await b.start(asyncio.start_server(echo, "b", 1))
+        asking = a.start(dial(least=2))
+        await asyncio.sleep(1.0)
+        b.crash(silent)
+        done, _ = await asyncio.wait([asking], timeout=1000.0)
+        assert bool(done) is not silent
+        if done:
+            assert isinstance(asking.exception(), OSError | EOFError)
+
+    play(test)
+
+
+def test_a_cut_is_of_one_direction() -> None:
+    async def test(network: Network, a: Machine, b: Machine) -> None:
+        heard = []
+
+        async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            heard.append(await reader.read(10))
+            writer.write(b"answer")
+
+        await b.start(asyncio.start_server(listen, "b", 1))
+        asking = a.start(dial())
+        await asyncio.sleep(0.25)
+        network.cut.add(("b", "a"))
+        done, _ = await asyncio.wait([asking], timeout=60.0)
+        assert heard == [b"x"]
+        assert not done
+
+    play(test)
+
+
+def test_a_reader_that_does_not_read_holds_its_writer_back() -> None:
+    async def test(network: Network, a: Machine, b: Machine) -> None:
+        async def sleep(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await asyncio.sleep(1e6)
+
+        async def flood() -> int:
+            _, writer = await asyncio.open_connection("b", 1)
+            sent = 0
+            try:
+                async with asyncio.timeout(1000.0):
+                    while True:
+                        writer.write(bytes(10_000))
+                        sent += 10_000
+                        await writer.drain()
+            except TimeoutError:
+                return sent
+
+        await b.start(asyncio.start_server(sleep, "b", 1))
+        assert await a.start(flood()) < 1_000_000
+
+    play(test)
+
+
+def test_the_weather_does_what_it_says() -> None:
+    counted: dict[str, int] = {}
+
+    async def test(network: Network, a: Machine, b: Machine) -> None:
+        arrived = []
+
+        async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            while data := await reader.read(1):
+                arrived.append(data[0])
+
+        async def talk() -> None:
+            _, writer = await asyncio.open_connection("b", 1)
+            for k in range(200):
+                writer.write(bytes([k]))
+            await asyncio.sleep(100.0)
+
+        await b.start(asyncio.start_server(listen, "b", 1))
+        await a.start(talk())
+        assert 200 - len(set(arrived)) == network.counts["lost"] > 0
+        assert len(arrived) - len(set(arrived)) == network.counts["doubled"] > 0
+        assert arrived != sorted(arrived)
+        counted.update(network.counts)
+
+    play(test, Weather(latency=(0.1, 0.1), jitter=0.1, loss=0.2, duplicated=0.2, overtaking=0.2))
+    assert counted["overtaking"] > 0
+
+
+def test_a_task_that_dies_is_noted() -> None:
+    async def test(network: Network, a: Machine, b: Machine) -> None:
+        async def fail() -> None:
+            raise ValueError("a defect")
+
+        a.loop.create_task(fail())
+        await asyncio.sleep(1.0)
+
+    assert "a defect" in str(play(test).broken)
+
+
+def test_waiting_for_what_never_comes_is_an_error_and_not_a_hang() -> None:
+    async def forever() -> None:
+        await asyncio.get_running_loop().create_future()
+
+    with pytest.raises(RuntimeError, match="nothing will ever happen"):
+        VirtualLoop(Network(1)).run_until_complete(forever())

@@ -1,0 +1,130 @@
+"""Code that settings name, `module:name`: found, and run only with the user's consent.
+
+A file from somebody else may name any module that can be imported, and importing one runs it. So what is no
+part of this project is imported only if whoever runs the command has allowed its module, by `--allow MODULE`
+or in the environment (`SUB2SUB_ALLOW=MODULE,MODULE`, which worker processes inherit). Allowing a package
+allows what is in it. Modules are searched where Python searches, and in the folder one is in.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any, get_type_hints
+
+from sub2sub.errors import InputError
+
+__all__ = ["allow", "allowed", "is_plugin", "maker", "plugin"]
+
+VARIABLE = "SUB2SUB_ALLOW"
+OURS = ("sub2sub", "hierarchy", "workloads", "sims")
+
+
+def allow(modules: Iterable[str]) -> None:
+    """Consent to code from these modules, in this process and those it starts."""
+    given = [*_consented(), *modules]
+    if given:
+        os.environ[VARIABLE] = ",".join(dict.fromkeys(given))
+
+
+def allowed(module: str) -> bool:
+    """Whether code from a module may run: it is ours, or consent was given to it or to a package it is in.
+
+    Examples
+    --------
+    >>> allowed("sims.runs.sweeping"), allowed("somebody.elses")
+    (True, False)
+    """
+    parts = module.split(".")
+    packages = {".".join(parts[: k + 1]) for k in range(len(parts))}
+    return parts[0] in OURS or not packages.isdisjoint(_consented())
+
+
+def is_plugin(name: object) -> bool:
+    """Whether a setting names code rather than something of ours by its name.
+
+    Examples
+    --------
+    >>> is_plugin("mine:Storm"), is_plugin("crash"), is_plugin("camcast on rings")
+    (True, False, False)
+    """
+    return isinstance(name, str) and ":" in name
+
+
+def plugin(name: str, field: str = "", trusted: bool = False) -> Any:
+    """What `module:name` stands for.
+
+    Parameters
+    ----------
+    name : str
+    field : str
+        What messages call the setting.
+    trusted : bool
+        Whether no consent is needed: the name comes from a program, or has been consented to before.
+
+    Raises
+    ------
+    InputError
+        Without consent, or where there is no such thing.
+
+    Examples
+    --------
+    >>> plugin("sims.engine:Schedule").__name__
+    'Schedule'
+    """
+    start = f"{field}: " if field else ""
+    module, _, attribute = name.partition(":")
+    if not all(part.isidentifier() for part in [*module.split("."), attribute]):
+        raise InputError(f"{start}expected module:name, got {name!r}")
+    if not trusted and not allowed(module):
+        root = module.partition(".")[0]
+        raise InputError(
+            f"{start}{name} is code from a module of its own, which runs only with consent: "
+            f"--allow {root}, if you trust it"
+        )
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except ImportError as error:
+        raise InputError(f"{start}cannot import {module}: {error}") from None
+    except AttributeError:
+        raise InputError(f"{start}{module} has no {attribute}") from None
+
+
+def _consented() -> list[str]:
+    return [name.strip() for name in os.environ.get(VARIABLE, "").split(",") if name.strip()]
+
+
+def maker(found: Any, given: int, make: Callable[..., Any]) -> Callable[..., Any]:
+    """`make` with the settings of somebody's class or function: its parameters but for the first `given`.
+
+    Raises
+    ------
+    InputError
+        For a setting without a type, by which it could be checked.
+
+    Examples
+    --------
+    >>> def storm(simulation: object, share: float = 0.1) -> None:
+    ...     "A share of the peers crash."
+    >>> made = maker(storm, 1, dict)
+    >>> made(share=0.5), list(inspect.signature(made).parameters)
+    ({'share': 0.5}, ['share'])
+    """
+    own = list(inspect.signature(found).parameters.values())[given:]
+    hints = get_type_hints(found.__init__ if inspect.isclass(found) else found, include_extras=True)
+    for each in own:
+        if each.name not in hints:
+            raise InputError(f"expected a type for {each.name!r}, such as {each.name}: float, to check it by")
+
+    def made(**settings: Any) -> Any:
+        return make(**settings)
+
+    made.__name__, made.__doc__, made.__module__ = found.__name__, found.__doc__, found.__module__
+    made.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
+    made.__annotations__ = {each.name: hints[each.name] for each in own}
+    return made
