@@ -7,12 +7,9 @@ earlier one found.
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
-from multiprocessing import active_children, get_context
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,6 +18,7 @@ from pyarrow import parquet
 from sims.compare.plan import Unit
 from sims.compare.unit import measure
 from workloads.files.atomic import atomic_write
+from workloads.spark.processes import run_in_processes
 from workloads.spark.session import spark_session
 from workloads.spark.tasks import run_numbers
 
@@ -65,29 +63,10 @@ def run_units(
                 lambda _, now, total: progress(done + now, done + total),
             )  # fmt: skip
         return
-    if processes == 1 or len(todo) < 2:
-        for number, unit in enumerate(todo):
-            _run_one(unit, folder)
-            progress(done + number + 1, len(units))
-        return
-    others = set(active_children())
-    # Started afresh, not forked: numba's and Arrow's threads do not survive a fork.
-    with ProcessPoolExecutor(processes, get_context("spawn"), initializer=_ignore_interrupts) as pool:
-        jobs = [pool.submit(_run_one, unit, folder) for unit in todo]
-        try:
-            for number, job in enumerate(as_completed(jobs)):
-                job.result()
-                progress(done + number + 1, len(units))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for worker in set(active_children()) - others:
-                worker.terminate()  # a unit is a whole file or none, so nothing is lost but its time
-            raise
-
-
-def _ignore_interrupts() -> None:
-    """Leave it to the process that started this one to end it, without a word."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    run_in_processes(
+        partial(_run_number, todo, folder), len(todo), processes,
+        lambda now, _: progress(done + now, len(units)),
+    )  # fmt: skip
 
 
 def read_unit(folder: Path, unit: Unit) -> tuple[str, pa.Table]:

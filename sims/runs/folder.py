@@ -148,7 +148,8 @@ class RunWriter(RunFolder):
         """Begin a new run in `path`, which is new, empty or, with `replace`, an earlier run."""
         if path.exists() and any(path.iterdir()) and not replace:
             state = f"a run that is {_read_manifest(path)['state']}" if is_run_folder(path) else "files"
-            raise InputError(f"{path}: expected a new or empty folder, it has {state}")
+            hint = "; --overwrite begins anew, --resume goes on" if is_run_folder(path) else ""
+            raise InputError(f"{path}: expected a new or empty folder, it has {state}{hint}")
         path.mkdir(parents=True, exist_ok=True)
         was_a_run = is_run_folder(path)
         writer = cls(path, {**begin_manifest(kind, name, seed=seed, cycles=cycles), "seconds": 0.0})

@@ -85,9 +85,13 @@ class TopicWorkload:
         shape = (1,) * (len(self.chain) - 1) if self.chain else self.tree
         return TopicSpec(regular_tree(shape), self.exponent, self.depth_bias, self.event_exponent)
 
+    def source(self, seed: int, size: int = 0) -> TopicSource:
+        """Where subscriptions (so many, of a table) and events come from."""
+        return StoredTopics(self, size, seed) if self.table else TopicSource(self, seed)
+
     def load(self, size: int, seed: int) -> Subscriptions:
         """Subscriptions of that many subscribers (0: all, the chain's, or the usual number), and events."""
-        source = StoredTopics(self, size, seed) if self.table else TopicSource(self, seed)
+        source = self.source(seed, size)
         size = size or source.usual_size
         of, of_event = source.topics(0, size), source.events()
         points = source.ranges.bounds()[of_event, :1].astype(float)

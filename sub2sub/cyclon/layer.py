@@ -16,6 +16,8 @@ Read differently from the paper:
 - A link carries the cycle its peer made it (its stamp) instead of an age to be increased. The order of
   ages, and so every decision, is the same; of equally old links the one to the lowest peer is taken.
 - What is already known is decided once, before anything is overwritten.
+- Everybody chooses its partner before anybody shuffles (`sub2sub.overlay.turns`). A link to the partner is
+  removed when the shuffle begins; by then it may have been sent away and overwritten, and nothing is removed.
 - Under message loss a request that is lost costs the partner's link, as if the partner were dead; a lost
   reply leaves the responder's side done.
 """
@@ -44,14 +46,17 @@ from sub2sub.kernels.compilation import hot, rule
 from sub2sub.kernels.memory import LANES64, aligned, padded
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key
 from sub2sub.kernels.simd import prefetch
+from sub2sub.kernels.threads import threads
 from sub2sub.overlay.network import Network, attempts, reaches
 from sub2sub.overlay.sizes import HEADER, LINK
+from sub2sub.overlay.turns import NOBODY, everybody, exchange_in_waves
 from sub2sub.overlay.views import (
     FREE,
     empty_views,
     link,
     oldest,
     peer_of,
+    place_of,
     sample,
     view_links,
 )
@@ -62,11 +67,13 @@ AHEAD = 6  # peers to look ahead for prefetching; any number gives the same resu
 
 
 class _Views(NamedTuple):
-    """The state of the layer, see `Cyclon`."""
+    """The state of the layer, see `Cyclon`, and whom everybody has chosen in this cycle."""
 
     links: NDArray[np.int64]
     size: NDArray[np.int8]
     lost: NDArray[np.int32]
+    partner: NDArray[np.int32]
+    again: NDArray[np.uint8]  # whether the partner did not answer before
 
 
 class StepSettings(NamedTuple):
@@ -79,14 +86,29 @@ class StepSettings(NamedTuple):
     cycle: int
 
 
+@hot
+def _choose(views, settings, faults, peers):
+    """Let peers choose: the oldest link, or from time to time one who did not answer."""
+    lost, retry = views.lost, settings.retry
+    for i in peers:
+        views.partner[i] = NOBODY
+        size = views.size[i]
+        again = retry > 0 and lost[i] != -1 and (size == 0 or (settings.cycle + i) % retry == 0)
+        if faults.alive[i] == 0 or (size == 0 and not again):
+            continue
+        views.again[i] = again
+        row = views.links[i]
+        views.partner[i] = (lost[i] if lost[i] >= 0 else -2 - lost[i]) if again else peer_of(row[oldest(row)])
+
+
 @rule
-def _look_ahead(view, i):
-    """Start to load the view of the partner that a peer some turns ahead would choose now."""
-    if i + AHEAD < view.shape[0]:
-        row = view[i + AHEAD]
-        ahead = peer_of(row[oldest(row)]) * view.shape[1]
+def _look_ahead(views, peers, k):
+    """Start to load the views of two that will exchange some turns from now."""
+    if k + AHEAD < peers.shape[0]:
+        i, view = np.int64(peers[k + AHEAD]), views.links
         for line in range(0, view.shape[1], LANES64):
-            prefetch(view, ahead + line)
+            prefetch(view, i * view.shape[1] + line)
+            prefetch(view, np.int64(views.partner[i]) * view.shape[1] + line)
 
 
 @rule
@@ -98,22 +120,20 @@ def _send(faults, a, b, tries, bits):
 
 
 @hot
-def _step(views, settings, faults, key, scratch, counts):
-    view, size, lost = views
-    room, shuffle, retry, tries, cycle = settings
+def _shuffle(views, settings, faults, key, scratch, peers, counts):
+    """Let peers shuffle with their partners, one after the other."""
+    view, size, lost = views.links, views.size, views.lost
+    room, shuffle, _, tries, cycle = settings
     there, back = scratch[0], scratch[1]
     messages, failed, links = 0, 0, 0
-    for i in range(view.shape[0]):
-        _look_ahead(view, i)
-        again = retry > 0 and lost[i] != -1 and (size[i] == 0 or (cycle + i) % retry == 0)
-        if faults.alive[i] == 0 or (size[i] == 0 and not again):
-            continue
-        row = view[i]
-        left, q = np.int64(size[i]), np.int64(lost[i] if lost[i] >= 0 else -2 - lost[i])
-        if not again:
+    for k in range(peers.shape[0]):
+        _look_ahead(views, peers, k)
+        i = np.int64(peers[k])
+        q, again = np.int64(views.partner[i]), views.again[i]
+        row, left = view[i], np.int64(size[i])
+        place = np.int64(-1) if again else place_of(row, q)
+        if place >= 0:
             left -= 1
-            place = oldest(row)
-            q = peer_of(row[place])
             row[place] = row[left]
             row[left] = FREE
             size[i] = left
@@ -145,7 +165,9 @@ def _step(views, settings, faults, key, scratch, counts):
         if again:
             lost[i] = -1
         size[i] = shuffle_merge(row, left, room, sent, back, my_news)
-    counts[0], counts[1], counts[2] = messages, failed, links
+    counts[0] += messages
+    counts[1] += failed
+    counts[2] += links
 
 
 class Cyclon:
@@ -187,13 +209,24 @@ class Cyclon:
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer shuffle once."""
-        counts = np.zeros(3, np.int64)
-        given = self.settings
+        given, faults, n = self.settings, network.faults(), self.size.size
         settings = StepSettings(given.view, given.shuffle, given.retry, given.tries, cycle)
-        scratch = aligned((2, padded(given.shuffle)), FREE, np.int64)  # a request and its reply
+        views = _Views(self.view, self.size, self.lost, np.empty(n, np.int32), np.empty(n, np.uint8))
         key = cycle_key(self.seed, STREAM, cycle)
-        _step(_Views(self.view, self.size, self.lost), settings, network.faults(), key, scratch, counts)
-        messages, failed, links = (int(count) for count in counts)
+        counts = np.zeros((threads(), LANES64), np.int64)  # a row and a line of the cache for each thread
+        scratch = aligned((threads(), 2, padded(given.shuffle)), FREE, np.int64)  # a request and its reply
+
+        def choose(thread: int, peers: NDArray[np.int32]) -> int:
+            _choose(views, settings, faults, peers)
+            return peers.size
+
+        def shuffle(thread: int, peers: NDArray[np.int32]) -> int:
+            _shuffle(views, settings, faults, key, scratch[thread], peers, counts[thread])
+            return peers.size
+
+        everybody(n, choose)
+        exchange_in_waves(views.partner, shuffle)
+        messages, failed, links = (int(count) for count in counts.sum(axis=0)[:3])
         return {"messages": messages, "failed": failed, "bytes": HEADER * messages + LINK * links}
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:

@@ -4,9 +4,10 @@ Voulgaris, Gavidia, van Steen: *CYCLON: Inexpensive membership management for un
 2005, Section 3 (enhanced shuffling); `sub2sub.cyclon.layer` says where it is read differently and what is
 added. Live peers run this class, and the kernels of the layer must take its decisions, draw for draw.
 
-An exchange is begun with `begin`, `answer`ed by the partner, and either `finish`ed or taken as failed
-(`fail`). A live peer may be asked by others while it waits for the reply: what was sent away is remembered by
-peer, and only what is still in the view when the reply comes is overwritten.
+An exchange is begun with `begin`, or with `turn_to` if the partner was chosen before, `answer`ed by the
+partner, and either `finish`ed or taken as failed (`fail`). A live peer may be asked by others while it waits
+for the reply: what was sent away is remembered by peer, and only what is still in the view when the reply
+comes is overwritten.
 
 What decides draw for draw, beyond the paper: a draw by place depends on the order of the view; a removed
 link's place is filled by the last link; of the links that were sent, those in the first places are
@@ -82,16 +83,22 @@ class CyclonPeer:
                 known.add(peer.id)
                 self.view.append(Link(peer, now))
 
+    def partner(self, turn: int) -> tuple[Descriptor | None, bool]:
+        """Whom to shuffle with, None if nobody is known; and whether it did not answer before."""
+        if self._tries_again(turn):
+            return self.lost, True
+        return (self.view[oldest_place(self.view)].peer if self.view else None), False
+
     def begin(self, turn: int, now: int, dice: Dice) -> Shuffle | None:
         """Choose a partner, and what to send it; None if nobody is known."""
-        if again := self._tries_again(turn):
-            partner = self.lost
-        elif self.view:
-            partner = remove_place(self.view, oldest_place(self.view)).peer
-        else:
-            partner = None
-        if partner is None:
-            return None
+        partner, again = self.partner(turn)
+        return self.turn_to(partner, again, now, dice) if partner else None
+
+    def turn_to(self, partner: Descriptor, again: bool, now: int, dice: Dice) -> Shuffle:
+        """Choose what to send to a partner, and remove the link to it, if it is still there."""
+        places = [place for place, link in enumerate(self.view) if link.peer.id == partner.id]
+        if places and not again:
+            remove_place(self.view, places[0])
         links = self._sample(SENT, self.settings.shuffle - 1, dice)
         sent = frozenset([link.peer.id for link in links])
         return Shuffle(partner, [*links, Link(self.own, now)], sent, again)

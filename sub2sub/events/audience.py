@@ -19,11 +19,11 @@ from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 
-__all__ = ["Audience", "Census", "audience", "batches", "half_open"]
+__all__ = ["FEWEST", "Audience", "Census", "audience", "batches", "half_open"]
 
 STREAM = stream_number("entry")
 _BATCH = 1 << 31  # subscriptions times events matched at once, at most
-_FEWEST = 256  # events that are worth a batch
+FEWEST = 256  # events that are worth a batch
 
 
 class Audience(NamedTuple):
@@ -85,7 +85,7 @@ def half_open(links: Links) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 def batches(events: int, peers: int, at_least: int = 1) -> list[NDArray[np.int64]]:
     """Numbers of events in as many batches as it takes, of bounded size."""
-    count = max(-(-events * peers // _BATCH), min(at_least, events // _FEWEST), 1)
+    count = max(-(-events * peers // _BATCH), min(at_least, events // FEWEST), 1)
     return np.array_split(np.arange(events), count)
 
 

@@ -18,14 +18,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.errors import InputError
-from sub2sub.events.audience import Audience, Census, batches, half_open
-from sub2sub.events.forwarding import SPAMMED, TAIL, TAKEN, Desk, World, mark, new_desk, spread
+from sub2sub.events.audience import FEWEST, Audience, Census, batches, half_open
+from sub2sub.events.forwarding import SPAMMED, TAIL, TAKEN, Scratch, World, mark, new_scratch, spread
 from sub2sub.events.hosts import hosts_of
 from sub2sub.events.outcome import Outcome, Receptions
 from sub2sub.geometry.boxes import points
-from sub2sub.geometry.matching import match_boxes
+from sub2sub.geometry.matching import BoxIndex
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
+from sub2sub.kernels.threads import threads as all_threads
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 
@@ -94,7 +95,7 @@ def disseminate(
     settings: DisseminationSettings | None = None,
     seed: int = 0,
     cycle: int = 0,
-    threads: int = 1,
+    threads: int | None = None,
     record: bool = False,
 ) -> Outcome:
     """Let each event enter the overlay, and follow it to the end.
@@ -113,8 +114,8 @@ def disseminate(
     settings : DisseminationSettings
     seed, cycle : int
         What the draws depend on, with the numbers of event and peer.
-    threads : int
-        Threads to use; the outcome is the same with any number.
+    threads : int, optional
+        Threads to use, by default as many as there are cores; the outcome is the same with any number.
     record : bool
         Whether to keep who got what when (`Outcome.receptions`): eight bytes a delivery.
 
@@ -142,6 +143,8 @@ def disseminate(
     if to is not None and len(to.matches) != m:
         raise InputError(f"to: expected an audience of {m} events, got one of {len(to.matches)}")
     given = None if entry is None else _entries(entry, m, n)
+    if threads is None:
+        threads = max(min(all_threads(), m // FEWEST), 1)
     if threads < 1:
         raise InputError(f"threads: expected 1 or more, got {threads}")
     hosts = hosts_of(links.host, network.alive)
@@ -153,25 +156,25 @@ def disseminate(
     key = np.uint64(cycle_key(seed, STREAM, cycle))
     counts = np.zeros((9, m), np.int64)
     census = Census.of(links, network, m, seed, cycle)
-    lows, highs = half_open(links)
+    index = BoxIndex(*half_open(links), at)
     order = _near_one_another(at)
-    desks: queue.SimpleQueue[Desk] = queue.SimpleQueue()
+    spare: queue.SimpleQueue[Scratch] = queue.SimpleQueue()
     for _ in range(threads):
-        desks.put(new_desk(links, hosts, s.shortcuts, s.retries))
+        spare.put(new_scratch(links, hosts, s.shortcuts, s.retries))
 
     def work(batch: Batch) -> tuple[Batch, NDArray[np.int32]]:
         numbers = order[batch]
-        offsets, members = match_boxes(lows, highs, at[numbers])
+        offsets, members = index.match(at[numbers])
         if to is None:
             census.add(numbers, offsets, members)
         start = (to or census.found).entry if given is None else given
-        desk = desks.get()
+        scratch = spare.get()
         try:
             return _spread_batch(  # type: ignore[no-any-return]
-                world, numbers, offsets, members, start, key, desk, counts, record
+                world, numbers, offsets, members, start, key, scratch, counts, record
             )
         finally:
-            desks.put(desk)
+            spare.put(scratch)
 
     with ThreadPoolExecutor(threads) as pool:
         try:
@@ -181,10 +184,10 @@ def disseminate(
             raise
     whom = to or census.found
     reached, delivered, hops, messages, local, duplicates, spam, failed, acks = counts
-    used = [desks.get() for _ in range(threads)]
-    load = np.sum([desk.notes[:, TAKEN : SPAMMED + 1] for desk in used], axis=0)
+    used = [spare.get() for _ in range(threads)]
+    load = np.sum([each.notes[:, TAKEN : SPAMMED + 1] for each in used], axis=0)
     taken, received, forwarded, spammed = load.T.copy()
-    copies, sent = (np.trim_zeros(row, "b") for row in np.sum([desk.histograms for desk in used], axis=0))
+    copies, sent = (np.trim_zeros(row, "b") for row in np.sum([each.histograms for each in used], axis=0))
     hop_offsets, at_hop = _by_number(order, hops + 1, np.concatenate([part[0] for part in parts]))
     outcome = Outcome(
         matches=whom.matches, applications=whom.applications, reached=reached, delivered=delivered,
@@ -236,9 +239,9 @@ def _entries(entry: ArrayLike, m: int, n: int) -> NDArray[np.int64]:
     return given.astype(np.int64)
 
 
-def _failures(world: World, desks: list[Desk]) -> NDArray[np.int64]:
-    """The ring links marked on any desk, by holder and then in the order of its view."""
-    broken = np.unique(np.concatenate([np.flatnonzero(desk.broken) for desk in desks]))
+def _failures(world: World, spare: list[Scratch]) -> NDArray[np.int64]:
+    """The ring links marked on any scratch, by holder and then in the order of its view."""
+    broken = np.unique(np.concatenate([np.flatnonzero(scratch.broken) for scratch in spare]))
     # Holders without links have the number of the next: of equal numbers the last is meant.
     holder = np.searchsorted(world.ring_number, broken, side="right") - 1
     place = world.links.ring_start[holder] + broken - world.ring_number[holder]
@@ -246,22 +249,22 @@ def _failures(world: World, desks: list[Desk]) -> NDArray[np.int64]:
 
 
 @kernel
-def _spread_batch(world, numbers, offsets, members, entry, key, desk, counts, record):
+def _spread_batch(world, numbers, offsets, members, entry, key, scratch, counts, record):
     """Spread events, given who matches each; how many took them at each hop and, if recorded, who."""
     at_hop, takers = np.empty(64, np.int64), np.empty(64, np.int32)
     size, taken = 0, 0
     for k in range(numbers.shape[0]):
         e = numbers[k]
-        mark(desk.wanted, members, offsets[k], offsets[k + 1])
-        hops = spread(world, e, entry[e], peer_key(key, e), desk, counts)
-        mark(desk.wanted, members, offsets[k], offsets[k + 1])
+        mark(scratch.wanted, members, offsets[k], offsets[k + 1])
+        hops = spread(world, e, entry[e], peer_key(key, e), scratch, counts)
+        mark(scratch.wanted, members, offsets[k], offsets[k + 1])
         at_hop = _with_room(at_hop, size, hops + 1)
-        at_hop[size : size + hops + 1] = desk.levels[: hops + 1]
+        at_hop[size : size + hops + 1] = scratch.levels[: hops + 1]
         size += hops + 1
         if record and hops >= 0:
-            count = desk.ends[TAIL]
+            count = scratch.ends[TAIL]
             takers = _with_room(takers, taken, count)
-            takers[taken : taken + count] = desk.queue[:count]
+            takers[taken : taken + count] = scratch.queue[:count]
             taken += count
     return at_hop[:size].copy(), takers[:taken].copy()
 

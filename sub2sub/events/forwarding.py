@@ -22,7 +22,7 @@ Read differently from the paper, or added to it (`DisseminationSettings.paper()`
 
 A peer compares an event with the box of each of its links, dozens of times per delivery. The answer is the
 same whoever asks, so it is worked out once per event for all peers (`sub2sub.geometry.matching`) and kept as
-one bit a peer (`Desk.wanted`).
+one bit a peer (`Scratch.wanted`).
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from sub2sub.kernels.randomness import below, draw, peer_key, unit
 from sub2sub.kernels.simd import prefetch
 from sub2sub.overlay.links import Links, target
 
-__all__ = ["HOPS", "SEEN", "SPAMMED", "TAIL", "TAKEN", "TARGETS", "Desk", "World", "forward", "mark",
-           "new_desk", "spread"]  # fmt: skip
+__all__ = ["HOPS", "SEEN", "SPAMMED", "TAIL", "TAKEN", "TARGETS", "Scratch", "World", "forward", "mark",
+           "new_scratch", "spread"]  # fmt: skip
 
 # Where a peer's draws for each purpose begin; two a message: whether it and its acknowledgement are lost.
 SHORTCUT, LOSS = 0, 1 << 32
 # Rows of the counts of an event.
 REACHED, DELIVERED, HOPS, MESSAGES, LOCAL, DUPLICATES, SPAM, FAILED, ACKS = range(9)
 TAIL, TARGETS = 0, 1
-# What a desk notes of a peer: the last event it took, copies of it that it got and messages it sent on; and
+# What is noted of a peer: the last event it took, copies of it that it got and messages it sent on; and
 # events taken, copies received, messages sent and copies in vain in all.
 SEEN, COPIES, SENT, TAKEN, RECEIVED, FORWARDED, SPAMMED, NOTES = 0, 1, 2, 3, 4, 5, 6, 8
 AHEAD = 3  # peers to look ahead
@@ -70,7 +70,7 @@ class World(NamedTuple):
     retries: int
 
 
-class Desk(NamedTuple):
+class Scratch(NamedTuple):
     """Where one thread works; arrays as large as the population, used again for each event."""
 
     wanted: NDArray[np.int64]  # (n / 64,) a bit for each peer, set if its box contains the event
@@ -88,14 +88,14 @@ class Desk(NamedTuple):
     broken: NDArray[np.uint8]  # (ring links,) those along which a message failed
 
 
-def new_desk(links: Links, hosts: Hosts, shortcuts: int, retries: int) -> Desk:
-    """A clean desk."""
+def new_scratch(links: Links, hosts: Hosts, shortcuts: int, retries: int) -> Scratch:
+    """Clean scratch space."""
     n = len(links.boxes)
     widest = links.near.shape[1] + links.random.shape[1] + int(links.ring_size.max(initial=0))
     targets = 2 * (retries + 1) + shortcuts
     notes = aligned((n, NOTES), 0, np.int64)
     notes[:, SEEN] = -1
-    return Desk(
+    return Scratch(
         np.zeros((n + 63) // 64, np.int64), notes, np.full(max(hosts.start.size - 1, 0), -1),
         np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n + 1, np.int64),
         np.arange(widest, dtype=np.int32), np.empty(widest, np.int32), np.empty(targets, np.int64),
@@ -118,14 +118,14 @@ def mark(wanted, members, first, last):
 
 
 @rule
-def _receive(world, e, peer, sender, desk, counts):
+def _receive(world, e, peer, sender, scratch, counts):
     """A message arrives at the host of `peer`; whether somebody there has the event now."""
     taker = peer
     if world.alive[peer] == 0:
-        taker = resident(world.hosts, desk.wanted, peer)
-    elif not _wants(desk.wanted, peer):
+        taker = resident(world.hosts, scratch.wanted, peer)
+    elif not _wants(scratch.wanted, peer):
         taker = np.int64(-1)
-    notes = desk.notes
+    notes = scratch.notes
     if taker < 0:
         counts[SPAM, e] += 1
         notes[peer, SPAMMED] += 1
@@ -137,15 +137,15 @@ def _receive(world, e, peer, sender, desk, counts):
         return True
     notes[taker, SEEN], notes[taker, COPIES], notes[taker, SENT] = e, 1, 0
     notes[taker, TAKEN] += 1
-    tail = desk.ends[TAIL]
-    desk.queue[tail], desk.came_from[tail] = taker, sender
-    desk.ends[TAIL] = tail + 1
+    tail = scratch.ends[TAIL]
+    scratch.queue[tail], scratch.came_from[tail] = taker, sender
+    scratch.ends[TAIL] = tail + 1
     counts[REACHED, e] += 1
     hosts = world.hosts.of
     if hosts.shape[0] == 0 or hosts[taker] < 0:
         counts[DELIVERED, e] += 1
-    elif desk.seen_host[hosts[taker]] != e:
-        desk.seen_host[hosts[taker]] = e
+    elif scratch.seen_host[hosts[taker]] != e:
+        scratch.seen_host[hosts[taker]] = e
         counts[DELIVERED, e] += 1
     return True
 
@@ -156,21 +156,21 @@ def _is_lost(world, draws, k):
 
 
 @rule
-def _send_afar(world, e, sender, peer, tries, draws, desk, counts):
+def _send_afar(world, e, sender, peer, tries, draws, scratch, counts):
     """Send the event to another host until it answers, `tries` times at most; whether it said it has it.
 
     No tries: sent once, unacknowledged, and taken to have arrived.
     """
     reachable = world.group[sender] == world.group[peer] and is_up(world.hosts, world.alive, peer)
     for _ in range(max(tries, 1)):
-        number = desk.notes[sender, SENT]
-        desk.notes[sender, SENT] = number + 1
-        desk.notes[sender, FORWARDED] += 1
+        number = scratch.notes[sender, SENT]
+        scratch.notes[sender, SENT] = number + 1
+        scratch.notes[sender, FORWARDED] += 1
         counts[MESSAGES, e] += 1
         if not reachable or _is_lost(world, draws, 2 * number):
             counts[FAILED, e] += 1
             continue
-        took = _receive(world, e, peer, sender, desk, counts)
+        took = _receive(world, e, peer, sender, scratch, counts)
         if tries > 0:
             counts[ACKS, e] += 1
             if not _is_lost(world, draws, 2 * number + 1):
@@ -179,32 +179,32 @@ def _send_afar(world, e, sender, peer, tries, draws, desk, counts):
 
 
 @rule
-def _send(world, e, sender, peer, tries, draws, desk, counts):
+def _send(world, e, sender, peer, tries, draws, scratch, counts):
     """Send the event to a peer; whether somebody there has it now, as far as the sender knows."""
     if not share_host(world.hosts, sender, peer):
-        took = _send_afar(world, e, sender, peer, tries, draws, desk, counts)
+        took = _send_afar(world, e, sender, peer, tries, draws, scratch, counts)
     elif world.alive[peer] == 1:  # a host knows which of its peers are gone
         counts[LOCAL, e] += 1
-        took = _receive(world, e, peer, sender, desk, counts)
+        took = _receive(world, e, peer, sender, scratch, counts)
     else:
         took = False
-    place = desk.ends[TARGETS]
-    desk.targets[place], desk.took[place] = peer, took
-    desk.ends[TARGETS] = place + 1
+    place = scratch.ends[TARGETS]
+    scratch.targets[place], scratch.took[place] = peer, took
+    scratch.ends[TARGETS] = place + 1
     return took
 
 
 @rule
-def _sent_to(desk, peer):
+def _sent_to(scratch, peer):
     """What came of sending the event to a peer in this turn: 1 it has it, 0 it has not, -1 not sent."""
-    for k in range(desk.ends[TARGETS]):
-        if desk.targets[k] == peer:
-            return np.int64(desk.took[k])
+    for k in range(scratch.ends[TARGETS]):
+        if scratch.targets[k] == peer:
+            return np.int64(scratch.took[k])
     return np.int64(-1)
 
 
 @rule
-def _follow_ring(world, e, peer, came_from, draws, desk, counts):
+def _follow_ring(world, e, peer, came_from, draws, scratch, counts):
     """Forward to the nearest neighbour up the ring that matches, then down the ring."""
     links = world.links
     first, size = links.ring_start[peer], np.int64(links.ring_size[peer])
@@ -213,14 +213,14 @@ def _follow_ring(world, e, peer, came_from, draws, desk, counts):
         place = first if direction == 1 else first + size - 1
         for _ in range(size):
             neighbour = np.int64(links.ring_peer[place])
-            if _wants(desk.wanted, neighbour):
-                before = _sent_to(desk, neighbour)
+            if _wants(scratch.wanted, neighbour):
+                before = _sent_to(scratch, neighbour)
                 if neighbour == came_from or before == 1:
                     break
                 if before < 0:
-                    if _send(world, e, peer, neighbour, world.tries, draws, desk, counts):
+                    if _send(world, e, peer, neighbour, world.tries, draws, scratch, counts):
                         break
-                    desk.broken[world.ring_number[peer] + place - first] = 1
+                    scratch.broken[world.ring_number[peer] + place - first] = 1
                     failed += 1
                     if failed > world.retries:
                         break
@@ -228,7 +228,7 @@ def _follow_ring(world, e, peer, came_from, draws, desk, counts):
 
 
 @rule
-def _follow_shortcuts(world, e, peer, came_from, draws, desk, counts):
+def _follow_shortcuts(world, e, peer, came_from, draws, scratch, counts):
     """Forward along random links that match, to peers not yet sent to."""
     links = world.links
     left = world.shortcuts
@@ -238,39 +238,39 @@ def _follow_shortcuts(world, e, peer, came_from, draws, desk, counts):
     tried = np.int64(0)
     while tried < total and left > 0:
         other = tried + below(draw(draws, SHORTCUT + tried), total - tried)
-        place = np.int64(desk.places[other])
-        desk.places[other] = desk.places[tried]
-        desk.swapped[tried] = other
+        place = np.int64(scratch.places[other])
+        scratch.places[other] = scratch.places[tried]
+        scratch.swapped[tried] = other
         tried += 1
         to = target(links, peer, place)
-        if _wants(desk.wanted, to) and to != came_from and _sent_to(desk, to) < 0:
-            _send(world, e, peer, to, 0, draws, desk, counts)
+        if _wants(scratch.wanted, to) and to != came_from and _sent_to(scratch, to) < 0:
+            _send(world, e, peer, to, 0, draws, scratch, counts)
             left -= 1
     for k in range(tried):
-        desk.places[desk.swapped[k]] = desk.swapped[k]
+        scratch.places[scratch.swapped[k]] = scratch.swapped[k]
 
 
 @rule
-def forward(world, e, peer, came_from, draws, desk, counts):
-    """Let a peer forward the event; the desk's targets tell to whom, and whether it knows that it arrived.
+def forward(world, e, peer, came_from, draws, scratch, counts):
+    """Let a peer forward the event; the scratch's targets tell to whom, and whether it knows that it arrived.
 
     `mark` has set who wants it.
     """
-    desk.ends[TARGETS] = 0
-    _follow_ring(world, e, peer, came_from, draws, desk, counts)
-    _follow_shortcuts(world, e, peer, came_from, draws, desk, counts)
+    scratch.ends[TARGETS] = 0
+    _follow_ring(world, e, peer, came_from, draws, scratch, counts)
+    _follow_shortcuts(world, e, peer, came_from, draws, scratch, counts)
 
 
 @rule
-def _look_ahead(links, desk, head):
+def _look_ahead(links, scratch, head):
     """Have the views of peers whose turn comes soon fetched meanwhile; the outcome is the same without."""
-    tail = desk.ends[TAIL]
+    tail = scratch.ends[TAIL]
     if head + 2 * AHEAD < tail:
-        later = np.int64(desk.queue[head + 2 * AHEAD])
+        later = np.int64(scratch.queue[head + 2 * AHEAD])
         prefetch(links.ring_start, later)
         prefetch(links.ring_size, later)
     if head + AHEAD < tail:
-        soon = np.int64(desk.queue[head + AHEAD])
+        soon = np.int64(scratch.queue[head + AHEAD])
         for k in range(0, links.near.shape[1], LINE):
             prefetch(links.near, soon * links.near.shape[1] + k)
         for k in range(0, links.random.shape[1], LINE):
@@ -281,7 +281,7 @@ def _look_ahead(links, desk, head):
 
 
 @hot
-def spread(world, e, entry, key, desk, counts):
+def spread(world, e, entry, key, scratch, counts):
     """Spread event e from a peer on, hop by hop; returns the hop of the last delivery, -1 for none.
 
     `mark` has set who wants it. A peer's draws are those of its number under `key`, whenever its turn comes.
@@ -289,21 +289,21 @@ def spread(world, e, entry, key, desk, counts):
     counts[HOPS, e] = -1
     if entry < 0 or not is_up(world.hosts, world.alive, entry):
         return np.int64(-1)
-    desk.ends[TAIL] = 0
-    _receive(world, e, entry, np.int64(-1), desk, counts)
+    scratch.ends[TAIL] = 0
+    _receive(world, e, entry, np.int64(-1), scratch, counts)
     head, hop = np.int64(0), np.int64(-1)
-    while head < desk.ends[TAIL]:
+    while head < scratch.ends[TAIL]:
         hop += 1
-        end = desk.ends[TAIL]
-        desk.levels[hop] = end - head
+        end = scratch.ends[TAIL]
+        scratch.levels[hop] = end - head
         while head < end:
-            _look_ahead(world.links, desk, head)
-            peer, came_from = np.int64(desk.queue[head]), np.int64(desk.came_from[head])
-            forward(world, e, peer, came_from, peer_key(key, peer), desk, counts)
+            _look_ahead(world.links, scratch, head)
+            peer, came_from = np.int64(scratch.queue[head]), np.int64(scratch.came_from[head])
+            forward(world, e, peer, came_from, peer_key(key, peer), scratch, counts)
             head += 1
-    for k in range(desk.ends[TAIL]):
-        notes = desk.notes[desk.queue[k]]
-        desk.histograms[0, min(notes[COPIES], MOST - 1)] += 1
-        desk.histograms[1, min(notes[SENT], MOST - 1)] += 1
+    for k in range(scratch.ends[TAIL]):
+        notes = scratch.notes[scratch.queue[k]]
+        scratch.histograms[0, min(notes[COPIES], MOST - 1)] += 1
+        scratch.histograms[1, min(notes[SENT], MOST - 1)] += 1
     counts[HOPS, e] = hop
     return hop

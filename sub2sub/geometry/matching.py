@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from sub2sub.geometry.boxes import Floats, normalise, points
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["Members", "holds", "match", "match_boxes"]
+__all__ = ["BoxIndex", "Members", "holds", "match", "match_boxes"]
 
 Indices = NDArray[np.int64]
 
@@ -96,18 +96,43 @@ def match(lows: ArrayLike, highs: ArrayLike, events: ArrayLike) -> Members:
 
 def match_boxes(lows: Floats, highs: Floats, events: Floats) -> Members:
     """`match` on half-open boxes and points already validated."""
-    if len(events) <= _FEW:
-        return Members(*_scan(lows, highs, events))
-    axes = _most_selective(lows, highs, events)[:_INDEXED]
-    bitmaps = np.zeros((len(axes), _SLOTS, (len(lows) + 63) // 64), np.uint64)
-    slots = np.empty((len(events), len(axes)), np.int64)
-    for i, axis in enumerate(axes):
-        cuts = _cuts(lows[:, axis], highs[:, axis])
-        first = np.searchsorted(cuts, lows[:, axis], side="right")
-        last = np.searchsorted(cuts, highs[:, axis], side="left")
-        _fill(bitmaps[i], first, last)
-        slots[:, i] = np.searchsorted(cuts, events[:, axis], side="right")
-    return Members(*_look_up(bitmaps, slots, lows, highs, events))
+    return BoxIndex(lows, highs, events).match(events)
+
+
+class BoxIndex:
+    """Half-open boxes made ready to be matched with batches of events, by several threads if need be.
+
+    Parameters
+    ----------
+    lows, highs : (n, d) float64
+    events : (m, d) float64
+        What is going to be asked: tells which attributes are selective, and whether an index pays.
+
+    Examples
+    --------
+    >>> lows, events = np.array([[0.0], [2.0]]), np.array([[1.0], [2.5]])
+    >>> BoxIndex(lows, lows + 2.0, events).match(events).sizes()
+    array([1, 1])
+    """
+
+    def __init__(self, lows: Floats, highs: Floats, events: Floats) -> None:
+        self.lows, self.highs = lows, highs
+        self.axes = _most_selective(lows, highs, events)[:_INDEXED] if len(events) > _FEW else []
+        self.bitmaps = np.zeros((len(self.axes), _SLOTS, (len(lows) + 63) // 64), np.uint64)
+        self.cuts = [_cuts(lows[:, axis], highs[:, axis]) for axis in self.axes]
+        for bitmap, cuts, axis in zip(self.bitmaps, self.cuts, self.axes, strict=True):
+            first = np.searchsorted(cuts, lows[:, axis], side="right")
+            last = np.searchsorted(cuts, highs[:, axis], side="left")
+            _fill(bitmap, first, last)
+
+    def match(self, events: Floats) -> Members:
+        """For every event the boxes that contain it, in increasing row number."""
+        if not self.axes:
+            return Members(*_scan(self.lows, self.highs, events))
+        slots = np.empty((len(events), len(self.axes)), np.int64)
+        for i, (cuts, axis) in enumerate(zip(self.cuts, self.axes, strict=True)):
+            slots[:, i] = np.searchsorted(cuts, events[:, axis], side="right")
+        return Members(*_look_up(self.bitmaps, slots, self.lows, self.highs, events))
 
 
 def _sample(values: Floats) -> Floats:

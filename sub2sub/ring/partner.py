@@ -3,9 +3,8 @@
 The paper (Sub-2-Sub, Section 4.1) leaves open which neighbour to exchange with: see
 `sub2sub.ring.settings.Partner`.
 
-A partner's view is anywhere in the memory, and waiting for it would take as long as the exchange.
-So a few turns ahead a peer's own view is asked for, then the view of the partner it would choose now. That is
-a hint: if the choice turns out differently, nothing is lost but time.
+A partner's view is anywhere in the memory, and waiting for it would take as long as the exchange. So a few
+turns ahead it is asked for where the two views are, and then for the views themselves.
 """
 
 from __future__ import annotations
@@ -14,16 +13,16 @@ import numpy as np
 
 from sub2sub.kernels.compilation import rule
 from sub2sub.kernels.memory import LANES32, LANES64
-from sub2sub.kernels.randomness import below, draw, peer_key
+from sub2sub.kernels.randomness import below
 from sub2sub.kernels.rows import least_value, place_of_value
 from sub2sub.kernels.simd import prefetch
 from sub2sub.ring.pool import MET, PEER, WITNESS, field, get, size_of, way_up
 from sub2sub.ring.shadow import CELLS
 
-__all__ = ["AHEAD", "CHOICE", "choose_partner", "look_ahead"]
+__all__ = ["CHOICE", "choose_partner", "look_ahead", "look_ahead_alone"]
 
 CHOICE = 0  # number of the draw
-AHEAD = 4  # partners chosen ahead that are kept in mind
+AHEAD = 2  # turns to look ahead; any number gives the same result
 MOST = 48 * LANES32  # words of one view to ask for, a cache line at a time
 
 
@@ -62,20 +61,31 @@ def _prefetch_rows(array, row, width):
 
 
 @rule
-def look_ahead(pool, feeds, policy, i, key, ahead):
-    """Start to load what the turns of the three peers after i will need."""
-    n = pool.size.shape[0]
-    if i + 3 < n:
-        _prefetch_view(pool, i + 3)
-    if i + 2 < n:
-        place = choose_partner(pool, i + 2, policy, n, draw(peer_key(key, i + 2), CHOICE))
-        j = get(pool, i + 2, PEER, place) if place >= 0 else i
-        ahead[(i + 2) % AHEAD] = j
-        prefetch(pool.start, j)
-        prefetch(pool.room, j)
-        prefetch(pool.size, j)
-        prefetch(pool.shadow, 2 * j * CELLS)
-        prefetch(pool.shadow, (2 * j + 1) * CELLS)
-        _prefetch_rows(feeds.near, j, feeds.near.shape[1])
-        _prefetch_rows(feeds.random, j, feeds.random.shape[1])
-    _prefetch_view(pool, ahead[(i + 1) % AHEAD])
+def _prefetch_place(pool, t):
+    """Start to load where the view of t is."""
+    prefetch(pool.start, t)
+    prefetch(pool.room, t)
+    prefetch(pool.size, t)
+
+
+@rule
+def look_ahead(pool, feeds, partner, peers, k):
+    """Start to load what the exchanges after number k will need."""
+    if k + 2 * AHEAD < peers.shape[0]:
+        _prefetch_place(pool, np.int64(peers[k + 2 * AHEAD]))
+        _prefetch_place(pool, np.int64(partner[peers[k + 2 * AHEAD]]))
+    if k + AHEAD < peers.shape[0]:
+        i = np.int64(peers[k + AHEAD])
+        for t in (i, np.int64(partner[i])):
+            _prefetch_view(pool, t)
+            prefetch(pool.shadow, 2 * t * CELLS)
+            prefetch(pool.shadow, (2 * t + 1) * CELLS)
+            _prefetch_rows(feeds.near, t, feeds.near.shape[1])
+            _prefetch_rows(feeds.random, t, feeds.random.shape[1])
+
+
+@rule
+def look_ahead_alone(pool, peers, k):
+    """Start to load the view of a peer whose turn comes soon."""
+    if k + AHEAD < peers.shape[0]:
+        _prefetch_view(pool, np.int64(peers[k + AHEAD]))

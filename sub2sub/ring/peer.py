@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import AROUND, Descriptor, Link, ring_distance
-from sub2sub.ring.layer import DRAWS
+from sub2sub.ring.exchange import DRAWS
 from sub2sub.ring.need import Need, Needed
 from sub2sub.ring.partner import CHOICE
 from sub2sub.ring.pool import SPREAD
@@ -232,13 +232,15 @@ class RingPeer:
             for link in queue:
                 if link.peer.id in self.view:
                     self._renew(link)
-            queue = [link for link in queue if link.peer.id not in self.view and not self.is_buried(link)]
+            queue = [link for link in queue if link.peer.id not in self.view]
             full = self.settings.cap and len(self.view) >= self.settings.cap
             neighbours = [each.peer for each in self.view.values()]
             place = -1 if full or not queue else self.need.first(neighbours, [link.peer for link in queue])
             if place < 0:
                 break
             link, queue = queue[place], queue[place + 1 :]
+            if self.is_buried(link):  # asked in its turn: a later death may have taken the tombstone's slot
+                continue
             is_fresh = now - link.stamp < self.fresh
             answered = is_fresh or probe(link.peer)
             if answered:
@@ -269,6 +271,11 @@ class RingPeer:
         """Probe a neighbour next, as if nobody had heard from it for `age`."""
         if id in self.view and age:
             self.view[id].stamp = min(self.view[id].stamp, now - age)
+
+    def silent(self, peer: Descriptor, now: int) -> None:
+        """Note that a neighbour did not answer a probe."""
+        if self.settings.drop_failed and peer.id in self.view:
+            self.fail(peer, now)
 
     def probed(self, id: int, now: int) -> None:
         """Note that a neighbour answered a probe."""

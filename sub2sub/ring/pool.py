@@ -60,7 +60,8 @@ class RingPool(NamedTuple):
     asked: NDArray[np.int64]  # (n, 2) cells asked for
     buried: NDArray[np.int32]  # (n, tombstones) who did not answer, -1 for nobody,
     buried_at: NDArray[np.int32]  # and in which cycle, see sub2sub.ring.tombstones
-    top: NDArray[np.int64]  # (1,) first word never used
+    top: NDArray[np.int64]  # (1,) first word never used,
+    end: NDArray[np.int64]  # (1,) and the first that must not be
     words: NDArray[np.int32]
 
     @property
@@ -77,7 +78,8 @@ def empty_pool(n: int, d: int, tombstones: int = 16) -> RingPool:
     return RingPool(
         row(n, np.int64), row(n, np.int32), row(n, np.int32), np.full(n, -1, np.int32),
         aligned((n, 2, CELLS), UNKNOWN, np.uint8), row((n, 2), np.int64),
-        np.full((n, tombstones), -1, np.int32), row((n, tombstones), np.int32), np.full(1, MARGIN), words,
+        np.full((n, tombstones), -1, np.int32), row((n, tombstones), np.int32),
+        np.full(1, MARGIN), np.full(1, words.size - MARGIN), words,
     )  # fmt: skip
 
 
@@ -85,6 +87,12 @@ def empty_pool(n: int, d: int, tombstones: int = 16) -> RingPool:
 def _fields(d):
     """Words for each neighbour."""
     return WITNESS + 2 * d
+
+
+@rule
+def _stretch(room, d):
+    """Words of a stretch. Vectors are moved whole: what is written behind the last word belongs to nobody."""
+    return _fields(d) * room + MARGIN
 
 
 @rule
@@ -140,7 +148,7 @@ def way_up(t, x, n):
 @rule
 def fits(pool, places, d):
     """Whether one view may grow to so many places without the pool running out."""
-    return pool.top[0] + _fields(d) * (5 * places + 5 * SMALLEST) < pool.words.shape[0]
+    return pool.top[0] + _fields(d) * (5 * places + 5 * SMALLEST) + 64 * MARGIN < pool.end[0]
 
 
 @rule
@@ -181,7 +189,7 @@ def _grow_view(pool, t, d):
     """Give t a stretch half as large again; the pool has space."""
     old, old_room, new = pool.start[t], np.int64(pool.room[t]), pool.top[0]
     new_room = max(np.int64(SMALLEST), old_room + (old_room >> 1))
-    pool.top[0] += _fields(d) * new_room
+    pool.top[0] += _stretch(new_room, d)
     for which in range(_fields(d)):
         for place in range(pool.size[t]):
             pool.words[new + which * new_room + place] = pool.words[old + which * old_room + place]
@@ -222,26 +230,26 @@ def close_place(pool, t, place, d):
 def _push_together(pool, order, d):
     top = np.int64(MARGIN)
     for t in order:
-        count = np.int64(pool.room[t]) * _fields(d)
-        if count > 0:
-            for k in range(count):
+        if pool.room[t] > 0:
+            room = np.int64(pool.room[t])
+            for k in range(room * _fields(d)):
                 pool.words[top + k] = pool.words[pool.start[t] + k]
             pool.start[t] = top
-            top += count
+            top += _stretch(room, d)
     return top
 
 
 def squeeze(pool: RingPool, d: int, spare: int) -> RingPool:
     """Push the views together, in place, and see to it that the pool has so many places to spare."""
-    fields = _fields(d)
+    needed = _fields(d) * spare + 65 * MARGIN
     pool.top[0] = _push_together(pool, np.argsort(pool.start, kind="stable"), d)
     used = int(pool.top[0])
-    if used + fields * spare + MARGIN <= pool.words.size:
-        return pool
-    words = np.empty(used + used // 2 + fields * spare + MARGIN, np.int32)
-    words[:used] = pool.words[:used]
-    words[:MARGIN] = EMPTY
-    return pool._replace(words=words)
+    words = pool.words
+    if used + needed > words.size:
+        words = np.empty(used + used // 2 + needed, np.int32)
+        words[:used] = pool.words[:used]
+        words[:MARGIN] = EMPTY
+    return pool._replace(end=np.array([words.size - MARGIN]), words=words)
 
 
 @hot

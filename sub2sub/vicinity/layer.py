@@ -12,6 +12,7 @@ Read differently from the papers:
   ties).
 - Only what is not known yet takes a place; of links to peers that overlap as all others do, a message's
   newcomers displace a random set (`Tie.RANDOM`), so that views keep being renewed.
+- Everybody takes up random links and chooses its partner before anybody exchanges (`sub2sub.overlay.turns`).
 - The fresher of two copies of a link wins. A link older than `max_age` is neither kept nor taken up (0: any
   age will do, as published): without that a dead peer's link is passed on for ever.
 """
@@ -29,9 +30,21 @@ from sub2sub.kernels.compilation import hot, rule
 from sub2sub.kernels.memory import LANES64, aligned
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key
 from sub2sub.kernels.simd import prefetch
+from sub2sub.kernels.threads import threads
 from sub2sub.overlay.network import Network, arrives
 from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
-from sub2sub.overlay.views import FREE, empty_views, known, link, oldest, peer_of, stamp_of, view_links
+from sub2sub.overlay.turns import NOBODY, everybody, exchange_in_waves
+from sub2sub.overlay.views import (
+    FREE,
+    empty_views,
+    known,
+    link,
+    oldest,
+    peer_of,
+    place_of,
+    stamp_of,
+    view_links,
+)
 from sub2sub.vicinity.proximity import proximity
 from sub2sub.vicinity.rules import (
     BACK,
@@ -70,6 +83,7 @@ class _Views(NamedTuple):
     size: NDArray[np.int8]
     random_view: NDArray[np.int64]
     random_size: NDArray[np.int8]
+    partner: NDArray[np.int32]  # whom everybody has chosen in this cycle
 
 
 class StepSettings(NamedTuple):
@@ -91,23 +105,35 @@ class _Scratch(NamedTuple):
 
 
 @rule
-def look_ahead(i, views, boxes):
-    """Start to load what the next peers' turns will need: views of partners, boxes of random links."""
-    view, random_view = views.links, views.random_view
-    if i + AHEAD < view.shape[0]:
-        row = view[i + AHEAD]
-        partner = peer_of(row[oldest(row)])
-        for start in range(0, view.shape[1], LANES64):
-            prefetch(view, partner * view.shape[1] + start)
-        for start in range(0, random_view.shape[1], LANES64):
-            prefetch(random_view, partner * random_view.shape[1] + start)
-        for k in range(views.random_size[i + 1]):
-            prefetch(boxes, peer_of(random_view[i + 1, k]) * boxes.shape[1] * boxes.shape[2])
+def _prefetch_row(rows, i):
+    for start in range(0, rows.shape[1], LANES64):
+        prefetch(rows, i * rows.shape[1] + start)
+
+
+@rule
+def _look_ahead(views, peers, k):
+    """Start to load the views of two that will exchange some turns from now."""
+    if k + AHEAD < peers.shape[0]:
+        i = np.int64(peers[k + AHEAD])
+        q = np.int64(views.partner[i])
+        _prefetch_row(views.links, i)
+        _prefetch_row(views.links, q)
+        _prefetch_row(views.random_view, i)
+        _prefetch_row(views.random_view, q)
+
+
+@rule
+def _look_ahead_for_boxes(views, boxes, peers, k):
+    """Start to load the boxes of the random links of the peer that is fed next."""
+    if k + 1 < peers.shape[0]:
+        i = np.int64(peers[k + 1])
+        for place in range(views.random_size[i]):
+            prefetch(boxes, peer_of(views.random_view[i, place]) * boxes.shape[1] * boxes.shape[2])
 
 
 @rule
 def _feed(i, views, boxes, settings, draws, far):
-    """Let i take up random links that are near enough, and drop those that are too old."""
+    """Let i take up random links that are near enough, drop those that are too old, and choose a partner."""
     view = Ranked(views.links[i], views.gaps[i])
     random_row, randoms = views.random_view[i], np.int64(views.random_size[i])
     size, worst = np.int64(views.size[i]), views.worst[i]
@@ -128,7 +154,7 @@ def _feed(i, views, boxes, settings, draws, far):
         size, worst = drop(view, size, place), FAR
         place = oldest(view.words)
     views.size[i], views.worst[i] = size, worst
-    return place
+    views.partner[i] = peer_of(view.words[place]) if size > 0 else NOBODY
 
 
 @rule
@@ -162,28 +188,45 @@ def _keep(i, views, received, mask, old, settings, draws, first):
 
 
 @hot
-def _step(views, boxes, settings, faults, key, scratch, counts):
+def _feed_all(views, boxes, settings, faults, key, scratch, peers):
+    """Let peers take up random links and choose their partners."""
+    for k in range(peers.shape[0]):
+        _look_ahead_for_boxes(views, boxes, peers, k)
+        i = np.int64(peers[k])
+        views.partner[i] = NOBODY
+        if faults.alive[i]:
+            _feed(i, views, boxes, settings, peer_key(key, i), scratch.space.gaps)
+
+
+@rule
+def _fail(i, q, views):
+    """Let i drop a partner that did not answer, if it still has it."""
+    place = place_of(views.links[i], q)
+    if place >= 0:
+        view = Ranked(views.links[i], views.gaps[i])
+        views.size[i], views.worst[i] = drop(view, np.int64(views.size[i]), place), FAR
+
+
+@hot
+def _exchange(views, boxes, settings, faults, key, scratch, peers, counts):
+    """Let peers exchange with their partners, one after the other."""
     there, back, space = scratch
     wanted, cycle = settings.shuffle - 1, settings.cycle
     messages, failed, links = 0, 0, 0
-    for i in range(views.links.shape[0]):
-        look_ahead(i, views, boxes)
-        if faults.alive[i] == 0:
-            continue
-        draws = peer_key(key, i)
-        place = _feed(i, views, boxes, settings, draws, space.gaps)
-        mine = np.int64(views.size[i])
-        if mine == 0:
-            continue
-        q = peer_of(views.links[i, place])
+    for k in range(peers.shape[0]):
+        _look_ahead(views, peers, k)
+        i = np.int64(peers[k])
+        q, draws = np.int64(views.partner[i]), peer_key(key, i)
         messages += 1
         if not arrives(faults, i, q, draws, REQUEST):
             failed += 1
-            view = Ranked(views.links[i], views.gaps[i])
-            views.size[i], views.worst[i] = drop(view, mine, place), FAR
+            _fail(i, q, views)
             continue
-        gap = views.gaps[i, place] if views.worst[i] > 0.0 else views.worst[i]
-        his = np.int64(views.size[q])
+        gap, mine, his = (
+            proximity(boxes, i, q, settings.tie),
+            np.int64(views.size[i]),
+            np.int64(views.size[q]),
+        )
         going = _choose(q, i, views, boxes, settings, draw(draws, START), space, there)
         coming = _choose(i, q, views, boxes, settings, draw(draws, HIS_START), space, back)
         there.words[going], there.gaps[going] = link(i, cycle), gap
@@ -199,7 +242,13 @@ def _step(views, boxes, settings, faults, key, scratch, counts):
             failed += 1
             continue
         _keep(i, views, back, my_mask, my_old, settings, draws, np.int64(BACK))
-    counts[0], counts[1], counts[2] = messages, failed, links
+    counts[0] += messages
+    counts[1] += failed
+    counts[2] += links
+
+
+def _new_scratch() -> _Scratch:
+    return _Scratch(*(Ranked(np.empty(SCRATCH, np.int64), np.empty(SCRATCH, np.float32)) for _ in range(3)))
 
 
 class Vicinity:
@@ -260,15 +309,26 @@ class Vicinity:
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer exchange proximity links once."""
-        counts = np.zeros(3, np.int64)
-        given, cyclon = self.settings, self.cyclon
+        given, cyclon, faults, n = self.settings, self.cyclon, network.faults(), self.size.size
         oldest_allowed = cycle - given.max_age if given.max_age else 0
         settings = StepSettings(given.view, given.shuffle, int(given.tie), oldest_allowed, cycle)
-        views = _Views(self.view, self.gaps, self.worst, self.size, cyclon.view, cyclon.size)
-        space = (Ranked(np.empty(SCRATCH, np.int64), np.empty(SCRATCH, np.float32)) for _ in range(3))
+        partner = np.empty(n, np.int32)
+        views = _Views(self.view, self.gaps, self.worst, self.size, cyclon.view, cyclon.size, partner)
         key = cycle_key(self.seed, STREAM, cycle)
-        _step(views, self.boxes, settings, network.faults(), key, _Scratch(*space), counts)
-        messages, failed, links = (int(count) for count in counts)
+        counts = np.zeros((threads(), LANES64), np.int64)  # a row and a line of the cache for each thread
+        scratch = [_new_scratch() for _ in range(threads())]
+
+        def feed(thread: int, peers: NDArray[np.int32]) -> int:
+            _feed_all(views, self.boxes, settings, faults, key, scratch[thread], peers)
+            return peers.size
+
+        def exchange(thread: int, peers: NDArray[np.int32]) -> int:
+            _exchange(views, self.boxes, settings, faults, key, scratch[thread], peers, counts[thread])
+            return peers.size
+
+        everybody(n, feed)
+        exchange_in_waves(partner, exchange)
+        messages, failed, links = (int(count) for count in counts.sum(axis=0)[:3])
         size = HEADER * messages + (DESCRIPTOR + RANGE * self.d) * links
         return {"messages": messages, "failed": failed, "bytes": size}
 

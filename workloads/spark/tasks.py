@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
+from sub2sub.kernels.threads import use_threads
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,6 +85,7 @@ def run_tasks(
     partitions = max(1, min(count, partitions or count))
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        use_threads(1)  # the other cores have tasks of their own
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 yield from function(number).cast(schema).to_batches()

@@ -38,6 +38,7 @@ from workloads.files.manifest import State, begin_manifest, write_manifest
 from workloads.files.places import contents
 from workloads.settings.plugins import plugin
 from workloads.spark import packages
+from workloads.spark.processes import run_in_processes
 from workloads.spark.tasks import StageProgress, run_numbers
 
 if TYPE_CHECKING:
@@ -123,7 +124,11 @@ def _is_seed(seed: object) -> bool:
 
 
 def sweep(
-    plan: Sweep, out: Path, spark: SparkSession | None = None, progress: StageProgress | None = None
+    plan: Sweep,
+    out: Path,
+    spark: SparkSession | None = None,
+    progress: StageProgress | None = None,
+    processes: int = 1,
 ) -> pa.Table:
     """Make the runs of a sweep that are not done yet; returns, and writes to `results.parquet`, all of them.
 
@@ -132,9 +137,11 @@ def sweep(
     out : Path
         Folder of the sweep; one that exists is taken up where it was left.
     spark : SparkSession, optional
-        Where to run, one task per run; in this process, one after the other, if not given.
+        Where to run, one task per run; on this machine if not given.
     progress : callable, optional
         Called with (what, done, total).
+    processes : int
+        Runs at a time on this machine; one after the other, in this process, if it is 1.
     """
     from pyarrow import parquet
 
@@ -146,7 +153,11 @@ def sweep(
     _write_manifest(plan, out, "running")
     # Simulations hold on to the interpreter, and count on being alone in their process.
     one = partial(_run_one, plan, todo, folder)
-    run_numbers(spark, range(len(todo)), one, "runs", progress, threads=1)
+    if spark is None:
+        report = partial(progress, "runs") if progress else lambda done, total: None
+        run_in_processes(one, len(todo), processes, report)
+    else:
+        run_numbers(spark, range(len(todo)), one, "runs", progress, threads=1)
     table = results(out, runs)
     if lost := len(runs) - table.num_rows:
         raise InputError(

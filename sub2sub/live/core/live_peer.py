@@ -25,14 +25,15 @@ from sub2sub.live.core import messages as m
 from sub2sub.live.core.clock import START, Clock
 from sub2sub.live.core.exchanges import Exchange, Exchanges
 from sub2sub.live.core.settings import CoreSettings
-from sub2sub.overlay.descriptors import Descriptor, Link
-from sub2sub.ring.layer import STREAM as RING
+from sub2sub.overlay.descriptors import Descriptor, Link, ring_distance
+from sub2sub.ring.exchange import STREAM as RING
 from sub2sub.ring.peer import Report, RingPeer
 from sub2sub.vicinity.peer import VicinityPeer
 from sub2sub.vicinity.rules import STREAM as VICINITY
 
 __all__ = ["Core", "Draws"]
 
+CANDIDATES = 128  # unknown ring neighbours of one message that are considered: each costs processor time
 FEW = 63  # links of one message of CYCLON or VICINITY, at most, as of a view
 
 Deliver = Callable[[m.Event], None]
@@ -130,11 +131,16 @@ class Core:
 
     def meet_near(self, draws: Draws) -> list[m.Send]:
         """VICINITY's turn."""
-        dice = draws(VICINITY)
-        partner = self.near.feed(self.random.view, self.now, dice)
-        if partner is None:
-            return []
-        links = self.near.offer(partner, self.random.view, self.now, dice)
+        partner = self.feed_near(draws)
+        return self.exchange_near(partner, draws) if partner else []
+
+    def feed_near(self, draws: Draws) -> Descriptor | None:
+        """Take up random links as proximity links; whom to exchange with."""
+        return self.near.feed(self.random.view, self.now, draws(VICINITY))
+
+    def exchange_near(self, partner: Descriptor, draws: Draws) -> list[m.Send]:
+        """Send a partner the proximity links that suit it."""
+        links = self.near.offer(partner, self.random.view, self.now, draws(VICINITY))
         number = self.exchanges.begin(Exchange(m.NearBack, partner, self.now))
         return [m.Send(partner, m.Near(number, self.clock.mentions(links)))]
 
@@ -148,25 +154,33 @@ class Core:
 
     def meet_ring(self, draws: Draws) -> list[m.Send]:
         """The ring layer's turn."""
-        ring, dice = self.ring, draws(RING)
-        ring.expire(self.now)
-        sends = self._hello(ring.consider(self._fed(), self.now))
-        for turn in range(ring.settings.exchanges):
-            partner = ring.partner(turn, dice)
-            if partner is None:
-                break
-            exchange = Exchange(m.RingBack, partner, self.now, expected=ring.settings.two_sided)
-            lists = self._mentioned(ring.report(self._fed()))
-            sends.append(m.Send(partner, m.Ring(self.exchanges.begin(exchange), self.own, *lists)))
+        sends = self.feed_ring()
+        for turn in range(self.ring.settings.exchanges):
+            partner = self.ring.partner(turn, draws(RING))
+            sends += self.exchange_ring(partner) if partner else []
         return sends
+
+    def feed_ring(self) -> list[m.Send]:
+        """Drop ring neighbours that are too old, and take up what the other layers have found."""
+        self.ring.expire(self.now)
+        return self._hello(self.ring.consider(self._fed(), self.now))
+
+    def exchange_ring(self, partner: Descriptor) -> list[m.Send]:
+        """Tell a ring neighbour everything."""
+        exchange = Exchange(m.RingBack, partner, self.now, expected=self.ring.settings.two_sided)
+        lists = self._mentioned(self.ring.report(self._fed()))
+        return [m.Send(partner, m.Ring(self.exchanges.begin(exchange), self.own, *lists))]
 
     def shuffle(self, draws: Draws) -> list[m.Send]:
         """CYCLON's turn."""
-        shuffle = self.random.begin(self.turn, self.now, draws(CYCLON))
-        if shuffle is None:
-            return []
-        number = self.exchanges.begin(Exchange(m.Shuffled, shuffle.partner, self.now, shuffle=shuffle))
-        return [m.Send(shuffle.partner, m.Shuffle(number, self.clock.mentions(shuffle.links)))]
+        partner, again = self.random.partner(self.turn)
+        return self.shuffle_with(partner, again, draws) if partner else []
+
+    def shuffle_with(self, partner: Descriptor, again: bool, draws: Draws) -> list[m.Send]:
+        """Send a partner random links."""
+        shuffle = self.random.turn_to(partner, again, self.now, draws(CYCLON))
+        number = self.exchanges.begin(Exchange(m.Shuffled, partner, self.now, shuffle=shuffle))
+        return [m.Send(partner, m.Shuffle(number, self.clock.mentions(shuffle.links)))]
 
     def wants_contact(self) -> bool:
         """Whether to ask for a contact again; to be called once a cycle."""
@@ -245,6 +259,8 @@ class Core:
             self.near.fail(exchange.partner)
         elif exchange.reply is m.RingBack:
             self.ring.fail(exchange.partner, self.now)
+        elif exchange.reply is m.Probed:
+            self.ring.silent(exchange.partner, self.now)
 
     def _finish(self, message: m.Shuffled | m.NearBack | m.RingBack | m.Probed, draws: Draws) -> list[m.Send]:
         exchange = self.exchanges.finish(message.exchange, message)
@@ -333,4 +349,13 @@ class Core:
         return self.clock.mentions(report.fed), self.clock.ring_mentions(report.ring)
 
     def _told(self, fed: m.Mentions, ring: m.Mentions) -> Report:
-        return Report(self.clock.links(fed, self.own), self.clock.ring_links(ring, self.own))
+        """What a message tells, in stamps; of many neighbours only the nearest that are not known yet."""
+        links = self.clock.ring_links(ring, self.own)
+        if len(links) > CANDIDATES:
+            own, view = self.own.id, self.ring.view
+            unknown = sorted(
+                (link for link in links if link.peer.id not in view),
+                key=lambda link: ring_distance(link.peer.id, own),
+            )
+            links = [link for link in links if link.peer.id in view] + unknown[:CANDIDATES]
+        return Report(self.clock.links(fed, self.own)[: 2 * FEW], links)

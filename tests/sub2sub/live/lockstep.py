@@ -1,7 +1,8 @@
 """A swarm of cores without sockets, driven in the simulator's order with the simulator's draws and faults.
 
-Layer by layer, peer by peer; whatever a message causes is done before the next peer has its turn, but for
-hellos, which are told at the end of the cycle.
+Layer by layer everybody chooses its partner, then the exchanges take place one after the other; whatever a
+message causes is done before the next peer has its turn, but for hellos, which are told at the end of the
+cycle.
 
 One difference is bridged here: a simulated peer whose request arrived and whose reply was lost does not know,
 and does nothing (VICINITY, ring). A live one cannot tell that from a lost request. So where a reply is lost,
@@ -10,6 +11,9 @@ the exchange is closed without the core hearing of it; what a core makes of sile
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +27,7 @@ from sub2sub.overlay.descriptors import Descriptor
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.views import peer_of
-from sub2sub.ring import layer as ring
+from sub2sub.ring import exchange as ring
 from sub2sub.ring.probing import STREAM as PROBING
 from sub2sub.ring.probing import TRIES
 from sub2sub.vicinity import rules as vicinity
@@ -87,16 +91,36 @@ class Lockstep:
             assert self.cores[i].give_up() == []
             if self.cores[i].wants_contact() and len(live) > 1:
                 self.cores[i].introduce(self.peers[self.named(i, live, cycle)])
-        for turn in ("shuffle", "meet_near", "probe", "meet_ring"):
-            for i in live:
-                draws = self.draws(i, cycle)
-                self.carry(i, getattr(self.cores[i], turn)(draws), draws)
+        shuffles = [self.cores[i].random.partner(self.cores[i].turn) for i in live]
+        self.in_turn(live, cycle, shuffles, "shuffle_with")
+        near = [(self.cores[i].feed_near(self.draws(i, cycle)),) for i in live]
+        self.in_turn(live, cycle, near, "exchange_near")
+        for i in live:
+            draws = self.draws(i, cycle)
+            self.carry(i, self.cores[i].probe(draws), draws)
+        for i in live:
+            self.carry(i, self.cores[i].feed_ring(), self.draws(i, cycle))
+        for turn in range(self.settings.ring.exchanges):
+            chosen = [self.cores[i].ring.partner(turn, self.draws(i, cycle)(ring.STREAM)) for i in live]
+            for i, partner in zip(live, chosen, strict=True):
+                if partner:
+                    self.carry(i, self.cores[i].exchange_ring(partner), self.draws(i, cycle))
+        self.say_hello(cycle)
+
+    def in_turn(self, live: list[int], cycle: int, chosen: Sequence[tuple[Any, ...]], exchange: str) -> None:
+        """Let everybody exchange with the partner it has chosen, one after the other."""
+        for i, choice in zip(live, chosen, strict=True):
+            draws = self.draws(i, cycle)
+            if choice[0]:
+                self.carry(i, getattr(self.cores[i], exchange)(*choice, draws), draws)
+
+    def say_hello(self, cycle: int) -> None:
         hellos, self.hellos = self.hellos, []
-        dice = Dice.of(self.seed, ring.STREAM, cycle).of_peer(len(self.cores))
-        for k, (teller, send) in enumerate(hellos):
-            assert send.to is not None
-            to = self.number[send.to.id]
-            if reaches(self.network, teller, to) and not dice.chance(k, self.network.loss):
+        everybody = Dice.of(self.seed, ring.STREAM, cycle).of_peer(len(self.cores))
+        by_pair = {(self.number[send.to.id], teller): send for teller, send in hellos if send.to}
+        for (to, teller), send in sorted(by_pair.items(), key=lambda item: item[0]):
+            lost = everybody.of_peer(teller).of_peer(to).chance(0, self.network.loss)
+            if reaches(self.network, teller, to) and not lost:
                 self.cores[to].receive(send.message, self.peers[teller].id, self.draws(to, cycle))
 
     def named(self, i: int, live: list[int], cycle: int) -> int:
@@ -119,7 +143,7 @@ class Lockstep:
             for answer in back:
                 if not self.lost(send.message, k, draws, reply=True):
                     self.carry(i, core.receive(answer.message, self.peers[j].id, draws), draws)
-                elif isinstance(send.message, m.Shuffle):
+                elif isinstance(send.message, m.Shuffle | m.Probe):
                     core.unreachable(send.to, send.message)
                 else:
                     del core.exchanges.open[send.message.exchange]

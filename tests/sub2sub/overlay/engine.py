@@ -15,7 +15,7 @@ from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import Descriptor, Link
 from sub2sub.overlay.network import Network
-from sub2sub.ring import layer as ring
+from sub2sub.ring import exchange as ring
 from sub2sub.ring.newcomer import Newcomer
 from sub2sub.ring.peer import Probe, RingPeer
 from sub2sub.ring.settings import RingSettings
@@ -78,9 +78,11 @@ class CyclonEngine:
 
     def step(self, cycle: int, network: Network) -> Cost:
         cost = Cost()
-        for number, peer in enumerate(self.peers):
+        chosen = [peer.partner(cycle) for peer in self.peers]
+        for number, (peer, (partner, again)) in enumerate(zip(self.peers, chosen, strict=True)):
             dice = Dice.of(self.seed, cyclon.STREAM, cycle).of_peer(number)
-            if network.alive[number] and (shuffle := peer.begin(cycle, cycle, dice)):
+            if network.alive[number] and partner:
+                shuffle = peer.turn_to(partner, again, cycle, dice)
                 self.exchange(peer, shuffle, network, dice, cost)
         return cost
 
@@ -113,16 +115,19 @@ class VicinityEngine:
 
     def step(self, cycle: int, network: Network) -> Cost:
         cost = Cost()
-        for number, peer in enumerate(self.peers):
-            if network.alive[number]:
-                dice = Dice.of(self.seed, vicinity.STREAM, cycle).of_peer(number)
-                self.exchange(peer, cycle, network, dice, cost)
+        living = [(peer, self.dice(peer, cycle)) for peer in self.peers if network.alive[peer.own.id]]
+        partners = [peer.feed(self.randoms(peer), cycle, dice) for peer, dice in living]
+        for (peer, dice), partner in zip(living, partners, strict=True):
+            if partner:
+                self.exchange(peer, partner, cycle, network, dice, cost)
         return cost
 
-    def exchange(self, peer: VicinityPeer, cycle: int, network: Network, dice: Dice, cost: Cost) -> None:
-        partner = peer.feed(self.randoms(peer), cycle, dice)
-        if partner is None:
-            return
+    def dice(self, peer: VicinityPeer, cycle: int) -> Dice:
+        return Dice.of(self.seed, vicinity.STREAM, cycle).of_peer(peer.own.id)
+
+    def exchange(
+        self, peer: VicinityPeer, partner: Descriptor, cycle: int, network: Network, dice: Dice, cost: Cost
+    ) -> None:
         lost = dice.chance(vicinity.REQUEST, network.loss)
         if not cost.send(reaches(network, peer.own.id, partner.id) and not lost):
             peer.fail(partner)
@@ -204,20 +209,23 @@ class RingEngine:
         cost = RingCost()
         known = [[Link(self.peers[peer].own, stamp) for peer, stamp in row] for row in fed]
         self.join(cycle, network, known, cost)
-        for number, peer in enumerate(self.peers):
-            if not network.alive[number]:
-                continue
-            dice = Dice.of(self.seed, ring.STREAM, cycle).of_peer(number)
+        living = [(peer, self.dice(peer, cycle)) for peer in self.peers if network.alive[peer.own.id]]
+        for peer, _ in living:
             peer.expire(cycle)
+            number = peer.own.id
             probe = self.probe(number, cycle, network, cost)
             self.note(cost, number, peer.consider(known[number], cycle, probe))
-            for turn in range(self.settings.exchanges):
-                partner = peer.partner(turn, dice)
+        for turn in range(self.settings.exchanges):
+            partners = [peer.partner(turn, dice) for peer, dice in living]
+            for (peer, dice), partner in zip(living, partners, strict=True):
                 if partner:
                     self.exchange(peer, self.peers[partner.id], turn, cycle, network, known, dice, cost)
         if self.settings.hello:
             self.say_hello(cycle, network, cost)
         return cost
+
+    def dice(self, peer: RingPeer, cycle: int) -> Dice:
+        return Dice.of(self.seed, ring.STREAM, cycle).of_peer(peer.own.id)
 
     def asks(self, a: int, b: int, cycle: int, network: Network) -> tuple[bool, int]:
         """Whether b answers a, each message sent again while it is lost; and the messages."""
@@ -283,12 +291,13 @@ class RingEngine:
                 self.note(cost, a, peer.finish(other.own, reply, cycle, probe))
 
     def say_hello(self, cycle: int, network: Network, cost: RingCost) -> None:
-        dice = Dice.of(self.seed, ring.STREAM, cycle).of_peer(self.n)
-        for k, (teller, told) in enumerate(cost.news):
+        everybody = Dice.of(self.seed, ring.STREAM, cycle).of_peer(self.n)
+        for told, teller in sorted({(told.id, teller) for teller, told in cost.news}):
             cost.hellos += 1
-            if reaches(network, teller, told.id) and not dice.chance(k, network.loss):
-                probe = self.probe(told.id, cycle, network, cost)
-                self.peers[told.id].consider([Link(self.peers[teller].own, cycle)], cycle, probe)
+            lost = everybody.of_peer(teller).of_peer(told).chance(0, network.loss)
+            if reaches(network, teller, told) and not lost:
+                probe = self.probe(told, cycle, network, cost)
+                self.peers[told].consider([Link(self.peers[teller].own, cycle)], cycle, probe)
 
     def links(self) -> list[list[tuple[int, int, int, int]]]:
         """Everybody's neighbours in the order of the ring: number, stamp, met, since."""

@@ -140,7 +140,8 @@ class Life(RuleBasedStateMachine):
     @rule(shortcuts=st.integers(0, 2), retries=st.integers(0, 3))
     def publish_anything(self, shortcuts: int, retries: int) -> None:
         events = self.events(12)
-        outcome = self.publish(events, DisseminationSettings(shortcuts=shortcuts, retries=retries))
+        settings = DisseminationSettings(shortcuts=shortcuts, retries=retries)
+        outcome = self.publish(events, settings)
         network = self.overlay.network
         dead = network.alive == 0
         if network.loss == 0.0 and not network.group.any():
@@ -149,7 +150,7 @@ class Life(RuleBasedStateMachine):
         assert (outcome.reached <= outcome.matches).all()
         assert (outcome.delivered <= outcome.applications).all()
         assert self.several_on_a_host() or not outcome.spam.any()
-        assert outcome.sent.size <= 2 * (1 + retries) + shortcuts + 1
+        assert outcome.sent.size <= 2 * settings.tries * (1 + retries) + shortcuts + 1
         arrived = outcome.reached - (outcome.reached > 0) + outcome.duplicates + outcome.spam
         assert (outcome.messages + outcome.local == arrived + outcome.failed).all()
 

@@ -78,8 +78,8 @@ def test_bytes_are_those_of_headers_own_descriptors_and_links(
 ) -> None:
     monkeypatch.setattr("sub2sub.ring.layer.links_per_message", lambda *_: 2.5)
     ring = overlay.step(9)["ring"]
-    exchanged = ring["messages"] - ring["hellos"]
-    links = ring["messages"] + round(2.5 * exchanged)
+    exchanged = ring["messages"] - ring["hellos"] - ring["verifying"]
+    links = exchanged + ring["hellos"] + round(2.5 * exchanged)
     assert ring["bytes"] == HEADER * ring["messages"] + (DESCRIPTOR + 2 * RANGE) * links
 
 

@@ -22,6 +22,7 @@ from sub2sub.overlay.population import Population
 from sub2sub.overlay.views import FREE, empty_views, link
 from sub2sub.ring.layer import Partner, Ring, RingSettings
 from sub2sub.ring.need import Need
+from sub2sub.ring.thread_space import StepSpace
 from sub2sub.rings.selection import select_ring
 from sub2sub.vicinity.proximity import packed_boxes
 from tests.sub2sub.geometry import naive
@@ -211,9 +212,8 @@ def live(history: History, layer: Ring, cyclon: Any, vicinity: Any, cycles: rang
 def test_a_layer_that_runs_out_of_space_goes_on_where_it_stopped(history: History) -> None:
     roomy, tight = ring_of(history), ring_of(History(**settings_of(history)))
     layer = tight[0]
-    layer.pool = layer.pool._replace(words=np.empty(64, np.int32))
-    layer._enlarge(1)
-    layer._news = np.empty((1, 2), np.int64)
+    pool = layer.pool._replace(words=np.empty(64, np.int32), end=np.array([48]))
+    layer._space = StepSpace(pool, layer.d, neighbours=1)
     again = History(**settings_of(history))
     again.boxes(again.n)
     history.__post_init__()

@@ -1,0 +1,138 @@
+"""Whose turn it is: the exchanges of a cycle, in an order that several threads can follow.
+
+In a cycle of a layer everybody first chooses a partner, each from what it knows itself; then the exchanges
+take place in the order of the peers that begin them. PeerSim lets a peer choose when its turn has come, after
+the exchanges of others in the same cycle; both are among the orders in which peers without a common clock
+might act. A choice made beforehand tells which exchanges share a peer, and those that share none may take
+place at the same time: an exchange goes into the wave after the last one that either of its peers is busy in.
+So two exchanges that share a peer keep their order, and the outcome is that of one exchange after the other,
+whatever the number of threads.
+
+A peer that very many turn to makes for many waves of few exchanges; narrow waves are worked off by one
+thread, and so is what does not fit into `WAVES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.kernels.compilation import hot
+from sub2sub.kernels.threads import share_out, threads
+
+__all__ = ["NOBODY", "everybody", "exchange_in_waves"]
+
+NOBODY = -1
+WAVES = 256
+LEAST = 512  # exchanges of a wave that are worth several threads
+FEW = 4096  # peers that are not
+
+Work = Callable[[int, NDArray[np.int32]], int]
+"""What a thread does, given its number, with peers one after the other; how many it got through."""
+
+
+@hot
+def _place_in_waves(partner, busy, wave, counts):
+    """Find the wave of every exchange; those beyond the last come into it."""
+    last = counts.shape[0] - 1
+    for i in range(partner.shape[0]):
+        j = partner[i]
+        if j < 0:
+            continue
+        mine = min(max(busy[i], busy[j]), last)
+        busy[i], busy[j] = mine + 1, mine + 1
+        wave[i] = mine
+        counts[mine] += 1
+
+
+@hot
+def _sort_by_wave(partner, wave, next_place, order):
+    for i in range(partner.shape[0]):
+        if partner[i] >= 0:
+            order[next_place[wave[i]]] = i
+            next_place[wave[i]] += 1
+
+
+def waves(partner: NDArray[np.int32], most: int = WAVES) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The peers that begin exchanges, wave after wave, and where each wave begins.
+
+    Examples
+    --------
+    >>> order, bounds = waves(np.array([1, 2, NOBODY, 4, 5, NOBODY], np.int32))
+    >>> [order[first:last].tolist() for first, last in zip(bounds, bounds[1:])]
+    [[0, 3], [1, 4]]
+    """
+    n = partner.shape[0]
+    busy, wave, counts = np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(most, np.int64)
+    _place_in_waves(partner, busy, wave, counts)
+    bounds = np.concatenate([[0], np.cumsum(counts)])
+    order = np.empty(bounds[-1], np.int32)
+    _sort_by_wave(partner, wave, bounds[:-1].copy(), order)
+    return order, bounds[: np.flatnonzero(counts)[-1] + 2] if order.size else bounds[:1]
+
+
+def _stretches(bounds: NDArray[np.int64]) -> Iterator[tuple[bool, int, int]]:
+    """Waves one after the other, narrow ones and the last, which may hold leftovers, together."""
+    wide = (np.diff(bounds) >= LEAST).tolist()
+    if len(wide) == WAVES:
+        wide[-1] = False
+    for is_wide, group in groupby(range(len(wide)), key=wide.__getitem__):
+        numbers = list(group)
+        if is_wide:
+            yield from ((True, int(bounds[k]), int(bounds[k + 1])) for k in numbers)
+        else:
+            yield False, int(bounds[numbers[0]]), int(bounds[numbers[-1] + 1])
+
+
+def exchange_in_waves(
+    partner: NDArray[np.int32], work: Work, make_space: Callable[[], None] | None = None
+) -> None:
+    """Let `work` carry out the exchanges that peers have chosen partners for (`NOBODY` for none).
+
+    Where `work` stops for lack of space, `make_space` is called, and it goes on.
+
+    Examples
+    --------
+    >>> begun = []
+    >>> exchange_in_waves(np.array([1, NOBODY, 0]), lambda thread, peers: begun.extend(peers) or len(peers))
+    >>> [int(peer) for peer in begun]
+    [0, 2]
+    """
+    if threads() == 1 or partner.shape[0] < FEW:
+        _work_off(np.flatnonzero(partner >= 0).astype(np.int32), work, make_space, at_once=False)
+        return
+    order, bounds = waves(partner)
+    for is_wide, first, last in _stretches(bounds):
+        _work_off(order[first:last], work, make_space, at_once=is_wide)
+
+
+def everybody(n: int, work: Work, make_space: Callable[[], None] | None = None) -> None:
+    """Let `work` go through all peers, each by itself, in any order.
+
+    Examples
+    --------
+    >>> everybody(3, lambda thread, peers: print(peers.tolist()) or len(peers))
+    [0, 1, 2]
+    """
+    _work_off(np.arange(n, dtype=np.int32), work, make_space, at_once=n >= FEW)
+
+
+def _work_off(
+    peers: NDArray[np.int32], work: Work, make_space: Callable[[], None] | None, at_once: bool
+) -> None:
+    def part(thread: int, first: int, last: int) -> int:
+        return first + work(thread, peers[first:last])
+
+    left = [(0, peers.size)]
+    while left:
+        if at_once:
+            left = share_out(part, left)
+        else:
+            ((first, last),) = left
+            reached = part(0, first, last)
+            left = [(reached, last)] if reached < last else []
+        if left and make_space is not None:
+            make_space()

@@ -1,0 +1,230 @@
+"""One cycle of the ring layer, part by part: what peers do by themselves, exchanges, hellos.
+
+`sub2sub.ring.peer` says the same for one peer, to be read first; this is for a population held as arrays.
+Each function goes through the peers it is given, one after the other, and stops before one for which there
+may not be space: it returns how many it got through. Calls at the same time with different peers, and
+different partners, touch different parts of the arrays.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.kernels.compilation import hot, rule
+from sub2sub.kernels.memory import LANES32
+from sub2sub.kernels.randomness import draw, peer_key, stream_number
+from sub2sub.overlay.network import arrives, attempts, reaches
+from sub2sub.overlay.turns import NOBODY
+from sub2sub.ring.offers import collect, consider, note, renew_stamps
+from sub2sub.ring.partner import CHOICE, choose_partner, look_ahead, look_ahead_alone
+from sub2sub.ring.pool import MET, PEER, STAMP, fits, get, place_of, put, size_of
+from sub2sub.ring.scratch import Scratch, forget_lists
+from sub2sub.ring.shadow import frame_of
+from sub2sub.ring.tombstones import bury
+from sub2sub.ring.view import remove
+
+__all__ = ["DRAWS", "REPLY", "REQUEST", "STREAM", "VERIFYING", "Hellos", "ThreadSpace", "begin_all",
+           "choose_all", "exchange_all", "hear_all", "places_for"]  # fmt: skip
+
+STREAM, VERIFYING = stream_number("ring"), stream_number("ring/verify")
+# Numbers of a peer's draws, and how many it has for each exchange.
+REQUEST, REPLY, DRAWS = 1, 2, 8
+MESSAGES, FAILED, OFFERED, TAKEN, HELLOS = range(5)
+
+
+class ThreadSpace(NamedTuple):
+    """The space in which one thread works."""
+
+    own: Scratch  # of the peer whose turn it is,
+    partner: Scratch  # and of its partner
+    news: NDArray[np.int32]  # (links, 2) who took up whom in this cycle
+    counts: NDArray[np.int64]  # see `MESSAGES` and so on
+
+
+class Hellos(NamedTuple):
+    """Who is told that it was taken up, and by whom."""
+
+    told: NDArray[np.int64]
+    first: NDArray[np.int64]  # where the tellers of each begin
+    teller: NDArray[np.int64]
+
+
+@rule
+def _meet(pool, t, x, cycle):
+    """Note that t heard from x, if x is a neighbour; when they last met, -1 for never."""
+    place = place_of(pool, t, x)
+    if place < 0:
+        return np.int64(-1)
+    before = get(pool, t, MET, place)
+    put(pool, t, MET, place, cycle)
+    put(pool, t, STAMP, place, cycle)
+    return before
+
+
+@rule
+def _expire(pool, boxes, t, settings, scratch):
+    """Remove the neighbours that nobody has heard from for too long."""
+    place = np.int64(0)
+    while place < pool.size[t]:
+        if get(pool, t, STAMP, place) < settings.oldest:
+            remove(pool, boxes, t, place, settings, scratch)
+        else:
+            place += 1
+
+
+@rule
+def _prepare(pool, boxes, t, scratch):
+    """Clear the scratch space for t, and lay the frame over its box."""
+    forget_lists(scratch)
+    scratch.known[0] = 0
+    frame_of(boxes, pool.shadow, t, scratch.frame)
+
+
+@rule
+def _consider(pool, boxes, t, count, settings, scratch, space, probes):
+    """Let t consider what is noted in its scratch space; whom it takes up is news."""
+    if count > 0:
+        told = space.counts[TAKEN]
+        space.counts[TAKEN] = consider(pool, boxes, t, count, settings, scratch, probes, space.news, told)
+
+
+@rule
+def places_for(neighbours, feeds):
+    """Places that a view may need, and candidates it may be offered, if so many peers are known."""
+    return neighbours + 2 * (feeds.near.shape[1] + feeds.random.shape[1]) + LANES32
+
+
+@rule
+def _has_space(pool, places, space):
+    """Whether two views may grow to so many places each, so that nothing can fail halfway."""
+    return (
+        places <= space.own.offers.shape[1]
+        and fits(pool, 2 * places, space.own.point.shape[0])
+        and space.counts[TAKEN] + 2 * places <= space.news.shape[0]
+    )
+
+
+@rule
+def _choose(pool, settings, i, key, turn, partner):
+    n = pool.size.shape[0]
+    place = choose_partner(pool, i, settings.partner, n, draw(peer_key(key, i), turn * DRAWS + CHOICE))
+    partner[i] = get(pool, i, PEER, place) if place >= 0 else NOBODY
+
+
+@hot
+def begin_all(pool, boxes, feeds, settings, probes, space, key, partner, peers):
+    """Let peers drop who is too old, take up what the layers below have found, and choose a partner."""
+    for k in range(peers.shape[0]):
+        look_ahead_alone(pool, peers, k)
+        i = np.int64(peers[k])
+        partner[i] = NOBODY
+        if probes.faults.alive[i] == 0:
+            continue
+        if not _has_space(pool, places_for(size_of(pool, i), feeds), space):
+            return k
+        _prepare(pool, boxes, i, space.own)
+        if settings.oldest > 0:
+            _expire(pool, boxes, i, settings, space.own)
+        count = collect(pool, boxes, feeds, i, i, np.int64(-1), settings, space.own)
+        _consider(pool, boxes, i, count, settings, space.own, space, probes)
+        if settings.exchanges > 0:
+            _choose(pool, settings, i, key, 0, partner)
+    return peers.shape[0]
+
+
+@hot
+def choose_all(pool, settings, faults, key, turn, partner, peers):
+    """Let peers choose a partner for one more exchange."""
+    for k in range(peers.shape[0]):
+        i = np.int64(peers[k])
+        partner[i] = NOBODY
+        if faults.alive[i]:
+            _choose(pool, settings, i, key, turn, partner)
+    return peers.shape[0]
+
+
+@rule
+def _fail(pool, boxes, i, j, settings, space):
+    """Let i note that its partner did not answer."""
+    space.counts[FAILED] += 1
+    if settings.verify:
+        bury(pool, i, j, settings.cycle)
+    place = place_of(pool, i, j)
+    if place >= 0:
+        put(pool, i, MET, place, settings.cycle)
+        if settings.drop_failed:
+            _prepare(pool, boxes, i, space.own)
+            remove(pool, boxes, i, place, settings, space.own)
+
+
+@rule
+def _exchange(pool, boxes, feeds, settings, probes, space, i, j, draws, turn):
+    """Let i exchange with j."""
+    n, cycle, counts, own, partner = boxes.shape[0], settings.cycle, space.counts, space.own, space.partner
+    faults = probes.faults
+    copies, lost = attempts(draw(draws, turn * DRAWS + REQUEST), faults.loss, settings.tries)
+    reached = reaches(faults.alive, faults.group, i, j)
+    counts[MESSAGES] += copies if reached else settings.tries
+    if lost or not reached:
+        _fail(pool, boxes, i, j, settings, space)
+        return
+    _prepare(pool, boxes, i, own)
+    _prepare(pool, boxes, j, partner)
+    met_by_j = _meet(pool, j, i, cycle)
+    answered = settings.two_sided
+    if answered:
+        copies, lost = attempts(draw(draws, turn * DRAWS + REPLY), faults.loss, settings.tries)
+        counts[MESSAGES] += copies
+        if lost:
+            counts[FAILED] += 1
+            answered = 0
+    if settings.aged:
+        renew_stamps(pool, i, j, n, answered)
+    count = np.int64(0)
+    if answered:
+        met = _meet(pool, i, j, cycle)
+        count = collect(pool, boxes, feeds, i, j, met, settings, own)
+    back = collect(pool, boxes, feeds, j, i, met_by_j, settings, partner)
+    back = note(pool, boxes, j, i, cycle, partner, back)
+    counts[OFFERED] += count + back + own.known[0] + partner.known[0]
+    _consider(pool, boxes, j, back, settings, partner, space, probes)
+    if met_by_j < 0:
+        _meet(pool, j, i, cycle)
+    _consider(pool, boxes, i, count, settings, own, space, probes)
+
+
+@hot
+def exchange_all(pool, boxes, feeds, settings, probes, space, key, partner, peers, turn):
+    """Let peers exchange with their partners, one after the other."""
+    for k in range(peers.shape[0]):
+        look_ahead(pool, feeds, partner, peers, k)
+        i = np.int64(peers[k])
+        j = np.int64(partner[i])
+        if not _has_space(pool, places_for(size_of(pool, i) + size_of(pool, j), feeds), space):
+            return k
+        _exchange(pool, boxes, feeds, settings, probes, space, i, j, peer_key(key, i), turn)
+    return peers.shape[0]
+
+
+@hot
+def hear_all(pool, boxes, feeds, settings, probes, space, key, hellos, numbers):
+    """Let the told with these numbers hear their hellos, in the order of those that say them."""
+    scratch = space.own
+    for k in range(numbers.shape[0]):
+        first, last = hellos.first[numbers[k]], hellos.first[numbers[k] + 1]
+        x = hellos.told[numbers[k]]
+        if not _has_space(pool, places_for(size_of(pool, x) + last - first, feeds), space):
+            return k
+        _prepare(pool, boxes, x, scratch)
+        for each in range(first, last):
+            t = hellos.teller[each]
+            space.counts[HELLOS] += 1
+            if not arrives(probes.faults, t, x, peer_key(peer_key(key, t), x), 0):
+                continue
+            if note(pool, boxes, x, t, settings.cycle, scratch, np.int64(0)) > 0:
+                told = space.counts[TAKEN]  # what is taken up now is told nobody
+                consider(pool, boxes, x, np.int64(1), settings, scratch, probes, space.news, told)
+    return numbers.shape[0]

@@ -1,0 +1,121 @@
+"""Space for the threads that step the ring layer: scratch, news, and a part of the pool for each.
+
+Views grow at the end of the pool. Each thread has its own part of the free words there to let them grow
+into, so that no two need the same words; where a view stands makes no difference to what it holds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.ring.exchange import TAKEN, Hellos, ThreadSpace
+from sub2sub.ring.pool import RingPool, fits, squeeze
+from sub2sub.ring.scratch import new_scratch
+
+__all__ = ["StepSpace", "divide"]
+
+
+def divide(pool: RingPool, parts: int) -> list[RingPool]:
+    """The pool as each of some threads sees it: with a part of the free words.
+
+    Examples
+    --------
+    >>> from sub2sub.ring.pool import empty_pool
+    >>> one, other = divide(empty_pool(n=10, d=1), 2)
+    >>> one.words is other.words, bool(one.end[0] == other.top[0])
+    (True, True)
+    """
+    edges = np.linspace(pool.top[0], pool.end[0], parts + 1).astype(np.int64)
+    return [pool._replace(top=edges[k : k + 1].copy(), end=edges[k + 1 : k + 2].copy()) for k in range(parts)]
+
+
+class StepSpace:
+    """What threads need to step the ring views of a population.
+
+    Parameters
+    ----------
+    pool : RingPool
+    d : int
+        Number of attributes.
+    neighbours : int
+        How wide a view there is space for to begin with.
+
+    Attributes
+    ----------
+    pools : list of RingPool
+        The pool as each thread sees it.
+    threads : list of ThreadSpace
+    """
+
+    def __init__(self, pool: RingPool, d: int, neighbours: int = 256) -> None:
+        self.d, self.pools, self._neighbours = d, [pool], neighbours
+        self.threads: list[ThreadSpace] = []
+        self._asked = np.zeros(5, np.int64)
+
+    def begin(self, threads: int) -> None:
+        """Get ready for a cycle on so many threads."""
+        if len(self.pools) != threads:
+            self.squeeze(0, threads)
+        while len(self.threads) < threads:
+            own, partner = (new_scratch(self.d, self._neighbours) for _ in range(2))
+            news = np.empty((16 * self._neighbours, 2), np.int32)
+            self.threads.append(ThreadSpace(own, partner, news, np.zeros(5, np.int64)))
+        for each in self.threads:
+            each.counts[:] = 0
+
+    def squeeze(self, spare: int, threads: int | None = None) -> None:
+        """Push all views together, so that each thread has so many places to spare."""
+        threads = threads or len(self.pools)
+        top = max(int(pool.top[0]) for pool in self.pools)
+        whole = self.pools[0]._replace(top=np.array([top]), end=self.pools[-1].end)
+        self.pools = divide(squeeze(whole, self.d, spare * threads), threads)
+
+    def make_space(self, places: int) -> None:
+        """See to it that two views can grow to so many places each, with some room for a while."""
+        if any(places > each.own.offers.shape[1] for each in self.threads):
+            self._asked += self._counted()
+            self.threads = [
+                each._replace(own=new_scratch(self.d, 2 * places), partner=new_scratch(self.d, 2 * places))
+                for each in self.threads
+            ]
+        for k, each in enumerate(self.threads):
+            told = int(each.counts[TAKEN])
+            if told + 2 * places > each.news.shape[0]:
+                news = np.empty((2 * told + 4 * places, 2), np.int32)
+                news[:told] = each.news[:told]
+                self.threads[k] = each._replace(news=news)
+        if not all(fits(pool, 2 * places, self.d) for pool in self.pools):
+            used = int(self.pools[0].room.sum(dtype=np.int64))
+            self.squeeze(used // (8 * len(self.pools)) + 24 * places)
+
+    def make_space_to_join(self, asked: int, known: int) -> None:
+        """See to it that a newcomer's view, and it in the views of so many others, find space."""
+        widest, first = int(self.pools[0].size.max()) + 16, self.threads[0]
+        if max(known, widest) > first.own.offers.shape[1]:
+            self.make_space(max(known, widest))
+        spare = asked * widest + 4 * known
+        if not fits(self.pools[0], spare // 4, self.d):
+            self.squeeze(2 * spare)
+
+    def hellos(self, n: int) -> Hellos:
+        """Whom to tell, by whom it was taken up, in an order that does not depend on threads."""
+        news = np.concatenate([each.news[: each.counts[TAKEN]] for each in self.threads])
+        pairs = np.unique(news[:, 1].astype(np.int64) * n + news[:, 0])
+        told, first = np.unique(pairs // n, return_index=True)
+        return Hellos(told, np.append(first, pairs.size), pairs % n)
+
+    def counts(self) -> NDArray[np.int64]:
+        """What all threads have counted in this cycle."""
+        return np.asarray(sum(each.counts for each in self.threads))
+
+    def asked(self) -> NDArray[np.int64]:
+        """What asking for cover cost since this was last called."""
+        total = self._asked + self._counted()
+        self._asked = np.zeros(5, np.int64)
+        for each in self.threads:
+            each.own.counts[:], each.partner.counts[:] = 0, 0
+        return total
+
+    def _counted(self) -> NDArray[np.int64]:
+        return np.asarray(sum(each.own.counts + each.partner.counts for each in self.threads))
