@@ -10,6 +10,7 @@ events.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -60,8 +61,8 @@ class RingLayers(OverlaySettings):
 class RingOverlay(System):
     """The overlay of Sub-2-Sub; what is sent over it is up to subclasses."""
 
-    layers = RingLayers
-    layer_names = KINDS
+    layers: ClassVar[type] = RingLayers
+    layer_names: ClassVar[tuple[str, ...]] = KINDS
     observers: ClassVar[Kinds] = {
         "rings": RingCompleteness,
         "delivery": Deliveries,
@@ -73,7 +74,7 @@ class RingOverlay(System):
         "connectivity": Connectivity,
         "snapshot": Snapshots,
     }
-    usual = (
+    usual: ClassVar[tuple[Mapping[str, Any], ...]] = (
         {"kind": "rings"},
         {"kind": "delivery", "at": "end"},
         {"kind": "degrees", "layer": "ring", "at": "end"},
@@ -82,7 +83,8 @@ class RingOverlay(System):
 
     def build(self, layers: OverlaySettings | None, spare: int) -> Overlay:
         """Random, proximity and ring links."""
-        people = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
+        wanted = self.wanted
+        people = Population.of(wanted.lows, wanted.highs, wanted.ids, spare=spare, seed=self.seed)
         near, above = (layers.near, layers.above) if isinstance(layers, RingLayers) else (None, ())
         return Overlay(people, layers, seed=self.seed, vicinity=near, above=above)
 
