@@ -45,6 +45,7 @@ _STYLE: dict[str, Any] = {
     "legend.frameon": False,
     "lines.linewidth": 1.6,
     "lines.markersize": 5,
+    "axes.formatter.useoffset": False,
 }
 
 

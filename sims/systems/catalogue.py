@@ -32,11 +32,13 @@ _PLACES = {
     "gossipsub": "gossipsub:GossipSubSystem",
     "poldercast": "poldercast:PolderCastSystem",
     "scribe": "scribe:ScribeSystem",
+    "meghdoot": "meghdoot:MeghdootSystem",
 }
 # What `sub2sub run` takes. Topics on a dyadic grid need interests on that grid, which only `compare` has.
 RUNNABLE = (
     "sub2sub", "camcast", "hpmcast", "camcast on rings", "multicast", "broadcast", "hierarchical", "pmcast",
-    "rfpbcast", "broker", "plumtree", "gossipsub", "poldercast", "scribe", "protocols",
+    "rfpbcast", "broker", "plumtree", "gossipsub", "poldercast", "scribe", "meghdoot",
+    "protocols",
 )  # fmt: skip
 COMPARED: dict[str, tuple[str, ...]] = {
     "topics": (
@@ -56,6 +58,7 @@ COMPARED: dict[str, tuple[str, ...]] = {
         "gossipsub",
         "poldercast",
         "scribe",
+        "meghdoot",
         "broker",
         "matching tree",
     ),
@@ -71,6 +74,7 @@ COMPARED: dict[str, tuple[str, ...]] = {
         "broadcast",
         "plumtree",
         "gossipsub",
+        "meghdoot",
         "broker",
         "matching tree",
     ),

@@ -100,11 +100,13 @@ def _known(group: Communities, seed: int) -> Iterator[Known]:
 def _kept(layer: Unstructured | Scamp, n: int, seed: int) -> float:
     """Let all join, each through one before it, and keep the tables: messages a process and cycle."""
     dice = np.random.default_rng(seed)
-    contacts: NDArray[np.int64] = np.r_[-1, dice.integers(0, np.arange(1, n))]
+    contacts: NDArray[np.int64] = dice.integers(0, np.arange(1, n))
     network, messages = Network.whole(n), 0
-    layer.join(np.arange(n), contacts, 0)
+    layer.join(np.arange(1), np.array([-1]), 0)
     for cycle in range(CYCLES):
         messages += layer.step(cycle, network)["messages"]
+        if cycle == 0:  # the first one is there
+            layer.join(np.arange(1, n), contacts, 1)
     return messages / n / CYCLES
 
 

@@ -35,7 +35,7 @@ MUST_HOLD = {
     "camcast-one-topic": ["with one topic"],
     "camcast-fig19": ["reception at p_sel = 1", "within one of ln N"],
     "camcast-fig27": ["upward messages"],
-    "hpmcast-fig9": ["first rise"],
+    "hpmcast-fig9": ["more at every lower p"],
     "hpmcast-views": ["R a (l - 1) + a", "to be updated", "further level"],
     "hpmcast-repair": ["exactly right"],
     "hpmcast-coverage": ["pass an event in vain"],
