@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from workloads.cli.common import allow_option
+
 __all__ = ["command"]
 
 
@@ -36,6 +38,14 @@ __all__ = ["command"]
     "--workload", "workloads", multiple=True, metavar="NAME|DIR|FILE",
     help="Ranges: uniform-D, power-law-D, a .toml spec, a workload folder, or a table (.csv, .parquet).",
 )  # fmt: skip
+@click.option(
+    "--system",
+    "own",
+    multiple=True,
+    metavar="MODULE:CLASS",
+    help="A system of your own, to take part as well.",
+)
+@allow_option
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The first of the seeds.")
 @click.option("--quick", is_flag=True, help="The smaller form, within about a minute.")
 @click.option(
@@ -61,6 +71,7 @@ def command(
     seeds: int,
     tree: str | None,
     workloads: tuple[str, ...],
+    own: tuple[str, ...],
     seed: int,
     quick: bool,
     out: Path,
@@ -87,7 +98,7 @@ def command(
     size = subscribers if subscribers is not None else 500 if quick else 10_000
     plan = Plan(
         tuple(worlds_of(world, tree, workloads, quick)), size, events, seeds=seeds, seconds=time_limit,
-        seed=seed, choosing=choosing,
+        seed=seed, choosing=choosing, own=own,
     )  # fmt: skip
     plan.check()
     with (
