@@ -34,7 +34,8 @@ from hierarchy.camcast.community import Event as Received
 from hierarchy.live import messages as m
 from hierarchy.live.events import Events
 from hierarchy.live.grid_member import GridMember
-from hierarchy.live.member import Member, MemberSettings
+from hierarchy.live.member import Member
+from hierarchy.live.member_settings import MemberSettings
 from hierarchy.live.messages import Contact
 from hierarchy.live.warmup import warm_up
 from hierarchy.live.wire import MAX_TOPIC, NAME, PROTOCOL
@@ -135,11 +136,11 @@ class Process(Host):
     def core_for(self, frame: Frame) -> Member | None:
         """The member a frame is for; a question to the gateway is for whoever can answer it."""
         core: Member | None = self.cores.get(frame.to)
-        if core is None and isinstance(frame.message, m.Route):
+        if core is None and isinstance(frame.message, m.Route | m.Meet):
             return next(iter(self.cores.values()), None)
-        if core or not isinstance(frame.message, m.Find) or frame.to == self.id:
+        if core or not isinstance(frame.message, m.Find | m.Compare) or frame.to == self.id:
             return core
-        topics = frame.message.topics
+        topics = frame.message.topics if isinstance(frame.message, m.Find) else (frame.message.topic,)
         return next((each for each in self.cores.values() if each.own.topic in topics), None)
 
     async def find_contact(self, topic: str) -> Contact | None:

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.communities import Communities
 from hierarchy.camcast.dissemination import Spread, disseminate
-from hierarchy.camcast.settings import Settings, parameters
-from hierarchy.membership.interface import Membership
+from hierarchy.camcast.settings import Settings
+from hierarchy.membership.interface import Membership, known_parameters
 from hierarchy.membership.unstructured import Unstructured
 from hierarchy.topics import NestedRanges, TopicTree
 from sub2sub.overlay.network import Network
@@ -113,11 +113,9 @@ class CommunityOverlay:
 
     def publish(self, publisher: int, event: int) -> Spread:
         """Spread one event from a live peer over the tables as they are now."""
-        live = self.topic[self.network.alive == 1]
-        sizes = np.bincount(live, minlength=self.ranges.tree.capacity)
         return disseminate(
             self.membership.tables(),
-            parameters(sizes, self.settings, self.ranges.tree),
+            known_parameters(self.membership, self.network, self.settings, self.ranges.tree),
             publisher,
             seed=self.seed,
             event=event,

@@ -9,8 +9,8 @@ import numpy as np
 
 from hierarchy.camcast.community import Event, Subscriber
 from hierarchy.camcast.dissemination import disseminate
-from hierarchy.camcast.settings import Settings, TopicSettings, parameters
-from hierarchy.membership.interface import Membership
+from hierarchy.camcast.settings import Settings, TopicSettings
+from hierarchy.membership.interface import Membership, known_parameters
 from hierarchy.membership.unstructured import Unstructured
 from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
@@ -96,11 +96,9 @@ class SimulatedTransport:
         t = self.tree.number(topic)
         member = self._members[process, t]
         number, self._events = self._events, self._events + 1
-        live = self.membership.topic[self.network.alive == 1]
-        sizes = np.bincount(live, minlength=self.tree.capacity)
         spread = disseminate(
             self.membership.tables(),
-            parameters(sizes, self.settings, self.tree),
+            known_parameters(self.membership, self.network, self.settings, self.tree),
             member,
             seed=self.seed,
             event=number,

@@ -8,7 +8,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from sims.compare.worlds import build_world
+from sims.compare.worlds import build_world, interests_digest
 from sims.compare.worlds.between import STEPS
 from sims.systems.catalogue import system, systems_of
 from sub2sub.errors import InputError
@@ -40,7 +40,8 @@ class Unit:
     def key(self) -> str:
         """Names its file: the same for the same unit and code, whatever plan it is part of.
 
-        The digest of the code is part of it, so a unit that other code made is not taken for one of now.
+        Digests of the code and of tables of interests are part of it, so a unit that other code or another
+        table made is not taken for one of now.
 
         Examples
         --------
@@ -48,7 +49,7 @@ class Unit:
         'topics-sub2sub-1-'
         """
         code = code_digest() + (_own_code(self.system) if is_plugin(self.system) else "")
-        what = json.dumps([code, asdict(self)], sort_keys=True)
+        what = json.dumps([code, interests_digest(self.world), asdict(self)], sort_keys=True)
         name = "-".join(
             "".join(c if c.isalnum() else "_" for c in text) for text in (self.world, self.system)
         )
@@ -61,8 +62,12 @@ def _own_code(name: str) -> str:
     return file_digest(Path(file)) if file else ""
 
 
-def worlds_of(kind: str, tree: str | None, workloads: tuple[str, ...], quick: bool = False) -> list[str]:
+def worlds_of(
+    kind: str, tree: str | None, workloads: tuple[str, ...], quick: bool = False, options: str = ""
+) -> list[str]:
     """Names of the worlds of a kind: "topics", "ranges", "between" or "all"; fewer of them in a hurry.
+
+    Options stand behind the worlds that are made of something named.
 
     Examples
     --------
@@ -71,9 +76,9 @@ def worlds_of(kind: str, tree: str | None, workloads: tuple[str, ...], quick: bo
     """
     worlds = []
     if kind in ("topics", "all"):
-        worlds.append(f"topics {tree}" if tree else "topics")
+        worlds.append(f"topics {tree}{options}" if tree else "topics")
     if kind in ("ranges", "all"):
-        worlds += [f"ranges {workload}" for workload in workloads or WORKLOADS]
+        worlds += [f"ranges {workload}{options}" for workload in workloads or WORKLOADS]
     if kind in ("between", "all"):
         worlds += [f"between {t:g}" for t in (QUICK_STEPS if quick else STEPS)]
     return worlds

@@ -13,11 +13,11 @@ from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
-from pyarrow import parquet
 
 from sims.compare.plan import Unit
 from sims.compare.unit import measure
 from workloads.files.atomic import atomic_write
+from workloads.files.checked import read_parquet, write_parquet
 from workloads.spark.processes import run_in_processes
 from workloads.spark.session import spark_session
 from workloads.spark.tasks import run_numbers
@@ -71,7 +71,7 @@ def run_units(
 
 def read_unit(folder: Path, unit: Unit) -> tuple[str, pa.Table]:
     """The fingerprint of the world that a unit saw, and its values."""
-    table = parquet.read_table(_file(folder, unit))
+    table = read_parquet(_file(folder, unit))
     return table.schema.metadata[b"digest"].decode(), table
 
 
@@ -99,5 +99,5 @@ def _run_one(unit: Unit, folder: Path) -> int:
     table = pa.table(dict(zip(SCHEMA.names, columns, strict=True)), schema=SCHEMA)
     with atomic_write(_file(folder, unit)) as draft:
         notes = {"digest": digest, "cpu seconds": f"{time.process_time() - began:.1f}"}
-        parquet.write_table(table.replace_schema_metadata(notes), draft)
+        write_parquet(table.replace_schema_metadata(notes), draft)
     return len(rows)

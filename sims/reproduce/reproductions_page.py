@@ -41,6 +41,9 @@ A *verdict* compares what was measured with what a paper says (or, where the sou
 ours) and could have come out otherwise. An *observation* has no verdict: the paper states no number, or the
 number could not have been another. Where a paper can be read in two ways, each reading has a verdict of its
 own. In brackets: between which values the measurement lies, over seeds or as a 95 % confidence interval.
+
+Numbers are those of the commit that the overview names for each run; a + there stands for changes that were
+not committed yet.
 """
 
 LEFT_OUT = {

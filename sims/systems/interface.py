@@ -179,7 +179,10 @@ class System(ABC):
         """The system of an experiment, before anybody has joined."""
         found = experiment.workload.load(experiment.population.size, seed)
         if not isinstance(found, Subscriptions):
-            found = Subscriptions(found.lows, found.highs, found.events, source=found)
+            found = Subscriptions(
+                found.lows, found.highs, found.events, source=found, types=found.types, ring_ids=found.ids,
+                keys=found.keys,
+            )  # fmt: skip
         return cls(found, seed, experiment.layers, experiment.population.spare)
 
     @classmethod

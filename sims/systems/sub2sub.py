@@ -76,7 +76,8 @@ class RingOverlay(System):
 
     def build(self, layers: OverlaySettings | None, spare: int) -> Overlay:
         """Random, proximity and ring links."""
-        people = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
+        wanted = self.wanted
+        people = Population.of(wanted.lows, wanted.highs, wanted.ids, spare=spare, seed=self.seed)
         near, above = (layers.near, layers.above) if isinstance(layers, RingLayers) else (None, ())
         return Overlay(people, layers, seed=self.seed, vicinity=near, above=above)
 

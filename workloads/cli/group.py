@@ -77,6 +77,7 @@ def show(spec: str) -> None:
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True)
 @click.option("--partitions", type=click.IntRange(1), help="Spark tasks to share the files among.")
 @click.option("--out", type=Place(), required=True, metavar="DIR")
+@click.option("--overwrite", is_flag=True, help="Begin anew where a workload, or a part of one, is in DIR.")
 @where_options()
 @json_option
 @quiet_option
@@ -89,6 +90,7 @@ def generate(
     seed: int,
     partitions: int | None,
     out: Path,
+    overwrite: bool,
     where: Where,
     as_json: bool,
     quiet: bool,
@@ -110,6 +112,7 @@ def generate(
         write(
             resolved, subscribers, events, seed, out,
             at_least=at_least, cycles=cycles, spark=spark, partitions=partitions, progress=progress,
+            overwrite=overwrite,
         )  # fmt: skip
     if as_json:
         print_json({"folder": out, "workload": resolved.name, "subscriptions": subscribers, "events": events})

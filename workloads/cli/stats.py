@@ -19,6 +19,7 @@ from workloads.cli.common import (
     quiet_option,
     where_options,
 )
+from workloads.files.checked import read_parquet
 
 __all__ = ["stats"]
 
@@ -116,9 +117,8 @@ def _runs_in(sources: tuple[Path, ...]) -> int:
 
 def _tables(out: Path) -> dict[str, list[dict[str, Any]]]:
     """The tables that were written, as rows."""
-    from pyarrow import parquet
 
-    return {file.stem: parquet.read_table(file).to_pylist() for file in sorted(out.glob("*.parquet"))}
+    return {file.stem: read_parquet(file).to_pylist() for file in sorted(out.glob("*.parquet"))}
 
 
 def _describe_workload(folder: Path, out: Path, peers: int, regions_mb: int, where: Where) -> None:

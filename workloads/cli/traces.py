@@ -10,6 +10,7 @@ import click
 from sub2sub.errors import InputError
 from workloads.cli.common import Place, json_option, print_json
 from workloads.files.atomic import atomic_write
+from workloads.files.checked import write_parquet
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,10 +21,9 @@ seed_option = click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=
 
 
 def _write(path: Path, table: pa.Table) -> None:
-    from pyarrow import parquet
 
     with atomic_write(path) as draft:
-        parquet.write_table(table, draft)
+        write_parquet(table, draft)
 
 
 @click.command()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sub2sub.errors import InputError
+from workloads.files.checked import read_parquet
 from workloads.files.manifest import read_manifest
 from workloads.spark.tasks import cores
 
@@ -135,11 +136,10 @@ def _schema(columns: Mapping[str, str]) -> pa.Schema:
 
 def _rows(folder: str, group: str, name: str, schema: pa.Schema) -> pa.Table:
     import pyarrow as pa
-    from pyarrow import parquet
 
     path = Path(folder) / f"{name}.parquet"
     try:
-        table = parquet.read_table(path, partitioning=None)
+        table = read_parquet(path, partitioning=None)
         own = {"run": pa.repeat(folder, table.num_rows), "group": pa.repeat(group, table.num_rows)}
         for field in list(schema)[2:]:
             known = field.name in table.column_names

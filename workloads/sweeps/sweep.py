@@ -33,9 +33,9 @@ from typing import TYPE_CHECKING, Any
 
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
+from workloads.files.checked import read_parquet, write_parquet
 from workloads.files.digests import digest, file_digest
 from workloads.files.manifest import State, begin_manifest, write_manifest
-from workloads.files.places import contents
 from workloads.settings.plugins import plugin
 from workloads.spark import packages
 from workloads.spark.processes import run_in_processes
@@ -143,7 +143,6 @@ def sweep(
     processes : int
         Runs at a time on this machine; one after the other, in this process, if it is 1.
     """
-    from pyarrow import parquet
 
     folder = out.resolve() / "runs"
     folder.mkdir(parents=True, exist_ok=True)
@@ -164,7 +163,7 @@ def sweep(
             f"{folder}: {lost} of {len(runs)} runs left no result: expected a folder that all workers share"
         )
     with atomic_write(out / "results.parquet") as draft:
-        parquet.write_table(table, draft)
+        write_parquet(table, draft)
     _write_manifest(plan, out, "done")
     return table
 
@@ -181,11 +180,10 @@ def _write_manifest(plan: Sweep, out: Path, state: State) -> None:
 def results(out: Path, keys: Collection[str]) -> pa.Table:
     """One row per run of these that has ended, done or failed: its settings, results, seconds and error."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     empty = pa.schema([("run", pa.string()), ("error", pa.string())]).empty_table()
     paths = [out / "runs" / f"{key}.parquet" for key in sorted(keys)]
-    tables = [parquet.read_table(contents(path)) for path in paths if path.exists()]
+    tables = [read_parquet(path) for path in paths if path.exists()]
     return pa.concat_tables([empty, *tables], promote_options="permissive")
 
 
@@ -203,7 +201,6 @@ def _code(run: str) -> str:
 
 def _run_one(plan: Sweep, todo: list[Settings], folder: Path, number: int) -> int:
     import pyarrow as pa
-    from pyarrow import parquet
 
     settings = todo[number]
     key = plan.key(settings)
@@ -224,5 +221,5 @@ def _run_one(plan: Sweep, todo: list[Settings], folder: Path, number: int) -> in
     seconds = pa.array([time.perf_counter() - began])
     table = table.append_column("seconds", seconds).append_column("error", pa.array([error], pa.string()))
     with atomic_write(folder / f"{key}.parquet") as draft:
-        parquet.write_table(table, draft)
+        write_parquet(table, draft)
     return 1
