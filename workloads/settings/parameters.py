@@ -58,7 +58,7 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 
 def documented(target: Any) -> dict[str, str]:
-    """What a class's docstring says of each attribute or parameter.
+    """What a class's docstring, or that of a class it extends, says of each attribute or parameter.
 
     Examples
     --------
@@ -66,6 +66,12 @@ def documented(target: Any) -> dict[str, str]:
     >>> documented(Churn)["alpha"]
     'Tail of the Pareto lengths, above 1; smaller is heavier.'
     """
+    inherited = [base for base in getattr(target, "__bases__", ()) if base is not object]
+    found = {name: text for base in reversed(inherited) for name, text in documented(base).items()}
+    return found | _described(target)
+
+
+def _described(target: Any) -> dict[str, str]:
     section = _SECTION.search(inspect.getdoc(target) or "")
     found: dict[str, str] = {}
     names: list[str] = []
