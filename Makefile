@@ -5,16 +5,19 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+CORE := $(VENV)/.core
 READY := $(VENV)/.ready
+INSTALL := "$(BIN)/python" -m pip install -q --disable-pip-version-check -c constraints.txt
 PACKAGES := sub2sub hierarchy workloads sims
 REV ?= HEAD~1
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo bench bench-compare coverage lint types unit format constraints clean
+.PHONY: help test demo docs bench bench-compare coverage lint types unit format constraints clean
 
 help:
 	@echo "make test    set up, then lint, type check and test"
 	@echo "make demo    set up, then run the main job (results in out/)"
+	@echo "make docs    build the site of the docs into out/site"
 	@echo "make bench   run the benchmarks; what this machine can do goes into benchmarks/results.csv"
 	@echo "make bench-compare REV=...  processor time of the whole stack beside another commit"
 	@echo "make coverage  which lines of the kernels a tour of all of them reaches, without compilation"
@@ -22,12 +25,17 @@ help:
 	@echo "make format  format the code in place"
 	@echo "make clean   remove the environment, caches and results"
 
-# The stamp is written last, so an interrupted set-up is taken up again.
-$(READY): pyproject.toml constraints.txt
+# Stamps are written last, so an interrupted set-up is taken up again. The simulator alone comes first: the
+# demonstration shows something before the rest, Spark and a Java above all, is there.
+$(CORE): pyproject.toml constraints.txt
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
 	"$(PYTHON)" -m venv "$(VENV)"
-	"$(BIN)/python" -m pip install -q --disable-pip-version-check -c constraints.txt setuptools
-	"$(BIN)/python" -m pip install -q --disable-pip-version-check -c constraints.txt --no-build-isolation -e ".[sims,spark,live,lab,dev]"
+	$(INSTALL) setuptools
+	$(INSTALL) --no-build-isolation -e ".[sims]"
+	@touch "$(CORE)"
+
+$(READY): $(CORE)
+	$(INSTALL) --no-build-isolation -e ".[sims,spark,live,lab,docs,dev]"
 	@touch "$(READY)"
 
 test: lint types unit
@@ -44,13 +52,21 @@ unit: $(READY)
 	"$(BIN)/python" -m pytest -n auto --dist loadgroup
 
 # Each step takes up what an earlier, interrupted one left.
-demo: $(READY)
+demo: $(CORE)
 	"$(BIN)/sub2sub" run demo --out out/demo --resume
-	"$(BIN)/sub2sub" compare --quick --out out/compare
+	"$(BIN)/sub2sub" report out/demo --out out/index.html
+	@echo "out/index.html has the first part: ten thousand peers build rings, lose a tenth, heal. More is coming."
+	"$(BIN)/sub2sub" compare --quick --seeds 1 --out out/compare
+	[ -e "$(READY)" ] || $(INSTALL) --no-build-isolation -e ".[sims,spark]"
 	[ -e out/power-law-3/manifest.json ] || "$(BIN)/sub2sub" workload generate --spec power-law-3 --subscribers 10000 --events 10000 --spark --out out/power-law-3
 	"$(BIN)/sub2sub" workload match out/power-law-3 --spark
-	"$(BIN)/sub2sub" workload stats out/power-law-3 --spark --out out/statistics
-	"$(BIN)/sub2sub" report out --out out/index.html --title "Rings of ten thousand, what topics and ranges cost, ring statistics"
+	"$(BIN)/sub2sub" stats out/power-law-3 --spark --out out/statistics
+	"$(BIN)/sub2sub" report out/demo out/compare out/statistics --out out/index.html --title "Rings of ten thousand, what topics and ranges cost, ring statistics"
+
+# Without network access, and a warning is an error.
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 "$(BIN)/mkdocs" build --strict --quiet
+	@echo "out/site/index.html"
 
 bench: $(READY)
 	@for name in overlay events matching ring_sizes; do echo "== $$name"; "$(BIN)/python" "benchmarks/$$name.py" || exit 1; done
@@ -73,9 +89,9 @@ format: $(READY)
 constraints:
 	rm -rf build/constraints
 	"$(PYTHON)" -m venv build/constraints
-	build/constraints/bin/python -m pip install -q --disable-pip-version-check ".[sims,spark,live,lab,dev]" "setuptools>=77"
+	build/constraints/bin/python -m pip install -q --disable-pip-version-check ".[sims,spark,live,lab,docs,dev]" "setuptools>=77"
 	@head -2 constraints.txt > build/constraints.txt
-	build/constraints/bin/python -m pip freeze --exclude sub2sub --all | grep -v '^pip==' >> build/constraints.txt
+	build/constraints/bin/python -m pip freeze --exclude sub2sub-overlays --all | grep -v '^pip==' >> build/constraints.txt
 	mv build/constraints.txt constraints.txt
 
 clean:

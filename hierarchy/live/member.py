@@ -250,6 +250,10 @@ class Member:
         for to in asked:
             yield self.supers.ask(to, topics, dice)
 
+    def known(self) -> list[m.Contact]:
+        """Everybody in any table."""
+        return [*self.topic_table(), *self.supers.entries]
+
     def topic_table(self) -> list[m.Contact]:
         """Whom an event goes to within the community."""
         return [link.peer for link in self.scamp.view]

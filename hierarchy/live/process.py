@@ -40,7 +40,7 @@ from hierarchy.live.warmup import warm_up
 from hierarchy.live.wire import MAX_TOPIC, NAME, PROTOCOL
 from sub2sub.errors import InputError
 from sub2sub.kernels.dice import Dice
-from sub2sub.kernels.randomness import cycle_key, stream_number
+from sub2sub.kernels.randomness import stream_number
 from sub2sub.live.net.connections import Address
 from sub2sub.live.net.host import Host
 from sub2sub.live.net.tls import Tls
@@ -60,7 +60,7 @@ class Process(Host):
     ----------
     gateways : mapping of str to addresses, optional
         Of the communities to enter, and of those above them.
-    listen, period, limits, tls, seed, reply
+    listen, period, limits, tls, seed, reply, advertise
         As of `sub2sub.live.Node`.
     settings : MemberSettings
         Of all communities.
@@ -80,15 +80,16 @@ class Process(Host):
         seed: int | None = None,
         reply: float = 5.0,
         membership: str = "unstructured",
+        advertise: Address | None = None,
     ) -> None:
         if membership not in MEMBERSHIPS:
             raise InputError(f"membership: expected one of {', '.join(MEMBERSHIPS)}, got {membership!r}")
         self.membership = membership
-        super().__init__(PROTOCOL, listen, period, limits, tls, seed, reply)
+        super().__init__(PROTOCOL, listen, period, limits, tls, seed, reply, advertise)
         self.gateways = {topic: list(addresses) for topic, addresses in (gateways or {}).items()}
+        self.connections.given.update(host for known in self.gateways.values() for host, _ in known)
         self.settings = settings or MemberSettings()
         self._communities: dict[str, Community] = {}
-        self._seed = self.dice.getrandbits(63)
         self._turns = itertools.count()
 
     async def __aenter__(self) -> Process:
@@ -117,7 +118,7 @@ class Process(Host):
 
     def draws(self) -> Dice:
         """Fresh dice."""
-        return Dice(cycle_key(self._seed, STREAM, 0)).of_peer(next(self._turns))
+        return Dice.of(self.fresh_seed(), STREAM, 0).of_peer(next(self._turns))
 
     def tick_core(self, core: Member) -> list[m.Send]:
         """Let a cycle pass."""

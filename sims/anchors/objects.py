@@ -112,6 +112,10 @@ class ObjectLayer(ABC, Generic[P]):
         table = np.array(pairs, np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1], np.zeros(len(table), np.int64)
 
+    def spent(self) -> tuple[Integers, Integers]:
+        """Messages and bytes of the last cycle, by peer."""
+        return self.mail.spent()
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""
         text = json.dumps([peer.state() for peer in self.peers], separators=(",", ":"))

@@ -11,13 +11,19 @@ from __future__ import annotations
 
 import ast
 import importlib
+import signal
+import threading
 from functools import cache
 from pathlib import Path
+from types import FrameType
 
 import click
 from click.shell_completion import CompletionItem
 
+from sims.cli.extras import what_to_install
 from sub2sub.errors import InputError
+from sub2sub.version import VERSION
+from workloads.cli.suggestions import resolve
 
 __all__ = ["main"]
 
@@ -51,6 +57,9 @@ class Commands(click.Group):
 
     def invoke(self, context: click.Context) -> object:
         """Run the command."""
+        if threading.current_thread() is threading.main_thread():
+            before = signal.signal(signal.SIGTERM, _stop)
+            context.call_on_close(lambda: signal.signal(signal.SIGTERM, before))
         try:
             return super().invoke(context)
         except InputError as error:
@@ -59,9 +68,28 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("sub2sub: interrupted", err=True)
             context.exit(130)
+        except MemoryError:
+            click.echo("sub2sub: there is not enough memory for that: expected fewer subscribers", err=True)
+            context.exit(1)
+        except ModuleNotFoundError as error:
+            click.echo(f"sub2sub: {what_to_install(error.name or str(error))}", err=True)
+            context.exit(1)
         except OSError as error:
             click.echo(f"sub2sub: {error}", err=True)
             context.exit(1)
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that was typed, or the nearest there is."""
+        found: tuple[str | None, click.Command | None, list[str]]
+        found = resolve(self, super().resolve_command, context, arguments)
+        return found
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    """End as on Ctrl-C: what is being written says that it was interrupted."""
+    raise KeyboardInterrupt
 
 
 @cache
@@ -71,14 +99,15 @@ def _summary(name: str) -> str:
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="sub2sub")
+@click.version_option(VERSION, prog_name="sub2sub")
 def main() -> None:
     """Publish/subscribe overlays, simulated and compared.
 
     \b
     Examples:
       sub2sub reproduce                          list the experiments of the papers
-      sub2sub reproduce sub2sub-fig5 --quick     a figure of a paper, in its small form
+      sub2sub reproduce cyclon-graph --quick     a figure of a paper, in its small form
+      sub2sub run                                list the experiments that come with the package
       sub2sub workload --help                    workloads, in process and on Spark
     """
 

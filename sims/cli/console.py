@@ -35,7 +35,9 @@ def progress_bar(title: str, unit: str = "", per_step: float = 1.0, quiet: bool 
     """
     if quiet or not sys.stderr.isatty():
         if not quiet:
-            print(f"{title} ...", file=sys.stderr)
+            print(
+                f"{title} ... (a first run compiles its kernels, about a minute)", file=sys.stderr, flush=True
+            )
         yield lambda done, total: None
         return
     from rich.console import Console
@@ -72,11 +74,24 @@ def shown(value: object) -> str:
     --------
     >>> shown([0.123456, 3]), shown({"a": 1234567.0}), shown("never")
     ('0.1235, 3', 'a 1,234,567', 'never')
+    >>> shown([1.0, 0.99996, 0.9999999, 1.00003])
+    '1, 0.99996, 0.9999999, 1.00003'
     """
     if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+        return _number(value)
     if isinstance(value, list | tuple):
         return ", ".join(shown(item) for item in value)
     if isinstance(value, dict):
         return ", ".join(f"{key} {shown(item)}" for key, item in value.items())
     return str(value)
+
+
+def _number(value: float) -> str:
+    """With four digits, or as many as tell it from the whole number next to it."""
+    if abs(value) >= 10_000:
+        return f"{value:,.0f}"
+    for digits in range(4, 17):
+        text = f"{value:.{digits}g}"
+        if not float(text).is_integer() or value.is_integer():
+            return text
+    return repr(value)

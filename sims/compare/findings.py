@@ -16,7 +16,20 @@ from sims.compare.worlds import Fault
 __all__ = ["findings"]
 
 RINGS, CAMCAST, ENCLOSING, COVER = "sub2sub", "camcast", "enclosing topic", "exact cover"
+ANCHORS = (
+    "matching tree", "broker", "plumtree", "gossipsub", "poldercast", "scribe", "meghdoot",
+)  # fmt: skip
 COST = "messages_per_delivery"
+COSTS = {
+    COST: "messages per delivery",
+    "bytes_per_delivery": "bytes per delivery",
+    "hops_to_last_match": "hops to the last",
+    "links.mean": "links",
+    "memory_bytes.mean": "memory bytes",
+    "upkeep_messages.mean": "upkeep messages",
+    "upkeep_bytes.mean": "upkeep bytes a cycle",
+}
+BUILT = {"links.mean", "memory_bytes.mean", "upkeep_messages.mean", "upkeep_bytes.mean"}
 CRASH = Fault(crashed=0.3)
 MEASURES = {COST: "messages per delivery", "upkeep_bytes.mean": "upkeep bytes", "links.mean": "links"}
 
@@ -30,6 +43,8 @@ def findings(table: pd.DataFrame) -> list[str]:
         sentences.append(_topics(table, kinds["topics"][0]))
     if kinds["ranges"]:
         sentences.append(_ranges(table, kinds["ranges"]))
+    for world in (*kinds["topics"], *kinds["ranges"]):
+        sentences += _beside_anchors(table, world)
     if len(kinds["between"]) > 1:
         sentences.append(_between(table, kinds["between"]))
     return sentences
@@ -125,6 +140,23 @@ def _ranges(table: pd.DataFrame, worlds: list[str]) -> str:
             part += f", an exact cover is {unable.note.replace('not run: ', 'out of reach (')})"
         parts.append(part)
     return "Where interests are ranges, " + "; ".join(parts) + "."
+
+
+def _beside_anchors(table: pd.DataFrame, world: str) -> list[str]:
+    """All costs of rings beside those of what an engineer would choose instead."""
+    lines, short = [], []
+    for system in (s for s in (RINGS, *ANCHORS) if s in _systems(table, world)):
+        costs = [_cell(table, world, system, metric, metric in BUILT) for metric in COSTS]
+        if costs[0] is not None:
+            told = ("—" if cost is None else f"{cost['mean']:.3g}" for cost in costs)
+            lines.append(f"{system} {', '.join(told)}")
+        elif hit := _short(table, world, system):
+            short.append(f"{system} ({hit} at best)")
+    if len(lines) < 2:
+        return []
+    text = f"On {world}, {', '.join(COSTS.values())}: {'; '.join(lines)}"
+    missed = f"; {', '.join(short)} {'do' if len(short) > 1 else 'does'} not deliver 99 %" if short else ""
+    return [text + missed + "."]
 
 
 def _between(table: pd.DataFrame, worlds: list[str]) -> str:

@@ -65,6 +65,7 @@ def of_cell(outcome: Outcome, peer: NDArray[np.int64], d: int) -> dict[str, floa
         "complete": float(outcome.complete.mean()),
         "messages_per_event": float(outcome.billed.mean()),
         "bytes_per_event": float(size.mean()),
+        "bytes_per_delivery": float(size.sum() / deliveries),
         "messages_per_delivery": outcome.messages_per_delivery,
         "duplicates_per_event": float(outcome.duplicates.mean()),
         "spam_per_event": float(outcome.spam.mean()),

@@ -90,7 +90,7 @@ class Plan:
     subscribers: int = 10_000
     events: int = 20
     probes: int = 10
-    seeds: int = 10
+    seeds: int = 3
     seconds: float = 300.0
     seed: int = 1
     choosing: int = 0

@@ -7,21 +7,18 @@ earlier one found.
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
-from multiprocessing import active_children, get_context
 from pathlib import Path
 
 import pyarrow as pa
-from pyarrow import parquet
 
 from sims.compare.plan import Unit
 from sims.compare.unit import measure
-from sub2sub.kernels.threads import use_threads
 from workloads.files.atomic import atomic_write
+from workloads.files.checked import read_parquet, write_parquet
+from workloads.spark.processes import run_in_processes
 from workloads.spark.session import spark_session
 from workloads.spark.tasks import run_numbers
 
@@ -66,35 +63,15 @@ def run_units(
                 lambda _, now, total: progress(done + now, done + total),
             )  # fmt: skip
         return
-    if processes == 1 or len(todo) < 2:
-        for number, unit in enumerate(todo):
-            _run_one(unit, folder)
-            progress(done + number + 1, len(units))
-        return
-    others = set(active_children())
-    # Started afresh, not forked: numba's and Arrow's threads do not survive a fork.
-    with ProcessPoolExecutor(processes, get_context("spawn"), initializer=_work_alone) as pool:
-        jobs = [pool.submit(_run_one, unit, folder) for unit in todo]
-        try:
-            for number, job in enumerate(as_completed(jobs)):
-                job.result()
-                progress(done + number + 1, len(units))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for worker in set(active_children()) - others:
-                worker.terminate()  # a unit is a whole file or none, so nothing is lost but its time
-            raise
-
-
-def _work_alone() -> None:
-    """Leave the other cores to the other processes, and it to the one that started this to end it."""
-    use_threads(1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    run_in_processes(
+        partial(_run_number, todo, folder), len(todo), processes,
+        lambda now, _: progress(done + now, len(units)),
+    )  # fmt: skip
 
 
 def read_unit(folder: Path, unit: Unit) -> tuple[str, pa.Table]:
     """The fingerprint of the world that a unit saw, and its values."""
-    table = parquet.read_table(_file(folder, unit))
+    table = read_parquet(_file(folder, unit))
     return table.schema.metadata[b"digest"].decode(), table
 
 
@@ -122,5 +99,5 @@ def _run_one(unit: Unit, folder: Path) -> int:
     table = pa.table(dict(zip(SCHEMA.names, columns, strict=True)), schema=SCHEMA)
     with atomic_write(_file(folder, unit)) as draft:
         notes = {"digest": digest, "cpu seconds": f"{time.process_time() - began:.1f}"}
-        parquet.write_table(table.replace_schema_metadata(notes), draft)
+        write_parquet(table.replace_schema_metadata(notes), draft)
     return len(rows)

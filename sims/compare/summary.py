@@ -24,7 +24,11 @@ GOOD = 0.99
 BUILT = {
     "links": "links.mean",
     "links, max": "links.max",
+    "memory bytes": "memory_bytes.mean",
     "upkeep messages": "upkeep_messages.mean",
+    "median": "upkeep_messages.median",
+    "p99": "upkeep_messages.p99",
+    "max": "upkeep_messages.max",
     "upkeep bytes": "upkeep_bytes.mean",
     "cycles to converge": "converge_cycles",
     "cycles to heal": "heal_cycles",
@@ -34,12 +38,14 @@ PUBLISHED = {
     "messages per event": "messages_per_event",
     "per delivery": "messages_per_delivery",
     "bytes per event": "bytes_per_event",
+    "bytes per delivery": "bytes_per_delivery",
     "duplicates": "duplicates_per_event",
     "spam": "spam_per_event",
     "hops": "hops_to_last_match",
 }
 REACHES = "99 % with 5 % lost"
-COLUMNS = ["system", "knob", REACHES, *PUBLISHED, *BUILT, "notes"]
+HEALED = "seeds healed"
+COLUMNS = ["system", "knob", REACHES, *PUBLISHED, *BUILT, HEALED, "notes"]
 
 
 class WorkingPoint(NamedTuple):
@@ -108,11 +114,19 @@ def summary(table: pd.DataFrame, world: str) -> list[dict[str, str]]:
             if cell is not None:
                 row[name] = _shown(cell)
                 notes += [f"{name}: {cell.note}"] if cell.note else []
+        if (seeds := healed(table, world, system)) is not None:
+            row[HEALED] = f"{seeds[0]} of {seeds[1]}"
         unable = value(table, world, system, "unable")
         notes += [str(unable.note)] if unable is not None else []
         row["notes"] = "; ".join(notes)
         rows.append(row)
     return rows
+
+
+def healed(table: pd.DataFrame, world: str, system: str) -> tuple[int, int] | None:
+    """In how many seeds a system healed, and of how many; None where that was not measured."""
+    cycles, tried = (value(table, world, system, name) for name in ("heal_cycles", "healed_hit_ratio"))
+    return None if cycles is None or tried is None else (int(cycles.seeds), int(tried.seeds))
 
 
 def facts(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -127,6 +141,8 @@ def facts(table: pd.DataFrame) -> list[dict[str, Any]]:
             cell = value(table, world, system, metric, point.knob if point and name in PUBLISHED else "")
             if cell is not None and not np.isnan(cell["mean"]):
                 row[metric] = {end: float(cell[end]) for end in ("mean", "low", "high")}
+        if (seeds := healed(table, world, system)) is not None:
+            row["seeds_healed"], row["seeds"] = seeds
         found.append(row)
     return found
 

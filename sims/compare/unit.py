@@ -112,11 +112,12 @@ def _build(measured: Measured, clock: _Clock) -> Iterator[Row]:
     """Links, upkeep, cycles to converge."""
     world, system = measured.world, measured.system
     if not system.static:
-        hits, messages, sizes = [], [], []
+        hits, messages, sizes, own = [], [], [], []
         for cycle in range(1, CYCLES + 1):
             cost = system.step(cycle)
             messages.append(cost.messages)
             sizes.append(cost.bytes)
+            own.append(system.spent() if cycle > CYCLES - SETTLED else None)
             if cycle % EVERY == 0:
                 hits.append(measured.probe(Fault(), cycle))
             clock.check()
@@ -130,6 +131,7 @@ def _build(measured: Measured, clock: _Clock) -> Iterator[Row]:
             mean = float(np.mean(spent[-SETTLED:]))
             yield _row(f"{name}.mean", mean / world.n)
             yield _row(f"{name}.total", mean)
+        yield from _upkeep_of_peers([counts for counts in own if counts is not None])
     else:
         for metric in ("converge_cycles", "build_messages.mean", "upkeep_messages.mean", "upkeep_bytes.mean"):
             yield _row(metric, np.nan, system.static)
@@ -138,6 +140,18 @@ def _build(measured: Measured, clock: _Clock) -> Iterator[Row]:
         yield from (_row(*item) for item in per_peer(f"links {kind}", count.astype(float)).items())
     total = np.sum(list(kinds.values()), axis=0).astype(float)
     yield from (_row(*item) for item in per_peer("links", total).items())
+    yield from (_row(*item) for item in per_peer("memory_bytes", system.memory().astype(float)).items())
+
+
+def _upkeep_of_peers(counted: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> Iterator[Row]:
+    """How upkeep is spread over the subscribers, where layers count it; the mean is that of all messages."""
+    if not counted:
+        return
+    for k, name in enumerate(("upkeep_messages", "upkeep_bytes")):
+        mean = np.mean([each[k] for each in counted], axis=0)
+        for metric, value in per_peer(name, mean).items():
+            if not metric.endswith((".mean", ".total")):
+                yield _row(metric, value)
 
 
 def _cells(measured: Measured, clock: _Clock) -> Iterator[Row]:

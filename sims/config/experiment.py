@@ -37,6 +37,7 @@ from sims.config.interests import PopulationSettings
 from sims.systems import RUNNABLE as NAMES
 from sims.systems import system
 from sub2sub.errors import InputError
+from workloads.files.places import file_name
 from workloads.settings.documents import Change, Document, typed_change
 from workloads.settings.models import choice, read, table
 from workloads.settings.parameters import plain
@@ -94,6 +95,9 @@ class Experiment:
             raise InputError(f"cycles: expected 1 or more, got {self.cycles}")
         if self.checkpoint_every < 0:
             raise InputError(f"checkpoint_every: expected 0 or more cycles, got {self.checkpoint_every}")
+        for kind in ("faults", "observers"):
+            for place, entry in enumerate(getattr(self, kind)):
+                file_name(str(entry.arguments.get("name", entry.kind)), f"{kind}[{place}].name")
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
             raise InputError(f"seeds: expected one or more, all different, got {list(self.seeds)}")
         if any(not 0 <= seed < 2**63 for seed in self.seeds):

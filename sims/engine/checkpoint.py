@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +17,30 @@ from workloads.files.atomic import atomic_write
 
 __all__ = ["load_checkpoint", "save_checkpoint"]
 
-FORMAT = 1
+FORMAT = 2
+MARK = b"sub2sub checkpoint digest:"
+DIGEST = 32  # bytes, at the very end
 
 
 def save_checkpoint(path: Path, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> None:
     """Write arrays and notes: a killed process leaves the old file or the new one."""
     text = json.dumps({"format": FORMAT, **notes}).encode()
-    with atomic_write(path) as draft, draft.open("wb") as file:
-        np.savez(file, allow_pickle=False, notes=np.frombuffer(text, np.uint8), **arrays)
+    with atomic_write(path) as draft:
+        with draft.open("wb") as file:
+            np.savez(file, allow_pickle=False, notes=np.frombuffer(text, np.uint8), **arrays)
+        with draft.open("r+b") as file:
+            digest = _digest(file, draft.stat().st_size)
+            file.write(MARK + digest)
 
 
 def load_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Read what `save_checkpoint` wrote."""
+    """Read what `save_checkpoint` wrote.
+
+    Arrays go straight into kernels that trust them, so a file is read only if every byte of it is as it was
+    written.
+    """
     try:
+        _verify(path)
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         notes = json.loads(arrays.pop("notes").tobytes())
@@ -39,3 +51,23 @@ def load_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]
             f"{path}: expected checkpoint format {FORMAT}, written by another version of sub2sub"
         )
     return arrays, notes
+
+
+def _verify(path: Path) -> None:
+    size = path.stat().st_size - DIGEST - len(MARK)
+    with path.open("rb") as file:
+        digest = _digest(file, size) if size > 0 else b""
+        if not digest or file.read() != MARK + digest:
+            raise ValueError("it is damaged, or written by another version")
+
+
+def _digest(file: BinaryIO, size: int) -> bytes:
+    """Digest of the first bytes of a file, which is then read up to there."""
+    digest, left = hashlib.blake2b(digest_size=DIGEST), size
+    while left > 0:
+        piece = file.read(min(left, 1 << 20))
+        if not piece:
+            break
+        digest.update(piece)
+        left -= len(piece)
+    return digest.digest()

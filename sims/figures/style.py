@@ -45,6 +45,7 @@ _STYLE: dict[str, Any] = {
     "legend.frameon": False,
     "lines.linewidth": 1.6,
     "lines.markersize": 5,
+    "axes.formatter.useoffset": False,
 }
 
 
@@ -68,9 +69,11 @@ def figure(rows: int = 1, columns: int = 1, **options: Any) -> tuple[Figure, Any
 
 
 def line(axes: Axes, number: int, x: Any, y: Any, label: str, **options: Any) -> None:
-    """Draw curve `number` of a figure in its colour, marker and dashes."""
-    i = number % len(COLOURS)
+    """Draw curve `number` of a figure in its colour, marker and dashes; the eighth and on are hollow."""
+    again, i = divmod(number, len(COLOURS))
     options = {"color": COLOURS[i], "marker": MARKERS[i], "linestyle": _DASHES[i], **options}
+    if again:
+        options.setdefault("markerfacecolor", "white")
     axes.plot(x, y, label=label, **options)
 
 

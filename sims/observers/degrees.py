@@ -51,6 +51,8 @@ class Degrees:
         n = alive.size
         live = alive == 1
         out, into = np.bincount(holders, minlength=n)[live], np.bincount(peers, minlength=n)[live]
+        if not live.any():  # nobody is left
+            out, into = np.zeros(1, np.int64), np.zeros(1, np.int64)
         return {
             "mean": float(out.mean()),
             "median": float(np.median(out)),

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import parquet
 
 from workloads.files.atomic import atomic_write
+from workloads.files.checked import read_parquet, write_parquet
+from workloads.files.places import file_name
 
 __all__ = ["record_cycle"]
 
@@ -28,10 +29,10 @@ def record_cycle(folder: Path, name: str, table: pa.Table) -> None:
     ...     parquet.read_table(Path(folder) / "load.parquet")["cycle"].to_pylist()
     [0, 10]
     """
-    file = folder / f"{name}.parquet"
+    file = folder / f"{file_name(name)}.parquet"
     if file.exists() and table.num_rows:
-        before = parquet.read_table(file)
+        before = read_parquet(file)
         earlier = before.filter(pc.less(before["cycle"], table["cycle"][0]))
         table = pa.concat_tables([earlier.cast(table.schema), table])
     with atomic_write(file) as draft:
-        parquet.write_table(table, draft, compression="zstd")
+        write_parquet(table, draft, compression="zstd")

@@ -13,13 +13,13 @@ import numpy as np
 from markupsafe import Markup
 
 from sims.report.charts import Chart, Series, figure_html
-from sims.report.html import Cell, Page, plain_number
+from sims.report.html import Cell, Page, plain_number, share_text
 from sims.report.sources import Source
 
 __all__ = ["Trial", "add_trials", "mean_cell", "swept"]
 
 CONFIDENCE = 0.95
-MOST_RESULTS = 12  # columns of a table; all can be chosen in the chart
+MOST_RESULTS = 6  # columns of a table that fits a window; all can be chosen in the chart
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,16 @@ def add_trials(page: Page, trials: Sequence[Trial], name: str) -> None:
     known = dict.fromkeys(result for trial in trials for result in trial.results)
     # What the settings change comes first.
     results = sorted(known, key=lambda result: len({trial.results.get(result) for trial in trials}) < 2)
+    found = _finding(groups, keys, results)
+    if found:
+        page.text(found)
     charts = _charts(page, groups, keys, results, name)
     if charts:
         titles = [result.replace("_", " ") for result in results]
         page.choices({"Result": titles}, {(k,): chart for k, chart in enumerate(charts)})
     rows = []
     for settings, members in groups.items():
-        row: dict[str, Any] = dict(zip(keys, settings, strict=True)) | {"runs": len(members)}
+        row: dict[str, Any] = dict(zip(_short(keys), settings, strict=True)) | {"runs": len(members)}
         for result in results[:MOST_RESULTS]:
             values = [trial.results[result] for trial in members if result in trial.results]
             row[result.replace("_", " ")] = mean_cell(*_mean(values))
@@ -68,6 +71,40 @@ def add_trials(page: Page, trials: Sequence[Trial], name: str) -> None:
     many = max(len(members) for members in groups.values())
     over = f"Means over {many} runs ± half of the 95 % interval." if many > 1 else "One run each."
     page.table(rows, f"Settings and results. {over}", fit=True, name=f"{name}-results")
+
+
+def _short(keys: Sequence[str]) -> list[str]:
+    """The last word of each dotted key, where that tells them apart: columns take less room."""
+    last = [key.rpartition(".")[2] for key in keys]
+    return [key if last.count(word) > 1 else word for key, word in zip(keys, last, strict=True)]
+
+
+def _finding(
+    groups: Mapping[tuple[Any, ...], list[Trial]], keys: Sequence[str], results: Sequence[str]
+) -> str:
+    """In a sentence: what delivers most, and of what delivers as much what costs least."""
+    if len(groups) < 2 or "hit_ratio" not in results:
+        return ""
+    cost = next((name for name in ("messages_per_delivery", "messages_per_event") if name in results), None)
+    means = {
+        settings: {
+            name: _mean([trial.results[name] for trial in members if name in trial.results])[0]
+            for name in ("hit_ratio", *([cost] if cost else []))
+        }
+        for settings, members in groups.items()
+    }
+    most = max(found["hit_ratio"] for found in means.values())
+    least = min(found["hit_ratio"] for found in means.values())
+    best = [settings for settings, found in means.items() if found["hit_ratio"] >= most - 1e-12]
+    chosen = min(best, key=lambda settings: means[settings][cost] if cost else 0.0)
+    words = ", ".join(
+        f"{key} = {plain_number(value)}" for key, value in zip(_short(keys), chosen, strict=True)
+    )
+    text = f"An event reaches **{share_text(most)}** of its subscribers with {words}"
+    if cost:
+        text += f", at {plain_number(means[chosen][cost])} {cost.replace('_', ' ')}"
+        text += ", the least of those that reach as many" if len(best) > 1 else ""
+    return text + (f"; {share_text(least)} in the worst case." if least < most else ".")
 
 
 def mean_cell(mean: float, low: float, high: float) -> Cell | None:

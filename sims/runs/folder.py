@@ -22,10 +22,10 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyarrow import parquet
 
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write, write_text
+from workloads.files.checked import read_parquet, write_parquet
 from workloads.files.digests import file_digest
 from workloads.files.manifest import (
     FORMAT,
@@ -36,6 +36,7 @@ from workloads.files.manifest import (
     read_manifest,
     write_manifest,
 )
+from workloads.files.places import file_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -101,7 +102,7 @@ class RunFolder:
             raise InputError(
                 f"{self.path}: no table {name!r}, expected one of {', '.join(self.tables()) or 'none'}"
             )
-        return parquet.read_table(file)
+        return read_parquet(file)
 
     def figures(self) -> list[Path]:
         """Paths of the figures."""
@@ -148,7 +149,8 @@ class RunWriter(RunFolder):
         """Begin a new run in `path`, which is new, empty or, with `replace`, an earlier run."""
         if path.exists() and any(path.iterdir()) and not replace:
             state = f"a run that is {_read_manifest(path)['state']}" if is_run_folder(path) else "files"
-            raise InputError(f"{path}: expected a new or empty folder, it has {state}")
+            hint = "; --overwrite begins anew, --resume goes on" if is_run_folder(path) else ""
+            raise InputError(f"{path}: expected a new or empty folder, it has {state}{hint}")
         path.mkdir(parents=True, exist_ok=True)
         was_a_run = is_run_folder(path)
         writer = cls(path, {**begin_manifest(kind, name, seed=seed, cycles=cycles), "seconds": 0.0})
@@ -179,16 +181,16 @@ class RunWriter(RunFolder):
     def write_table(self, name: str, columns: Mapping[str, Any] | pa.Table) -> Path:
         """Write equally long columns as `<name>.parquet`."""
         table = columns if isinstance(columns, pa.Table) else pa.table(dict(columns))
-        file = self.path / f"{name}.parquet"
+        file = self.path / f"{file_name(name)}.parquet"
         with atomic_write(file) as draft:
-            parquet.write_table(table, draft)
+            write_parquet(table, draft)
         return file
 
     def write_figure(self, name: str, figure: Figure, formats: Sequence[str] = ("png",)) -> Path:
         """Write a figure as `<name>.png`, or in other formats, and close it; the path of the first."""
         from matplotlib import pyplot as plt
 
-        files = [self.path / f"{name}.{format}" for format in formats]
+        files = [self.path / f"{file_name(name)}.{format}" for format in formats]
         for file, format in zip(files, formats, strict=True):
             with atomic_write(file) as draft:
                 figure.savefig(draft, format=format)

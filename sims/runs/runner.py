@@ -14,6 +14,7 @@ from sims.engine import Simulation
 from sims.observers.snapshots import peers_of
 from sims.runs.figures import draw_figures
 from sims.runs.folder import CHECKPOINT, SETTINGS, RunFolder, RunWriter, is_run_folder
+from sims.runs.memory import refuse_too_large
 from sims.runs.result import final_numbers
 from sims.systems import system
 from sub2sub.errors import InputError
@@ -105,20 +106,24 @@ def run_experiment(
             raise InputError(
                 f"{out}: cycles: expected {done['cycles']} or more, which are done, got {experiment.cycles}"
             )
+    # Built before the folder is: what is refused leaves nothing behind.
+    refuse_too_large(experiment)
+    simulation = simulation_of(experiment, seed, out)
+    checkpoint = out / CHECKPOINT
+    if taken_up and _records_its_end(done, experiment):
+        checkpoint.unlink(missing_ok=True)
+    going_on = taken_up and checkpoint.exists()
+    if not going_on:
+        simulation.overlay.bootstrap()
     writer = RunWriter.resume(out, experiment.cycles) if taken_up else RunWriter.create(
         out, kind="run", name=name, seed=seed, cycles=experiment.cycles, replace=overwrite
     )  # fmt: skip
     with writer:
         writer.write_settings(experiment.to_toml())
-        simulation = simulation_of(experiment, seed, out)
-        checkpoint = out / CHECKPOINT
-        if taken_up and _records_its_end(done, experiment):
-            checkpoint.unlink(missing_ok=True)
-        if taken_up and checkpoint.exists():
+        if going_on:
             simulation.load(checkpoint)
             writer.note(f"taken up at cycle {simulation.cycle}")
         else:
-            simulation.overlay.bootstrap()
             writer.note(f"{int(simulation.overlay.network.alive.sum())} peers, {experiment.cycles} cycles")
         report = None if progress is None else (lambda cycle: progress(cycle, experiment.cycles))
         try:

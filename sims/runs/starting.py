@@ -9,6 +9,7 @@ from typing import Any
 from sims.config.experiment import Experiment, load_experiment
 from sims.config.shipped import find_file
 from sims.engine import Simulation
+from sims.runs.memory import refuse_too_large
 from sims.runs.runner import simulation_of
 from workloads.settings.documents import changed_setting
 
@@ -46,6 +47,7 @@ def start(
     """
     made = [changed_setting(key, value) for key, value in (changes or {}).items()]
     experiment = load_experiment(find_file(source), made)
+    refuse_too_large(experiment)
     simulation = simulation_of(experiment, experiment.seeds[0] if seed is None else seed, folder)
     simulation.overlay.bootstrap()
     return experiment, simulation

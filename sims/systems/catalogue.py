@@ -22,6 +22,7 @@ _PLACES = {
     "rfpbcast": "hpmcast:Rfpbcast",
     "pmcast": "hpmcast:Pmcast",
     "hpmcast": "hpmcast:Hpmcast",
+    "hpmcast as printed": "hpmcast:PrintedHpmcast",
     "enclosing topic": "dyadic_topics:Enclosing",
     "exact cover": "dyadic_topics:Cover",
     "protocols": "protocols:Protocols",
@@ -31,11 +32,13 @@ _PLACES = {
     "gossipsub": "gossipsub:GossipSubSystem",
     "poldercast": "poldercast:PolderCastSystem",
     "scribe": "scribe:ScribeSystem",
+    "meghdoot": "meghdoot:MeghdootSystem",
 }
 # What `sub2sub run` takes. Topics on a dyadic grid need interests on that grid, which only `compare` has.
 RUNNABLE = (
     "sub2sub", "camcast", "hpmcast", "camcast on rings", "multicast", "broadcast", "hierarchical", "pmcast",
-    "rfpbcast", "broker", "plumtree", "gossipsub", "poldercast", "scribe", "protocols",
+    "rfpbcast", "broker", "plumtree", "gossipsub", "poldercast", "scribe", "meghdoot",
+    "protocols",
 )  # fmt: skip
 COMPARED: dict[str, tuple[str, ...]] = {
     "topics": (
@@ -50,10 +53,12 @@ COMPARED: dict[str, tuple[str, ...]] = {
         "rfpbcast",
         "pmcast",
         "hpmcast",
+        "hpmcast as printed",
         "plumtree",
         "gossipsub",
         "poldercast",
         "scribe",
+        "meghdoot",
         "broker",
         "matching tree",
     ),
@@ -65,9 +70,11 @@ COMPARED: dict[str, tuple[str, ...]] = {
         "exact cover",
         "pmcast",
         "hpmcast",
+        "hpmcast as printed",
         "broadcast",
         "plumtree",
         "gossipsub",
+        "meghdoot",
         "broker",
         "matching tree",
     ),

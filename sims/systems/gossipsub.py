@@ -54,9 +54,8 @@ class GossipSubSystem(Grouped):
     layers = GossipSubSettings
     dissemination = MeshPush
     knobs = (
-        *(Knob(D_lazy=d, mcache_gossip=g) for d, g in ((0, 0), (3, 1), (6, 1), (6, 3))),
+        *(Knob(D_lazy=d, mcache_gossip=g) for d, g in ((0, 0), (3, 1), (6, 3))),
         Knob(D_lazy=0, mcache_gossip=0, retries=2),
-        Knob(D_lazy=6, mcache_gossip=1, retries=2),
     )
     probe = Knob(D_lazy=6, mcache_gossip=3)
     layer_names = ("gossipsub",)

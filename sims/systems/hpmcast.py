@@ -21,7 +21,7 @@ then.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any, ClassVar
 
@@ -35,6 +35,7 @@ from hierarchy.hpmcast import (
     Hierarchy,
     Knowledge,
     Membership,
+    Reading,
     Upkeep,
     disseminate,
     exact_knowledge,
@@ -55,11 +56,13 @@ from sub2sub.events.accounting import ACKS, FAILED, HOPS, MESSAGES, account, ope
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.population import DORMANT, Population
+from sub2sub.overlay.sizes import LINK, NAME, RANGE
 from sub2sub.overlay.stack import Stack
 
-__all__ = ["FlatSettings", "HierarchySettings", "Hpmcast", "Pmcast", "Rfpbcast"]
+__all__ = ["FlatSettings", "HierarchySettings", "Hpmcast", "Pmcast", "PrintedHpmcast", "Rfpbcast"]
 
 ADDRESSES, CONTACTS = stream_number("compare/addresses"), stream_number("compare/hpmcast contacts")
+REDUNDANCY = 3  # R: delegates of a subsystem, as compared
 MOST_LINES = 1_000_000  # of flat tables: 1,000 participants
 
 
@@ -211,7 +214,7 @@ class Hpmcast(System):
         addresses = np.sort(np.argsort(marks, kind="stable")[:n])
         row = np.argsort(draws(cycle_key(self.seed, ADDRESSES, 1), np.arange(n)), kind="stable")
         people = Population.of(self.wanted.lows[row], self.wanted.highs[row], ids=addresses, hosts=row)
-        condensation = Condensation(redundancy=3 if self.levels > 1 else 1)
+        condensation = Condensation(redundancy=REDUNDANCY if self.levels > 1 else 1)
         if self.levels == 1 and n * n > MOST_LINES:
             self.static = f"not run: {n:,}² lines of tables, more than {MOST_LINES:,}"
             boxes = people.boxes[:, 0, : people.d], people.boxes[:, 1, : people.d]
@@ -224,6 +227,10 @@ class Hpmcast(System):
         if not self.filters:
             overlay.keep_interests()
         return overlay
+
+    def entry_bytes(self, kind: str) -> int:
+        """An address and, where events are filtered, what it wants: one box, condensed or not."""
+        return LINK + NAME + (RANGE * self.wanted.d if self.filters else 0)
 
     def links(self) -> dict[str, Integers]:
         """Entries of the views, oneself left out, by level."""
@@ -297,6 +304,22 @@ class Hpmcast(System):
         if event not in self._hits:
             self._hits[event] = self._knowledge().match(self.wanted.points[event] if self.filters else [])
         return self._hits[event]
+
+
+class PrintedHpmcast(Hpmcast):
+    """Rounds as line 27 of Figure 6 is printed: R times as many participants at the lowest level."""
+
+    name = "hpmcast as printed"
+    knobs = (
+        *(Knob(F=f, c=c) for f, c in ((2, 0), (2, 3), (3, 3), (4, 3))),
+        *(Knob(F=2, c=c, D=6) for c in (0, 1)),
+    )
+    probe = Knob(F=2, c=3)
+
+    @classmethod
+    def at(cls, knob: Knob) -> Gossip:
+        """The same with the lines as printed."""
+        return replace(super().at(knob), reading=Reading.LINE_27, redundancy=REDUNDANCY)
 
 
 class Pmcast(Hpmcast):

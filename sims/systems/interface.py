@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from sub2sub.events.outcome import Outcome
 from sub2sub.geometry.matching import Members, match, match_boxes
 from sub2sub.kernels.randomness import draws
 from sub2sub.overlay.network import Network
+from sub2sub.overlay.sizes import LINK
 
 if TYPE_CHECKING:
     from sims.config.experiment import Experiment
@@ -68,6 +69,15 @@ class Knob:
     def __str__(self) -> str:
         """In words."""
         return ", ".join(f"{name} {value:g}" for name, value in self.settings.items())
+
+
+@runtime_checkable
+class CountsPeers(Protocol):
+    """A layer that counts what each peer sends."""
+
+    def spent(self) -> tuple[Integers, Integers]:
+        """Messages and bytes of the last cycle, by peer."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -143,6 +153,26 @@ class System(ABC):
     @abstractmethod
     def links(self) -> dict[str, Integers]:
         """Links that each subscriber's host keeps, by kind."""
+
+    def entry_bytes(self, kind: str) -> int:
+        """Bytes that a link of a kind takes where it is kept, counted as in a message."""
+        return LINK
+
+    def memory(self) -> Integers:
+        """Bytes that each subscriber's host keeps of others."""
+        total: Integers = sum(
+            (count * self.entry_bytes(kind) for kind, count in self.links().items()),
+            start=np.zeros(self.wanted.n, np.int64),
+        )
+        return total
+
+    def spent(self) -> tuple[Integers, Integers] | None:
+        """Messages and bytes that each subscriber sent for upkeep in the last cycle, where layers tell."""
+        counted = [layer.spent() for layer in self.overlay.layers if isinstance(layer, CountsPeers)]
+        if not counted or len(counted) < len(self.overlay.layers):
+            return None
+        messages, size = (sum(own[k] for own in counted) for k in (0, 1))
+        return np.asarray(messages)[self.peer_of], np.asarray(size)[self.peer_of]
 
     @classmethod
     def prepare(cls, experiment: Experiment, seed: int) -> Self:

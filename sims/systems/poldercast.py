@@ -21,6 +21,7 @@ from sub2sub.cyclon.rendezvous import Rendezvous
 from sub2sub.errors import InputError
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
+from sub2sub.overlay.sizes import DESCRIPTOR, LINK, NAME
 from sub2sub.vicinity.layer import Vicinity
 from sub2sub.vicinity.proximity import packed_boxes
 
@@ -93,6 +94,10 @@ class PolderCastSystem(Grouped):
     def rules(self, settings: RingFanout) -> PushRules:
         """F - 2 random ones."""
         return PushRules(fanout=settings.fanout - 2, retries=settings.retries)
+
+    def entry_bytes(self, kind: str) -> int:
+        """Links of a topic stand for an ID and the topic as well."""
+        return LINK if kind in ("random", "entries") else DESCRIPTOR + NAME
 
     def links(self) -> dict[str, Integers]:
         """Those of all modules."""

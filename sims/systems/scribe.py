@@ -27,6 +27,7 @@ from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
+from sub2sub.overlay.sizes import LINK, NAME
 
 __all__ = ["ScribeSystem"]
 
@@ -103,6 +104,10 @@ class ScribeSystem(Pushed):
             Network(network.alive[trees.host], network.group[trees.host], network.loss),
             Truth.of(self)._replace(host=trees.host),
         )  # fmt: skip
+
+    def entry_bytes(self, kind: str) -> int:
+        """An address, and an identifier or a topic."""
+        return LINK + NAME
 
     def links(self) -> dict[str, Integers]:
         """Leaves, table, and places in trees."""

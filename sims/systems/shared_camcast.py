@@ -1,74 +1,122 @@
-"""CAMCAST routing on the shared Sub-2-Sub overlay: one overlay, two ways of using it.
+"""Topics and ranges on one overlay: each event by CAMCAST's routing or along the rings (`hierarchy.shared`).
 
-Interests are nested ranges. A peer's topic table are its links, of whatever layer, to peers with the same
-range, its super-topic table its links to the tightest enclosing range (`hierarchy.camcast.shared_overlay`).
-Links and upkeep are those of the overlay; the tables cost nothing more.
-
-A member knows neither the tree nor the size N of its community. It takes the distance, in ID space, to the
-next peer with the same range that it knows of: the distances of all members add up to the whole ID space, so
-with p_sel = g times its own share an event goes up g times on average, however many they are.
+Every subscriber is a peer of the shared overlay, and is billed for all its layers: those of Sub-2-Sub, the
+second VICINITY over points, and the tables. A publisher by CAMCAST's routing subscribes to its event's topic.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from hierarchy.camcast import OverlayTables, tables_from_overlay
-from sims.systems.community_sizes import KNOBS, PROBE, CommunityGossip, Z, choices
-from sims.systems.gossip import TableGossip
-from sims.systems.interface import Integers
+from hierarchy.shared import CamcastRoute, Route, SharedOverlay, SharedSettings
+from sims.config.entries import Kinds
+from sims.observers.deliveries import Deliveries
+from sims.systems.interface import Integers, Knob
+from sims.systems.mixed_workload import MixedWorkload
 from sims.systems.sub2sub import RingOverlay
-from sims.systems.topic_workload import TopicWorkload
+from sub2sub.errors import InputError
+from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.events.outcome import Outcome
-from sub2sub.kernels.compilation import kernel
+from sub2sub.overlay.overlay import OverlaySettings
+from sub2sub.overlay.population import Population
+from sub2sub.overlay.views import FREE
 
-__all__ = ["SharedCamcast"]
+__all__ = ["RingDeliveries", "SharedCamcast", "SharedDissemination"]
 
 
-class SharedCamcast(RingOverlay, TableGossip):
-    """CAMCAST's rule on the links of a ring overlay."""
+@dataclass(frozen=True)
+class SharedDissemination:
+    """Settings of dissemination.
+
+    Attributes
+    ----------
+    route : str
+        By CAMCAST's routing or along the rings.
+    c, g, a
+        As of `hierarchy.shared.CamcastRoute`.
+    shortcuts : int
+        Of events along the rings.
+    retries : int
+        By CAMCAST's routing, times a message is sent again that is not acknowledged; along the rings, how
+        many more neighbours are tried. 0 for no acknowledgements.
+    """
+
+    route: Literal["camcast", "rings"] = "camcast"
+    c: float = 2.0
+    g: float = 10.0
+    a: float = 1.0
+    shortcuts: int = 2
+    retries: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        if self.route not in ("camcast", "rings"):
+            raise InputError(f"route: expected 'camcast' or 'rings', got {self.route!r}")
+        self.chosen()
+
+    def chosen(self) -> Route:
+        """As the overlay takes it."""
+        if self.route == "rings":
+            return DisseminationSettings(shortcuts=self.shortcuts, retries=self.retries)
+        return CamcastRoute(self.c, self.g, self.a, self.retries)
+
+
+class RingDeliveries(Deliveries):
+    """Publishes the same test events from the same publishers along the rings."""
+
+    name = "ring-delivery"
+
+    def __init__(self, system: SharedCamcast, settings: SharedDissemination, folder: Any) -> None:
+        super().__init__(system, replace(settings, route="rings"), folder, details=False)
+
+
+class SharedCamcast(RingOverlay):
+    """CAMCAST's routing on the rings' overlay, and the rings themselves."""
 
     name = "camcast on rings"
-    workload = TopicWorkload
-    dissemination = CommunityGossip
-    knobs, probe = KNOBS, PROBE
+    workload = MixedWorkload
+    layers: ClassVar[type] = SharedSettings
+    layer_names: ClassVar[tuple[str, ...]] = (*RingOverlay.layer_names, "points", "tables")
+    observers: ClassVar[Kinds] = {**RingOverlay.observers, "ring delivery": RingDeliveries}
+    usual: ClassVar[tuple[Mapping[str, Any], ...]] = (
+        {"kind": "rings"},
+        {"kind": "delivery", "every": 5},
+        {"kind": "ring delivery", "every": 5},
+        {"kind": "degrees", "layer": "tables", "at": "end"},
+    )
+    dissemination = SharedDissemination
+    probe = Knob(c=2, g=10)
+    knobs = (
+        *(Knob(c=c, g=g) for c, g in ((0, 3), (1, 5), (2, 10), (3, 15), (4, 20), (8, 40))),
+        *(Knob(c=c, g=g, retries=2) for c, g in ((0, 5), (1, 10), (2, 20), (4, 40))),
+    )
+    overlay: SharedOverlay
 
-    def __init__(self, *given: Any, **named: Any) -> None:
-        self.drawn: OverlayTables | None = None
-        super().__init__(*given, **named)
+    def build(self, layers: OverlaySettings | None, spare: int) -> SharedOverlay:
+        """All links of the rings' overlay, and the tables."""
+        people = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
+        given = layers if isinstance(layers, SharedSettings) else None
+        return SharedOverlay(people, given, self.seed, topics=self.wanted.tree.ranges)
 
-    def forget(self) -> None:
-        """Tables are drawn anew when they are next needed."""
-        self.drawn = None
+    def links(self) -> dict[str, Integers]:
+        """Those of the rings' overlay, points, and entries of tables."""
+        o, tables = self.overlay, self.overlay.tables
+        entries = sum((table != FREE).sum(axis=1) for table in (tables.equals, tables.above, tables.below))
+        sizes = {"points": o.points.size, "tables": np.asarray(entries)}
+        own = {kind: size[self.peer_of].astype(np.int64) for kind, size in sizes.items()}
+        return {**super().links(), **own}
 
     def publish(
         self,
         events: Integers,
         publishers: Integers,
-        settings: CommunityGossip,
+        settings: SharedDissemination,
         salt: int,
         record: bool = False,
     ) -> Outcome:
-        """Gossip among equal ranges, and to tighter enclosing ones."""
-        if self.drawn is None:
-            self.drawn = tables_from_overlay(self.overlay, Z)
-        drawn = self.drawn.tables
-        ln_n = np.log(_density(drawn.topic_table, self.overlay.population.ids))
-        tables = drawn.topic_table, drawn.super_table, choices(ln_n, settings)
-        return self.spread(tables, events, publishers, publishers, salt, settings.retries, record)
-
-
-@kernel
-def _density(table, ids):
-    """How often the distance to the next member known fits into the ID space; 1 for one who knows nobody."""
-    density = np.ones(len(table), np.float64)
-    for member in range(len(table)):
-        nearest = np.uint64(0xFFFFFFFFFFFFFFFF)
-        for k in range(table.shape[1]):
-            if table[member, k] < 0:
-                break
-            nearest = min(nearest, ids[table[member, k]] - ids[member])  # wraps round
-        density[member] = 2.0**64 / max(1.0, np.float64(nearest))
-    return density
+        """By the route that the settings name."""
+        return self.overlay.spread(self.wanted.points[events], publishers, settings.chosen(), salt, record)

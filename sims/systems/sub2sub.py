@@ -10,6 +10,7 @@ events.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -29,6 +30,7 @@ from sub2sub.events.outcome import Outcome
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
+from sub2sub.overlay.sizes import DESCRIPTOR, LINK, RANGE
 
 __all__ = ["AcknowledgedSub2Sub", "PublishedSub2Sub", "RingOverlay", "Sub2Sub"]
 
@@ -59,8 +61,8 @@ class RingLayers(OverlaySettings):
 class RingOverlay(System):
     """The overlay of Sub-2-Sub; what is sent over it is up to subclasses."""
 
-    layers = RingLayers
-    layer_names = KINDS
+    layers: ClassVar[type] = RingLayers
+    layer_names: ClassVar[tuple[str, ...]] = KINDS
     observers: ClassVar[Kinds] = {
         "rings": RingCompleteness,
         "delivery": Deliveries,
@@ -72,7 +74,7 @@ class RingOverlay(System):
         "connectivity": Connectivity,
         "snapshot": Snapshots,
     }
-    usual = (
+    usual: ClassVar[tuple[Mapping[str, Any], ...]] = (
         {"kind": "rings"},
         {"kind": "delivery", "at": "end"},
         {"kind": "degrees", "layer": "ring", "at": "end"},
@@ -84,6 +86,10 @@ class RingOverlay(System):
         people = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
         near, above = (layers.near, layers.above) if isinstance(layers, RingLayers) else (None, ())
         return Overlay(people, layers, seed=self.seed, vicinity=near, above=above)
+
+    def entry_bytes(self, kind: str) -> int:
+        """Random links are addresses; the others stand for a box as well."""
+        return LINK if kind == "random" else DESCRIPTOR + RANGE * self.wanted.d
 
     def links(self) -> dict[str, Integers]:
         """Random, proximity and ring links."""

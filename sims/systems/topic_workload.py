@@ -57,9 +57,13 @@ class TopicWorkload:
         shape = (1,) * (len(self.chain) - 1) if self.chain else self.tree
         return TopicSpec(regular_tree(shape), self.exponent, self.depth_bias, self.event_exponent)
 
+    def source(self, seed: int) -> TopicSource:
+        """Where subscriptions and events come from."""
+        return TopicSource(self, seed)
+
     def load(self, size: int, seed: int) -> Subscriptions:
         """Subscriptions of that many subscribers (0: the chain's, or the usual number), and test events."""
-        source = TopicSource(self, seed)
+        source = self.source(seed)
         size = size or sum(self.chain) or USUAL_SIZE
         of, of_event = source.topics(0, size), source.events()
         points = source.ranges.bounds()[of_event, :1].astype(float)

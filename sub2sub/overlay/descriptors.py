@@ -39,6 +39,8 @@ class Descriptor:
         Where it is, for whoever sends messages.
     end : tuple of float
         Where the half-open ranges [low, end) end that are the same as [low, high].
+    packed : bytes
+        How it is written in messages, once somebody has written it (`sub2sub.live.wire.format`).
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Descriptor:
     high: Coordinates
     address: Any = None
     end: Coordinates = field(init=False, compare=False, repr=False)
+    packed: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Work out the half-open box, as `sub2sub.geometry.boxes.normalise` does."""

@@ -41,8 +41,8 @@ class OverlaySettings:
     cyclon, vicinity, ring
         Settings of each layer.
     suspect_age : int
-        Age in cycles from which on a ring link is probed, 0 for never; below `ring.max_age` by the number of
-        probes that may be lost before a live neighbour is dropped.
+        Age in cycles from which on a ring link is probed, 0 for never. The sooner, the fewer events are sent
+        to the dead, and the more probes.
     patience : int
         Cycles after which a peer whose random view is incomplete asks for a contact again, 0 for never.
     """
@@ -50,7 +50,7 @@ class OverlaySettings:
     cyclon: CyclonSettings = field(default_factory=lambda: CyclonSettings(retry=10, tries=3))
     vicinity: VicinitySettings = field(default_factory=lambda: VicinitySettings(max_age=20))
     ring: RingSettings = field(default_factory=lambda: RingSettings(max_age=9))
-    suspect_age: int = 6
+    suspect_age: int = 4
     patience: int = 10
 
     @classmethod

@@ -272,6 +272,11 @@ class RingPeer:
         if id in self.view and age:
             self.view[id].stamp = min(self.view[id].stamp, now - age)
 
+    def silent(self, peer: Descriptor, now: int) -> None:
+        """Note that a neighbour did not answer a probe."""
+        if self.settings.drop_failed and peer.id in self.view:
+            self.fail(peer, now)
+
     def probed(self, id: int, now: int) -> None:
         """Note that a neighbour answered a probe."""
         if id in self.view:

@@ -2,10 +2,11 @@
 
 Not in Sub-2-Sub, which never forgets a dead ring neighbour: its link is passed on for ever. Ring
 links carry when their peer was last heard from, by anybody, and the fresher copy wins everywhere. In a
-healthy overlay they are a few cycles old, because neighbours of a peer meet one another. So a link older
-than `suspect_age` is worth a small message: an answer makes it fresh, and silence lets it grow older until
-the ring layer drops it (`RingSettings.max_age`) and refuses it from others. A live peer is dropped only if
-all its probes are lost, and comes back with the next exchange that mentions it.
+healthy overlay they are a few cycles old, because neighbours of a peer meet one another. So a link as old
+as `suspect_age` is worth a small message: an answer makes it fresh. One that is silent, though asked several
+times, is dropped at once (`RingSettings.drop_failed`), and links to it that are no younger are refused;
+otherwise silence lets a link grow older until the ring layer drops it (`RingSettings.max_age`). A live peer
+is dropped only if all its probes are lost, and comes back with the next exchange that mentions it.
 
 A ring link along which an event failed to arrive (`Outcome.failures`) is worth a probe at once: `unanswered`
 tells which of such neighbours are silent, so that their holders can drop them (`sub2sub.overlay.forgetting`)
@@ -27,7 +28,11 @@ from sub2sub.overlay.network import Network, answers
 from sub2sub.overlay.sizes import HEADER
 from sub2sub.overlay.views import table_links
 from sub2sub.ring.layer import Ring
-from sub2sub.ring.pool import PEER, STAMP, get, put, size_of
+from sub2sub.ring.pool import PEER, STAMP, get, put
+from sub2sub.ring.scratch import new_scratch
+from sub2sub.ring.settings import StepSettings
+from sub2sub.ring.tombstones import bury
+from sub2sub.ring.view import remove
 
 __all__ = ["Probing", "unanswered"]
 
@@ -45,18 +50,24 @@ def _answers(faults, i, other, draws, k, counts):
 
 
 @hot
-def _step(pool, suspect_age, cycle, key, faults, counts):
+def _step(pool, boxes, suspect_age, settings, key, faults, scratch, counts):
     for i in range(pool.size.shape[0]):
         if faults.alive[i] == 0:
             continue
         draws = peer_key(key, i)
-        asked = 0
-        for place in range(size_of(pool, i)):
-            if cycle - get(pool, i, STAMP, place) < suspect_age:
-                continue
-            asked += 1
-            if _answers(faults, i, get(pool, i, PEER, place), draws, asked, counts):
-                put(pool, i, STAMP, place, cycle)
+        asked, place = 0, np.int64(0)
+        while place < pool.size[i]:
+            if settings.cycle - get(pool, i, STAMP, place) >= suspect_age:
+                asked += 1
+                peer = get(pool, i, PEER, place)
+                if _answers(faults, i, peer, draws, asked, counts):
+                    put(pool, i, STAMP, place, settings.cycle)
+                elif settings.drop_failed:
+                    if settings.verify:
+                        bury(pool, i, peer, settings.cycle)
+                    remove(pool, boxes, i, place, settings, scratch)
+                    continue
+            place += 1
 
 
 @hot
@@ -92,12 +103,12 @@ class Probing:
     ring : Ring
         The layer whose links are probed; stepped by the engine, after this one.
     suspect_age : int
-        Age in cycles from which on a link is probed, every cycle; 0 for never.
+        Age in cycles from which on a link is probed; 0 for never.
     """
 
     name = "probing"
 
-    def __init__(self, ring: Ring, suspect_age: int = 6, seed: int = 0) -> None:
+    def __init__(self, ring: Ring, suspect_age: int = 4, seed: int = 0) -> None:
         if suspect_age < 0:
             raise InputError(f"probing.suspect_age: expected 0 (never) or more cycles, got {suspect_age}")
         self.ring, self.suspect_age, self.seed = ring, suspect_age, seed
@@ -106,8 +117,11 @@ class Probing:
         """Let every live peer probe its suspects."""
         counts = np.zeros(2, np.int64)
         if self.suspect_age:
-            key = cycle_key(self.seed, STREAM, cycle)
-            _step(self.ring.pool, self.suspect_age, cycle, key, network.faults(), counts)
+            ring, key = self.ring, cycle_key(self.seed, STREAM, cycle)
+            _step(
+                ring.pool, ring.labels.boxes, self.suspect_age, StepSettings.of(ring.settings, cycle), key,
+                network.faults(), new_scratch(ring.d, int(ring.pool.size.max()) + 2), counts,
+            )  # fmt: skip
         messages, failed = (int(count) for count in counts)
         return {"messages": messages, "failed": failed, "bytes": HEADER * messages}
 

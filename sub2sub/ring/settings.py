@@ -38,7 +38,7 @@ class RingSettings:
     max_age : int
         Oldest link to keep or take up, in cycles; 0 for no limit. Too short a limit drops live neighbours.
     drop_failed : bool
-        Whether a neighbour that does not answer is dropped at once.
+        Whether a neighbour that does not answer, be it a request or a probe, is dropped at once.
     tries : int
         Times a request, a probe of a candidate, or an answer is sent while it is lost: with one, every lost
         message looks like a dead peer.

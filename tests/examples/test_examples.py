@@ -13,6 +13,7 @@ SHOWN = {
     "custom_proximity": "distance of random links 0.52, of VICINITY's 0.06",
     "custom_observer": "100% of the ring links are known at both ends",
     "custom_layer": "a resumed run gives the same table: True",
+    "push_sum": "cycle 50: mean",
     "overlay_as_graph": "ring      connected: True",
     "workload_from_table": "100% of the deliveries made, 0 messages to somebody else",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +23,16 @@ if TYPE_CHECKING:
 
     from workloads.spark.tasks import StageProgress
 
-__all__ = ["Place", "Where", "allow_option", "progress_bars", "quiet_option", "where_options"]
+__all__ = [
+    "Place",
+    "Where",
+    "allow_option",
+    "json_option",
+    "print_json",
+    "progress_bars",
+    "quiet_option",
+    "where_options",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,7 +45,15 @@ allow_option = click.option(
     "--allow", multiple=True, metavar="MODULE", expose_value=False, callback=_consent, is_eager=True,
     help="Let files name code of this module; what is not allowed is not imported.",
 )  # fmt: skip
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else."
+)
 quiet_option = click.option("--quiet", is_flag=True, help="No progress on standard error.")
+
+
+def print_json(value: Any) -> None:
+    """Print a result as JSON; what JSON has no word for, such as a date or a path, as its text."""
+    click.echo(json.dumps(value, indent=2, default=str))
 
 
 class Place(click.ParamType[Path]):
@@ -63,6 +81,7 @@ class Where:
     memory: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
     ui: bool = False
+    by_default: bool = False
 
     @contextmanager
     def session(self, shuffled: int = 0) -> Iterator[SparkSession | None]:
@@ -73,9 +92,9 @@ class Where:
         is their size in bytes.
         """
         asked = self.master is not None or self.memory is not None or bool(self.conf) or self.ui
-        if self.spark is False and asked:
+        if self.spark is False and asked and not self.by_default:
             raise InputError("--no-spark: expected neither --master nor --memory, --conf or --ui with it")
-        if self.spark is False or not (self.spark or asked or shuffled > _memory() // 4):
+        if (self.spark is False and not asked) or not (self.spark or asked or shuffled > _memory() // 4):
             yield None
             return
         from workloads.spark.session import spark_session
@@ -114,7 +133,7 @@ def where_options(on_spark: bool | None = None) -> Callable[[F], F]:
             ui: bool,
             **others: Any,
         ) -> Any:
-            where = Where(master, use_spark, memory, _settings(conf), ui)
+            where = Where(master, use_spark, memory, _settings(conf), ui, on_spark is not None)
             return command(*arguments, where=where, **others)
 
         decorated: Any = called

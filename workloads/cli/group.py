@@ -10,8 +10,17 @@ from typing import Literal
 import click
 
 from sub2sub.errors import InputError
-from workloads.cli.common import Place, Where, progress_bars, quiet_option, where_options
+from workloads.cli.common import (
+    Place,
+    Where,
+    json_option,
+    print_json,
+    progress_bars,
+    quiet_option,
+    where_options,
+)
 from workloads.cli.stats import stats
+from workloads.cli.suggestions import Suggesting
 from workloads.cli.sweeps import sweep
 from workloads.cli.traces import churn, topics
 from workloads.spec.types import KINDS, Kind, ValueType
@@ -19,7 +28,7 @@ from workloads.spec.types import KINDS, Kind, ValueType
 __all__ = ["cli", "sweep"]
 
 
-@click.group("workload")
+@click.group("workload", cls=Suggesting)
 def cli() -> None:
     """Generate, import, match and describe workloads.
 
@@ -36,10 +45,14 @@ cli.add_command(stats)
 
 
 @cli.command("list")
-def list_names() -> None:
+@json_option
+def list_names(as_json: bool) -> None:
     """List the workloads that have a name."""
     from workloads.spec.catalogue import NAMES
 
+    if as_json:
+        print_json(list(NAMES))
+        return
     for name in NAMES:
         click.echo(name)
 
@@ -64,7 +77,9 @@ def show(spec: str) -> None:
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True)
 @click.option("--partitions", type=click.IntRange(1), help="Spark tasks to share the files among.")
 @click.option("--out", type=Place(), required=True, metavar="DIR")
+@click.option("--overwrite", is_flag=True, help="Begin anew where a workload, or a part of one, is in DIR.")
 @where_options()
+@json_option
 @quiet_option
 def generate(
     spec: str,
@@ -75,7 +90,9 @@ def generate(
     seed: int,
     partitions: int | None,
     out: Path,
+    overwrite: bool,
     where: Where,
+    as_json: bool,
     quiet: bool,
 ) -> None:
     """Write subscriptions and events to DIR as Parquet, the same bytes wherever it runs.
@@ -95,7 +112,11 @@ def generate(
         write(
             resolved, subscribers, events, seed, out,
             at_least=at_least, cycles=cycles, spark=spark, partitions=partitions, progress=progress,
+            overwrite=overwrite,
         )  # fmt: skip
+    if as_json:
+        print_json({"folder": out, "workload": resolved.name, "subscriptions": subscribers, "events": events})
+        return
     click.echo(f"{out}: {subscribers} subscriptions, {events} events of {resolved.name}")
 
 
@@ -103,8 +124,9 @@ def generate(
 @click.argument("folder", type=Place(exists=True))
 @click.option("--rings", is_flag=True, help="List every ring too, not only its length.")
 @where_options()
+@json_option
 @quiet_option
-def match(folder: Path, rings: bool, where: Where, quiet: bool) -> None:
+def match(folder: Path, rings: bool, where: Where, as_json: bool, quiet: bool) -> None:
     """Find each event's matching subscribers: their number in DIR/matches, the rings in DIR/rings."""
     from workloads.folder.layout import open_workload
     from workloads.match.rings import list_rings
@@ -121,6 +143,11 @@ def match(folder: Path, rings: bool, where: Where, quiet: bool) -> None:
     spread = (
         f"rings of {sizes.min()} to {sizes.max()}, mean {sizes.mean():.1f}" if len(sizes) else "no events"
     )
+    if as_json:
+        ends = {"least": int(sizes.min()), "greatest": int(sizes.max())} if len(sizes) else {}
+        mean = {"mean": float(sizes.mean())} if len(sizes) else {}
+        print_json({"folder": folder, "events": len(sizes), "rings": {**ends, **mean}})
+        return
     click.echo(f"{folder}: {len(sizes)} events, {spread}")
 
 
@@ -157,6 +184,7 @@ def match(folder: Path, rings: bool, where: Where, quiet: bool) -> None:
     "--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the ring IDs."
 )
 @click.option("--out", type=Place(), required=True, metavar="DIR")
+@json_option
 def import_(
     subscriptions: Path,
     events: Path | None,
@@ -175,6 +203,7 @@ def import_(
     set_aside: bool,
     seed: int,
     out: Path,
+    as_json: bool,
 ) -> None:
     """Make a workload folder of CSV, Parquet or Arrow files from elsewhere.
 
@@ -215,6 +244,10 @@ def import_(
             form=form,
             key=key,
         )
+    if as_json:
+        counts = {"subscriptions": workload.subscribers, "events": workload.events}
+        print_json({"folder": out, **counts, "rejected": workload.manifest["rejected"]})
+        return
     click.echo(f"{out}: {workload.subscribers} subscriptions, {workload.events} events")
     for kind, count in workload.manifest["rejected"].items():
         click.echo(f"{out}/rejected/{kind}.csv: {count} rows that could not be used")

@@ -1,17 +1,29 @@
-"""`sub2sub workload stats`: a workload, many runs, a sweep or any tables, described."""
+"""`sub2sub stats`, and `sub2sub workload stats`: a workload, many runs, a sweep or any tables, described."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
 from sub2sub.errors import InputError
-from workloads.cli.common import Place, Where, progress_bars, quiet_option, where_options
+from workloads.cli.common import (
+    Place,
+    Where,
+    json_option,
+    print_json,
+    progress_bars,
+    quiet_option,
+    where_options,
+)
+from workloads.files.checked import read_parquet
 
 __all__ = ["stats"]
+
+MANY = 3_000  # runs from which on Spark is worth its start
 
 
 @click.command()
@@ -39,6 +51,7 @@ __all__ = ["stats"]
 )
 @click.option("--metric", multiple=True, metavar="COLUMN", help="Of tables: average this column.")
 @where_options()
+@json_option
 @quiet_option
 def stats(
     sources: tuple[Path, ...],
@@ -48,25 +61,27 @@ def stats(
     by: tuple[str, ...],
     metric: tuple[str, ...],
     where: Where,
+    as_json: bool,
     quiet: bool,
 ) -> None:
     """Describe a workload, or what many runs came to, with confidence intervals.
 
     SOURCES are one workload folder; run folders, or folders of them; one sweep's folder; or, with --metric,
-    Parquet tables of which each is a run. Tables, figures and statistics.md go to DIR.
+    Parquet tables of which each is a run. Tables, figures and statistics.md go to DIR. Computed in this
+    process, or on Spark when asked for it or when there are thousands of runs.
 
     \b
-    sub2sub workload stats w
-    sub2sub workload stats runs/ --by population.size
-    sub2sub workload stats sweep-out
-    sub2sub workload stats out/*/rounds.parquet --by cycle --metric rounds
+    sub2sub stats w
+    sub2sub stats runs/ --by population.size
+    sub2sub stats sweep-out
+    sub2sub stats runs/*/rings.parquet --by cycle --metric complete
     """
     from workloads.files.manifest import read_manifest
 
     out = out or (
         sources[0] / "statistics" if len(sources) == 1 and sources[0].is_dir() else Path("statistics")
     )
-    manifest = read_manifest(sources[0]) or {}
+    manifest = (read_manifest(sources[0]) if sources[0].is_dir() else None) or {}
     if "attributes" in manifest and not metric:
         if len(sources) > 1 or by:
             raise InputError("stats: expected one workload folder, without --by")
@@ -78,20 +93,32 @@ def stats(
             write_table_statistics,
         )
 
-        if where.spark is False:
-            raise InputError("--no-spark: statistics over runs are computed on Spark")
         with ExitStack() as stack:
-            spark = stack.enter_context(replace(where, spark=True).session())
-            progress = stack.enter_context(progress_bars(quiet))
-            assert spark is not None
+            many = where.spark is None and _runs_in(sources) > MANY
+            spark = stack.enter_context((replace(where, spark=True) if many else where).session())
+            progress = stack.enter_context(progress_bars(quiet or as_json))
             if metric:
                 write_table_statistics(spark, sources, by, metric, out)
             elif manifest.get("kind") == "sweep" and len(sources) == 1:
                 write_sweep_statistics(spark, sources[0], out)
             else:
                 write_run_statistics(spark, sources, out, by, progress)
+    if as_json:
+        print_json(_tables(out))
+        return
     click.echo((out / "statistics.md").read_text(encoding="utf-8"))
     click.echo(f"{out}: tables, figures, statistics.md")
+
+
+def _runs_in(sources: tuple[Path, ...]) -> int:
+    """How many run folders there are, at most, below these."""
+    return sum(1 for source in sources if source.is_dir() for _ in source.rglob("manifest.json"))
+
+
+def _tables(out: Path) -> dict[str, list[dict[str, Any]]]:
+    """The tables that were written, as rows."""
+
+    return {file.stem: read_parquet(file).to_pylist() for file in sorted(out.glob("*.parquet"))}
 
 
 def _describe_workload(folder: Path, out: Path, peers: int, regions_mb: int, where: Where) -> None:

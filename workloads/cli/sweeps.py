@@ -8,7 +8,16 @@ from pathlib import Path
 
 import click
 
-from workloads.cli.common import Place, Where, allow_option, progress_bars, quiet_option, where_options
+from workloads.cli.common import (
+    Place,
+    Where,
+    allow_option,
+    json_option,
+    print_json,
+    progress_bars,
+    quiet_option,
+    where_options,
+)
 
 __all__ = ["sweep"]
 
@@ -17,15 +26,18 @@ __all__ = ["sweep"]
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--out", type=Place(), required=True, metavar="DIR")
 @allow_option
-@where_options(on_spark=True)
+@click.option("--processes", type=click.IntRange(1), help="Runs at a time.  [default: one a core]")
+@where_options(on_spark=False)
+@json_option
 @quiet_option
-def sweep(file: Path, out: Path, where: Where, quiet: bool) -> None:
-    """Run a grid of settings times seeds, one run per task; runs that are done are skipped.
+def sweep(file: Path, out: Path, processes: int | None, where: Where, as_json: bool, quiet: bool) -> None:
+    """Run a grid of settings times seeds, on all cores; runs that are done are skipped.
 
     \b
     sub2sub sweep sweep.toml --out results
     sub2sub sweep sweep.toml --out results --master spark://HOST:7077
     """
+    from workloads.spark.tasks import cores_here
     from workloads.sweeps.sweep import sweep as run
     from workloads.sweeps.sweep_file import load_sweep
 
@@ -33,8 +45,11 @@ def sweep(file: Path, out: Path, where: Where, quiet: bool) -> None:
     with ExitStack() as stack:
         spark = stack.enter_context(where.session())
         progress = stack.enter_context(progress_bars(quiet))
-        table = run(plan, out, spark, progress)
+        table = run(plan, out, spark, progress, processes or cores_here())
     failed = [row for row in table.to_pylist() if row["error"] is not None]
+    if as_json:
+        print_json(table.to_pylist())
+        raise SystemExit(1 if failed else 0)
     click.echo(f"{out}/results.parquet: {table.num_rows} runs, {len(failed)} failed")
     reasons = Counter(row["error"].splitlines()[0] for row in failed)
     for reason, count in reasons.most_common(5):

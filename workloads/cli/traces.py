@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from sub2sub.errors import InputError
-from workloads.cli.common import Place
+from workloads.cli.common import Place, json_option, print_json
 from workloads.files.atomic import atomic_write
+from workloads.files.checked import write_parquet
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,10 +21,9 @@ seed_option = click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=
 
 
 def _write(path: Path, table: pa.Table) -> None:
-    from pyarrow import parquet
 
     with atomic_write(path) as draft:
-        parquet.write_table(table, draft)
+        write_parquet(table, draft)
 
 
 @click.command()
@@ -39,6 +39,7 @@ def _write(path: Path, table: pa.Table) -> None:
 @click.option("--events", type=click.IntRange(0), default=0, show_default=True, metavar="M")
 @seed_option
 @click.option("--out", type=Place(), required=True, metavar="DIR")
+@json_option
 def topics(
     fanout: str | None,
     count: int | None,
@@ -50,6 +51,7 @@ def topics(
     events: int,
     seed: int,
     out: Path,
+    as_json: bool,
 ) -> None:
     """Write a workload of topics to DIR, as `generate` does for a spec with a table `topics`.
 
@@ -68,6 +70,10 @@ def topics(
     law = {"exponent": exponent, "depth_bias": depth_bias, "event_exponent": event_exponent}
     spec = topic_workload({"name": "topics", "topics": tree | law})
     generate(spec, subscribers, events, seed, out, at_least=0)
+    if as_json:
+        counts = {"topics": len(spec.topics.topics), "subscriptions": subscribers, "events": events}
+        print_json({"folder": out, **counts})
+        return
     click.echo(f"{out}: {len(spec.topics.topics)} topics, {subscribers} subscriptions, {events} events")
 
 
@@ -90,6 +96,7 @@ def _numbers(text: str) -> list[int]:
 @click.option("--change", type=float, default=0.0, show_default=True, help="Changed subscriptions per cycle.")
 @seed_option
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE")
+@json_option
 def churn(
     subscribers: int,
     cycles: int,
@@ -100,6 +107,7 @@ def churn(
     change: float,
     seed: int,
     out: Path,
+    as_json: bool,
 ) -> None:
     """Write who joins, leaves and changes its subscription when, as Parquet: cycle, subscriber, kind.
 
@@ -116,4 +124,7 @@ def churn(
     _write(out, table)
     there = table["kind"].to_pylist().count("start")
     moves = table.num_rows - there
+    if as_json:
+        print_json({"file": out, "subscribers": subscribers, "start": there, "changes": moves})
+        return
     click.echo(f"{out}: {there} of {subscribers} up at the start, {moves} changes of state")

@@ -9,9 +9,11 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from sub2sub.version import VERSION
+
 __all__ = ["machine", "versions"]
 
-PACKAGES = ("sub2sub", "numpy", "numba", "scipy", "networkx", "pyarrow", "pandas", "matplotlib", "pyspark")
+PACKAGES = ("numpy", "numba", "scipy", "networkx", "pyarrow", "pandas", "matplotlib", "pyspark")
 
 
 def versions() -> dict[str, str]:
@@ -24,7 +26,7 @@ def versions() -> dict[str, str]:
     >>> {"python", "sub2sub", "numpy"} <= versions().keys()
     True
     """
-    found = {"python": platform.python_version(), "sub2sub": "source tree"}
+    found = {"python": platform.python_version(), "sub2sub": VERSION}
     for package in PACKAGES:
         try:
             found[package] = version(package)

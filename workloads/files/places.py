@@ -27,7 +27,7 @@ from sub2sub.errors import InputError
 if TYPE_CHECKING:
     from pyarrow import fs
 
-__all__ = ["Remote", "contents", "load_array", "place", "remove"]
+__all__ = ["Remote", "contents", "file_name", "load_array", "place", "remove"]
 
 _KNOWN = "a path, file://, s3:// or s3a://"
 
@@ -180,3 +180,19 @@ def remove(folder: Path) -> None:
         folder.remove()
     else:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def file_name(name: str, field: str = "name") -> str:
+    """A name that leads to a file in the folder it is written to, and nowhere else.
+
+    Examples
+    --------
+    >>> file_name("hit ratio")
+    'hit ratio'
+    >>> file_name("../../x")
+    Traceback (most recent call last):
+    sub2sub.errors.InputError: name: expected a name without slashes or a leading dot, got '../../x'
+    """
+    if not name or name.startswith(".") or not name.isprintable() or set(name) & set("/\\:"):
+        raise InputError(f"{field}: expected a name without slashes or a leading dot, got {name!r}")
+    return name

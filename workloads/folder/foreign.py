@@ -255,7 +255,10 @@ def guess_ranges(rows: Rows) -> Columns:
     """Columns of attributes called X_low and X_high."""
     names = [name[: -len("_low")] for name in rows.names if name.endswith("_low")]
     if not names:
-        raise InputError("subscriptions: expected columns X_low and X_high, or a mapping of columns")
+        raise InputError(
+            f"{rows.what}: expected columns X_low and X_high for each attribute X, or a mapping of columns "
+            f"(--column X=LOW,HIGH); it has {', '.join(rows.names)}"
+        )
     return {name: (f"{name}_low", f"{name}_high") for name in names}
 
 

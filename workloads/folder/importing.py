@@ -7,6 +7,7 @@ many there are, and the different values of strings.
 from __future__ import annotations
 
 import csv
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -290,6 +291,9 @@ def _write_workload(
     if bad_topics is not None:
         aside[0].add(dict(zip(bad_topics.rows.tolist(), bad_topics.reasons, strict=True)))
     subscribers = _write_parts(out / "subscriptions", boxes, schema, numbered, aside[1])
+    if not subscribers:
+        shutil.rmtree(out / "subscriptions", ignore_errors=True)
+        raise InputError(f"{out}: expected at least one subscription to import, there is none")
     published = 0
     if points is not None:
         published = _write_parts(

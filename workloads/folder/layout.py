@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
+from workloads.files.checked import read_groups, read_parquet, write_parquet
 from workloads.files.environment import versions
 from workloads.files.manifest import FORMAT, MANIFEST, read_manifest
 from workloads.files.manifest import write_manifest as _write_manifest
-from workloads.files.places import contents
 from workloads.generate.rows import BLOCK
 from workloads.generate.topic_ranges import last_below
 from workloads.generate.topics import depth
@@ -117,17 +117,15 @@ def parts(folder: Path, rows: int) -> list[Path]:
 
 def write_part(path: Path, table: pa.Table) -> None:
     """Write one file of a workload folder, whole or not at all."""
-    from pyarrow import parquet
 
     with atomic_write(path) as draft:
         # Random numbers neither compress nor repeat: plain pages are the fastest to write and to read.
-        parquet.write_table(table, draft, row_group_size=BLOCK, compression="none", use_dictionary=False)
+        write_parquet(table, draft, row_group_size=BLOCK, compression="none", use_dictionary=False)
 
 
 def write_topics(folder: Path, topics: tuple[str, ...]) -> None:
     """Write the topics of a topic workload, given in depth-first order."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     columns = {
         "topic": np.arange(len(topics)),
@@ -136,7 +134,7 @@ def write_topics(folder: Path, topics: tuple[str, ...]) -> None:
         "depth": np.array([depth(topic) for topic in topics], np.int64),
     }
     with atomic_write(folder / "topics.parquet") as draft:
-        parquet.write_table(pa.table(columns), draft)
+        write_parquet(pa.table(columns), draft)
 
 
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
@@ -156,9 +154,8 @@ def open_workload(folder: Path) -> Workload:
 
 def read_subscriptions(path: Path, names: list[str]) -> tuple[Integers, Integers, Floats, Floats]:
     """Subscriber, ring ID, lows and highs of one file."""
-    from pyarrow import parquet
 
-    table = parquet.read_table(contents(path))
+    table = read_parquet(path)
     lows, highs = (
         np.stack([table[f"{name}_{end}"].to_numpy() for name in names], axis=1) for end in ("low", "high")
     )
@@ -167,11 +164,8 @@ def read_subscriptions(path: Path, names: list[str]) -> tuple[Integers, Integers
 
 def read_range(path: Path, names: list[str], start: int, stop: int) -> list[NDArray[Any]]:
     """Columns of the rows [start, stop) of one file, touching only the row groups they lie in."""
-    from pyarrow import parquet
-
     groups = list(range(start // BLOCK, -(-stop // BLOCK)))
-    with parquet.ParquetFile(contents(path)) as file:
-        table = file.read_row_groups(groups, columns=names)
+    table = read_groups(path, groups, names)
     offset = start - start // BLOCK * BLOCK
     return [table[name].to_numpy()[offset : offset + stop - start] for name in names]
 

@@ -151,7 +151,7 @@ class Rows:
         """Raise unless there are these columns."""
         for name in columns:
             if name not in self.names:
-                raise InputError(f"no column {name!r}: expected one of {', '.join(self.names)}")
+                raise InputError(f"{self.what}: no column {name!r}, expected one of {', '.join(self.names)}")
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """All rows in order, of these columns."""

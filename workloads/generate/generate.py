@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
+from workloads.files.manifest import MANIFEST
 from workloads.files.places import load_array
+from workloads.files.room import estimated_bytes, refuse_beyond_disk
 from workloads.folder.churn_table import churn_table
 from workloads.folder.layout import (
     ROWS_PER_FILE,
@@ -46,6 +48,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = ["generate"]
+
+# What a folder of a workload may hold, results of matching and statistics included.
+WRITTEN = {
+    "subscriptions", "events", "churn", ".candidates", "topics.parquet", MANIFEST, "matches", "rings",
+    "statistics", "rejected",
+}  # fmt: skip
 
 Integers = NDArray[np.int64]
 Task = Callable[..., int]
@@ -81,6 +89,7 @@ def generate(
     spark: SparkSession | None = None,
     partitions: int | None = None,
     progress: StageProgress | None = None,
+    overwrite: bool = False,
 ) -> Workload:
     """Write `subscribers` subscriptions and `events` events of a spec to the folder `out`.
 
@@ -96,6 +105,13 @@ def generate(
         How many Spark tasks share the files; one per file by default.
     progress : callable, optional
         Called with (what, done, total).
+    overwrite : bool
+        Whether to begin anew where a workload, or what a killed process left of one, is in the way.
+
+    Raises
+    ------
+    InputError
+        For numbers out of range, a folder with other files, or more bytes than the disk has left.
 
     Examples
     --------
@@ -112,8 +128,8 @@ def generate(
     check_seed(seed)
     if bool(cycles) != (spec.churn is not None):
         raise InputError(f"cycles = {cycles}: expected a number above 0 exactly when the spec has churn")
-    if out.exists() and any(out.iterdir()):
-        raise InputError(f"{out}: expected an empty or new folder")
+    _make_way(out, overwrite)
+    refuse_beyond_disk(out, estimated_bytes(len(spec.names), subscribers, events))
     out.mkdir(parents=True, exist_ok=True)
     job = _Job(spec, seed, subscribers, events, at_least, cycles, out.resolve())
 
@@ -151,6 +167,20 @@ def generate(
         clear(*(out / folder for folder in ("subscriptions", "events", "churn", ".candidates")))
         raise
     return open_workload(out)
+
+
+def _make_way(out: Path, overwrite: bool) -> None:
+    """Clear a folder of a workload, or what is left of one, if that is wanted."""
+    there = {each.name for each in out.iterdir()} if out.exists() else set()
+    foreign = sorted(there - WRITTEN)
+    if foreign or (there and not overwrite):
+        left = "; --overwrite begins anew" if not foreign else f", it has {foreign[0]}"
+        raise InputError(f"{out}: expected an empty or new folder{left}")
+    for name in sorted(there):
+        if (out / name).is_dir():
+            clear(out / name)
+        else:
+            (out / name).unlink()
 
 
 def _write_subscriptions(job: _Job, number: int) -> int:

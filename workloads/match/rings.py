@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
-from workloads.files.places import contents, load_array
+from workloads.files.checked import read_parquet
+from workloads.files.places import load_array
 from workloads.folder.layout import (
     ROWS_PER_FILE,
     Workload,
@@ -117,11 +118,8 @@ def list_rings(
 
 def _cuts(files: list[Path], arcs: int) -> Integers:
     """Sequence IDs that cut the subscribers into arcs of about the same number."""
-    from pyarrow import parquet
 
-    columns = [
-        parquet.read_table(contents(file), columns=["ring_id"])["ring_id"].to_numpy() for file in files
-    ]
+    columns = [read_parquet(file, columns=["ring_id"])["ring_id"].to_numpy() for file in files]
     sampled = [column[:: max(1, len(column) // _SAMPLED)] for column in columns]
     known: Integers = np.sort(np.concatenate(sampled)) if sampled else np.zeros(0, np.int64)
     return np.unique(known[np.arange(1, arcs) * len(known) // max(1, arcs)]) if len(known) else known

@@ -112,7 +112,7 @@ def spark_session(
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise InputError("pyspark is not installed: expected pip install 'sub2sub[spark]'") from None
+        raise InputError("pyspark is not installed: expected pip install 'sub2sub-overlays[spark]'") from None
     if (active := SparkSession.getActiveSession()) is not None:
         with tempfile.TemporaryDirectory(prefix="sub2sub-spark-") as folder:
             _send_packages(active, Path(folder))

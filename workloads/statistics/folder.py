@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workloads.files.atomic import atomic_write, write_text
+from workloads.files.checked import write_parquet
 from workloads.files.manifest import begin_manifest, write_manifest
 
 if TYPE_CHECKING:
@@ -33,11 +34,10 @@ def write_folder(
 
     Columns `hidden` are left out of `statistics.md`.
     """
-    from pyarrow import parquet
 
     for table_name, table in tables.items():
         with atomic_write(out / f"{table_name}.parquet") as draft:
-            parquet.write_table(table, draft)
+            write_parquet(table, draft)
     parts = [f"# {name}\n\n{text}\n"]
     for table_name in shown:
         table = tables[table_name].drop_columns(list(hidden))

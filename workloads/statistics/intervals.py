@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["intervals", "quoted", "read_runs"]
+__all__ = ["intervals", "quoted", "read_runs", "with_intervals"]
 
 _SHARES = ("links", "complete", "hit_ratio", "r2")
 
@@ -67,9 +67,6 @@ def intervals(
         The columns `by`, `metric`, `runs`, `mean`, `low` and `high` (Student's interval for the mean, cut off
         at 0 where no run is below it and at 1 for shares; empty for a single run), `least` and `greatest`.
     """
-    import pyarrow as pa
-    from scipy import special
-
     if not 0 < confidence < 1:
         raise InputError(f"confidence = {confidence}: expected a number between 0 and 1")
     if not metrics:
@@ -92,7 +89,14 @@ def intervals(
             from per_run group by {keys}metric order by {keys}metric""",
         rows=frame,
     )
-    table = collect(per_group)
+    return with_intervals(collect(per_group), by, confidence)
+
+
+def with_intervals(table: pa.Table, by: Sequence[str], confidence: float = 0.95) -> pa.Table:
+    """A table of `runs`, `mean`, `deviation`, `least` and `greatest` for each metric, with its intervals."""
+    import pyarrow as pa
+    from scipy import special
+
     runs, mean = table["runs"].to_numpy(), table["mean"].to_numpy()
     deviation = table["deviation"].to_numpy().astype(np.float64)
     reach = special.stdtrit(np.maximum(runs - 1, 1), 0.5 + confidence / 2) * deviation / np.sqrt(runs)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from workloads.files.places import contents
+from workloads.files.checked import read_parquet
 from workloads.folder.layout import Workload, part, parts, write_part
 from workloads.folder.steps import clear, complete, require
 from workloads.spark.tasks import run_tasks
@@ -62,10 +62,9 @@ def _without_last(spread: Spread) -> Spread:
 
 def _arc_loads(folder: Path, files: list[str], arcs: int, out: Path, schema: pa.Schema, arc: int) -> pa.Table:
     import pyarrow as pa
-    from pyarrow import parquet
 
     columns = ["subscriber", "successor"]
-    tables = [parquet.read_table(contents(folder / name), columns=columns) for name in files[arc::arcs]]
+    tables = [read_parquet(folder / name, columns=columns) for name in files[arc::arcs]]
     grouped = pa.concat_tables(tables).group_by("subscriber")
     counted = grouped.aggregate([("successor", "count"), ("successor", "count_distinct")])
     loads = counted.rename_columns(["subscriber", *QUANTITIES]).sort_by("subscriber")

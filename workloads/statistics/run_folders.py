@@ -1,4 +1,4 @@
-"""Run folders of simulations, found by their manifests and read many at a time on Spark.
+"""Run folders of simulations, found by their manifests and read one by one, or many at a time on Spark.
 
 The writer is `sims.runs.folder`; here only names matter: a folder with a `manifest.json` (kind, name, state),
 an `experiment.toml` with the settings, and Parquet tables with a `cycle`. Each task reads the tables of a
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sub2sub.errors import InputError
+from workloads.files.checked import read_parquet
 from workloads.files.manifest import read_manifest
 from workloads.spark.tasks import cores
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Run", "find_runs", "grouped", "read_table", "unfinished"]
+__all__ = ["Run", "find_runs", "grouped", "read_table", "rows_of", "unfinished"]
 
 _KINDS = ("run", "compare", "bench")  # whose tables are those of one simulation
 
@@ -104,15 +105,12 @@ def read_table(
     DataFrame
         run (the folder), group, and the columns.
     """
-    import pyarrow as pa
     from pyspark.sql.pandas.types import from_arrow_schema
 
+    schema = _schema(columns)
     files = [(str(run.path.resolve()), run.group) for run in runs if (run.path / f"{name}.parquet").exists()]
     if not files:
         return None
-    types = {"run": pa.string(), "group": pa.string()}
-    types |= {column: pa.type_for_alias(alias) for column, alias in columns.items()}
-    schema = pa.schema(types)
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -124,13 +122,24 @@ def read_table(
     return spark.range(0, len(files), 1, partitions).mapInArrow(read, from_arrow_schema(schema))
 
 
+def rows_of(run: Run, name: str, columns: Mapping[str, str]) -> pa.Table:
+    """The table `name` of one run that has it: run (the folder), group, and the columns."""
+    return _rows(str(run.path.resolve()), run.group, name, _schema(columns))
+
+
+def _schema(columns: Mapping[str, str]) -> pa.Schema:
+    import pyarrow as pa
+
+    types = {"run": pa.string(), "group": pa.string()}
+    return pa.schema(types | {column: pa.type_for_alias(alias) for column, alias in columns.items()})
+
+
 def _rows(folder: str, group: str, name: str, schema: pa.Schema) -> pa.Table:
     import pyarrow as pa
-    from pyarrow import parquet
 
     path = Path(folder) / f"{name}.parquet"
     try:
-        table = parquet.read_table(path, partitioning=None)
+        table = read_parquet(path, partitioning=None)
         own = {"run": pa.repeat(folder, table.num_rows), "group": pa.repeat(group, table.num_rows)}
         for field in list(schema)[2:]:
             known = field.name in table.column_names

@@ -1,4 +1,4 @@
-"""What many runs of simulations came to: means over runs with 95 % confidence intervals, in Spark SQL.
+"""What many runs of simulations came to: means over runs with 95 % confidence intervals.
 
     final           the numbers of the runs' manifests
     completeness    per cycle: ring links in place, complete rings (Figure 5 of Sub-2-Sub)
@@ -9,7 +9,8 @@
     hops-law        the line through them: hops = intercept + slope log2(length), run by run
     load            messages received and sent by the peers at each quantile (Section 5)
 
-Of events and loads, the last cycle of each run counts. Runs are averaged within their group only.
+Of events and loads, the last cycle of each run counts. Runs are averaged within their group only. Here in
+Spark SQL; without a session, `workloads.statistics.here` computes the same in this process.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from workloads.files.manifest import read_manifest
 from workloads.spark.tasks import StageProgress, collect
 from workloads.statistics.figures import draw_runs
 from workloads.statistics.folder import write_folder
+from workloads.statistics.here import describe_here, intervals_here, tables_here
 from workloads.statistics.intervals import intervals, read_runs
 from workloads.statistics.run_folders import Run, find_runs, grouped, read_table, unfinished
 
@@ -42,11 +44,14 @@ _DELIVERIES = (
 
 
 def describe_runs(
-    spark: SparkSession, runs: Sequence[Run], progress: StageProgress | None = None
+    spark: SparkSession | None, runs: Sequence[Run], progress: StageProgress | None = None
 ) -> dict[str, pa.Table]:
     """Every statistic that the runs have tables for, by its name; `group` is the first column of each."""
+    if spark is None:
+        parts_here = {"rings": _RINGS, "delivery": _DELIVERIES, "quantiles": QUANTILES}
+        return {**_final(runs, None), **describe_here(runs, parts_here)}
     parts: list[Callable[[SparkSession, Sequence[Run]], dict[str, pa.Table]]] = [
-        _final, _completeness, _deliveries, _traffic, _events, _load,
+        _final_numbers, _completeness, _deliveries, _traffic, _events, _load,
     ]  # fmt: skip
     found: dict[str, pa.Table] = {}
     for done, part in enumerate(parts):
@@ -58,7 +63,11 @@ def describe_runs(
     return found
 
 
-def _final(spark: SparkSession, runs: Sequence[Run]) -> dict[str, pa.Table]:
+def _final_numbers(spark: SparkSession, runs: Sequence[Run]) -> dict[str, pa.Table]:
+    return _final(runs, spark)
+
+
+def _final(runs: Sequence[Run], spark: SparkSession | None) -> dict[str, pa.Table]:
     import pyarrow as pa
 
     numbers = [
@@ -71,8 +80,10 @@ def _final(spark: SparkSession, runs: Sequence[Run]) -> dict[str, pa.Table]:
         return {}
     types = [pa.field("run", pa.string()), pa.field("group", pa.string())]
     schema = pa.schema(types + [pa.field(name, pa.float64()) for name in names])
-    frame = spark.createDataFrame(pa.Table.from_pylist(numbers, schema=schema))
-    return {"final": intervals(frame, ["group"], names)}
+    table = pa.Table.from_pylist(numbers, schema=schema)
+    if spark is None:
+        return {"final": intervals_here(table.to_pandas(), ["group"], names)}
+    return {"final": intervals(spark.createDataFrame(table), ["group"], names)}
 
 
 def _is_number(value: object) -> bool:
@@ -166,7 +177,7 @@ def _load(spark: SparkSession, runs: Sequence[Run]) -> dict[str, pa.Table]:
 
 
 def write_run_statistics(
-    spark: SparkSession,
+    spark: SparkSession | None,
     paths: Sequence[Path],
     out: Path,
     by: Sequence[str] = (),
@@ -199,7 +210,7 @@ def write_run_statistics(
     return write_folder(out, f"Statistics of {len(runs)} runs", text, tables, paths, shown)
 
 
-def write_sweep_statistics(spark: SparkSession, folder: Path, out: Path) -> Path:
+def write_sweep_statistics(spark: SparkSession | None, folder: Path, out: Path) -> Path:
     """Write the means over seeds of a sweep's results, for each combination of its settings.
 
     Only runs of the plan in the manifest count, by the digest of experiment, settings and code in each row.
@@ -207,13 +218,20 @@ def write_sweep_statistics(spark: SparkSession, folder: Path, out: Path) -> Path
     manifest = read_manifest(folder) or {}
     if manifest.get("state") != "done" or "digest" not in manifest:
         raise InputError(f"{folder}: expected a sweep that has ended, start it again to take it up")
-    rows = read_runs(spark, [folder / "results.parquet"])
-    frame = rows.where(rows["digest"] == manifest["digest"]).where("error is null")
     varied, fixed = list(manifest["grid"]), list(manifest["settings"])
-    numbers = ("double", "float", "bigint", "int", "smallint", "tinyint")
     own = {*varied, *fixed, "seed", "run", "digest", "error"}
-    metrics = [name for name, kind in frame.dtypes if name not in own and kind in numbers]
-    table = intervals(frame, [*varied, *fixed], metrics)
+    if spark is None:
+        here = tables_here([folder / "results.parquet"])
+        here = here[(here["digest"] == manifest["digest"]) & here["error"].isna()]
+        metrics = [name for name in here.columns if name not in own and here[name].dtype.kind in "iuf"]
+        settings = {name: here[name].map(_as_key) for name in (*varied, *fixed)}
+        table = intervals_here(here.assign(**settings), [*varied, *fixed], metrics)
+    else:
+        rows = read_runs(spark, [folder / "results.parquet"])
+        frame = rows.where(rows["digest"] == manifest["digest"]).where("error is null")
+        numbers = ("double", "float", "bigint", "int", "smallint", "tinyint")
+        metrics = [name for name, kind in frame.dtypes if name not in own and kind in numbers]
+        table = intervals(frame, [*varied, *fixed], metrics)
     if not table.num_rows:
         raise InputError(f"{folder}: expected at least one run that did not fail")
     text = f"Means over seeds of the sweep {manifest.get('name')}. Intervals are at 95 %."
@@ -223,10 +241,18 @@ def write_sweep_statistics(spark: SparkSession, folder: Path, out: Path) -> Path
     return write_folder(out, "Statistics of a sweep", text, tables, [folder], ["sweep"], hidden=fixed)
 
 
+def _as_key(value: object) -> object:
+    """A setting as something to group by: lists and tables as their text."""
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
 def write_table_statistics(
-    spark: SparkSession, files: Sequence[Path], by: Sequence[str], metrics: Sequence[str], out: Path
+    spark: SparkSession | None, files: Sequence[Path], by: Sequence[str], metrics: Sequence[str], out: Path
 ) -> Path:
     """Write the means over runs of any tables, one file per run."""
-    table = intervals(read_runs(spark, files), by, metrics)
+    if spark is None:
+        table = intervals_here(tables_here(files), by, metrics)
+    else:
+        table = intervals(read_runs(spark, files), by, metrics)
     text = f"{len(files)} tables. Intervals are at 95 %."
     return write_folder(out, "Statistics over runs", text, {"runs": table}, files, ["runs"])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from sub2sub.geometry.regions import minimal_regions
-from workloads.files.places import contents
+from workloads.files.checked import read_parquet
 from workloads.folder.layout import ROWS_PER_FILE, Workload, parts, read_rows, read_subscriptions
 from workloads.folder.steps import completed
 from workloads.match.tiles import ring_sizes
@@ -69,9 +69,8 @@ def regions(workload: Workload, megabytes: int = 256) -> pa.Table:
 def topic_table(workload: Workload, spark: SparkSession | None = None) -> pa.Table:
     """Of a topic workload: topic, path, depth, subscribers to it, its events, and who gets such an event."""
     import pyarrow as pa
-    from pyarrow import parquet
 
-    topics = parquet.read_table(contents(workload.folder / "topics.parquet"))
+    topics = read_parquet(workload.folder / "topics.parquet")
     files = parts(workload.folder.resolve() / "subscriptions", workload.subscribers)
     schema = pa.schema([("topic", pa.int64()), ("subscribers", pa.int64())])
     task = partial(_file_topics, files, workload.names, schema)

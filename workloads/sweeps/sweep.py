@@ -33,11 +33,12 @@ from typing import TYPE_CHECKING, Any
 
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
+from workloads.files.checked import read_parquet, write_parquet
 from workloads.files.digests import digest, file_digest
 from workloads.files.manifest import State, begin_manifest, write_manifest
-from workloads.files.places import contents
 from workloads.settings.plugins import plugin
 from workloads.spark import packages
+from workloads.spark.processes import run_in_processes
 from workloads.spark.tasks import StageProgress, run_numbers
 
 if TYPE_CHECKING:
@@ -123,7 +124,11 @@ def _is_seed(seed: object) -> bool:
 
 
 def sweep(
-    plan: Sweep, out: Path, spark: SparkSession | None = None, progress: StageProgress | None = None
+    plan: Sweep,
+    out: Path,
+    spark: SparkSession | None = None,
+    progress: StageProgress | None = None,
+    processes: int = 1,
 ) -> pa.Table:
     """Make the runs of a sweep that are not done yet; returns, and writes to `results.parquet`, all of them.
 
@@ -132,11 +137,12 @@ def sweep(
     out : Path
         Folder of the sweep; one that exists is taken up where it was left.
     spark : SparkSession, optional
-        Where to run, one task per run; in this process, one after the other, if not given.
+        Where to run, one task per run; on this machine if not given.
     progress : callable, optional
         Called with (what, done, total).
+    processes : int
+        Runs at a time on this machine; one after the other, in this process, if it is 1.
     """
-    from pyarrow import parquet
 
     folder = out.resolve() / "runs"
     folder.mkdir(parents=True, exist_ok=True)
@@ -146,14 +152,18 @@ def sweep(
     _write_manifest(plan, out, "running")
     # Simulations hold on to the interpreter, and count on being alone in their process.
     one = partial(_run_one, plan, todo, folder)
-    run_numbers(spark, range(len(todo)), one, "runs", progress, threads=1)
+    if spark is None:
+        report = partial(progress, "runs") if progress else lambda done, total: None
+        run_in_processes(one, len(todo), processes, report)
+    else:
+        run_numbers(spark, range(len(todo)), one, "runs", progress, threads=1)
     table = results(out, runs)
     if lost := len(runs) - table.num_rows:
         raise InputError(
             f"{folder}: {lost} of {len(runs)} runs left no result: expected a folder that all workers share"
         )
     with atomic_write(out / "results.parquet") as draft:
-        parquet.write_table(table, draft)
+        write_parquet(table, draft)
     _write_manifest(plan, out, "done")
     return table
 
@@ -170,11 +180,10 @@ def _write_manifest(plan: Sweep, out: Path, state: State) -> None:
 def results(out: Path, keys: Collection[str]) -> pa.Table:
     """One row per run of these that has ended, done or failed: its settings, results, seconds and error."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     empty = pa.schema([("run", pa.string()), ("error", pa.string())]).empty_table()
     paths = [out / "runs" / f"{key}.parquet" for key in sorted(keys)]
-    tables = [parquet.read_table(contents(path)) for path in paths if path.exists()]
+    tables = [read_parquet(path) for path in paths if path.exists()]
     return pa.concat_tables([empty, *tables], promote_options="permissive")
 
 
@@ -192,7 +201,6 @@ def _code(run: str) -> str:
 
 def _run_one(plan: Sweep, todo: list[Settings], folder: Path, number: int) -> int:
     import pyarrow as pa
-    from pyarrow import parquet
 
     settings = todo[number]
     key = plan.key(settings)
@@ -213,5 +221,5 @@ def _run_one(plan: Sweep, todo: list[Settings], folder: Path, number: int) -> in
     seconds = pa.array([time.perf_counter() - began])
     table = table.append_column("seconds", seconds).append_column("error", pa.array([error], pa.string()))
     with atomic_write(folder / f"{key}.parquet") as draft:
-        parquet.write_table(table, draft)
+        write_parquet(table, draft)
     return 1

@@ -1,9 +1,10 @@
 """The layer of Plumtree over HyParView: views are kept, and beacons shape the tree.
 
 In the paper the stream of messages itself shapes the tree. While an overlay is built here nobody publishes,
-so members send beacons: whose turn comes and has not heard of one in this cycle sends one. As a beacon runs
-through the whole group, that is about one a cycle and group. Beacons, announcements, `Prune` and `Graft` are
-billed as upkeep; as a message or an announcement goes along every link, they tell broken links as well.
+so members send beacons: whose turn comes and has not heard of one for `BEACONS` cycles sends one. As a beacon
+runs through the whole group, that is about one every other cycle and group. Beacons, announcements, `Prune`
+and `Graft` are billed as upkeep; as a message or an announcement goes along every link, they tell broken
+links as well.
 
 A beacon's timers run out when it has come to rest.
 """
@@ -23,6 +24,8 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import NAME
 
 __all__ = ["Plumtree"]
+
+BEACONS = 2  # cycles without a beacon after which a member sends one
 
 
 class Plumtree(ObjectLayer[PlumtreePeer]):
@@ -66,7 +69,7 @@ class Plumtree(ObjectLayer[PlumtreePeer]):
         """Keep the views, then let beacons run."""
         super().turns(cycle, dice)
         for peer in self.mail.live(dice.of_peer(ORDER - 1)):
-            if self.peers[peer].heard < cycle:
+            if self.peers[peer].heard <= cycle - BEACONS:
                 self._beacon(peer, cycle)
 
     def _beacon(self, source: int, cycle: int) -> None:

@@ -45,6 +45,9 @@ def command(
     """
     from sims.bench import MEASUREMENTS, append_results, as_rows, measure
 
+    if only_list and as_json:
+        click.echo(json.dumps({name: each.title for name, each in MEASUREMENTS.items()}, indent=2))
+        return
     if only_list:
         for name, each in MEASUREMENTS.items():
             click.echo(f"{name:12} {each.title} ({each.unit})")

@@ -16,13 +16,19 @@ __all__ = ["command"]
     "--world", type=click.Choice(["topics", "ranges", "between", "all"]), default="all", show_default=True,
     help="Which interests: topics, ranges, or the family between.",
 )  # fmt: skip
-@click.option("--subscribers", type=int, help="In each world.  [default: 10000; 500 with --quick]")
-@click.option("--events", type=int, default=20, show_default=True, help="Published in each cell and seed.")
 @click.option(
-    "--choosing", type=int, default=0, metavar="N",
+    "--subscribers", type=click.IntRange(2), help="In each world.  [default: 10000; 500 with --quick]"
+)
+@click.option(
+    "--events", type=click.IntRange(1), default=20, show_default=True, help="Published in each cell and seed."
+)
+@click.option(
+    "--choosing", type=click.IntRange(0), default=0, metavar="N",
     help="Events of each seed by which working points are chosen.  [default: 1000 over all seeds]",
 )  # fmt: skip
-@click.option("--seeds", type=int, default=10, show_default=True, help="Seeds each cell is a mean over.")
+@click.option(
+    "--seeds", type=click.IntRange(1), default=3, show_default=True, help="Seeds each cell is a mean over."
+)
 @click.option(
     "--tree", type=click.Path(dir_okay=False), help="Topics: a file with a path such as .a.b a line."
 )
@@ -36,9 +42,15 @@ __all__ = ["command"]
     "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("out/compare"), show_default=True,
     help="Folder to write to; one that exists is taken up where it was left.",
 )  # fmt: skip
-@click.option("--processes", type=int, help="Units at a time.  [default: one a core]")
+@click.option("--processes", type=click.IntRange(1), help="Units at a time.  [default: one a core]")
 @click.option("--master", help="Run on this Spark master instead, such as spark://HOST:PORT or local[4].")
-@click.option("--time-limit", type=float, default=300.0, show_default=True, help="Seconds a unit may take.")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(0, min_open=True),
+    default=300.0,
+    show_default=True,
+    help="Seconds a unit may take.",
+)
 @click.option("--quiet", is_flag=True, help="Print the findings only.")
 @click.option("--json", "as_json", is_flag=True, help="Print findings and numbers as JSON, and nothing else.")
 def command(

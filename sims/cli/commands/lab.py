@@ -56,7 +56,9 @@ def command(
 
         from sims.lab.server import LabServer
     except ImportError as error:
-        raise InputError(f"lab: needs the package {error.name}: pip install 'sub2sub[lab]'") from None
+        raise InputError(
+            f"lab: needs the package {error.name}: pip install 'sub2sub-overlays[lab]'"
+        ) from None
     from sims.lab.laboratory import Laboratory, experiment_for
 
     experiment = experiment_for(source, peers, topics, changes)

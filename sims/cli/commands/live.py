@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sub2sub.errors import InputError
+from workloads.cli.suggestions import Suggesting
 
 if TYPE_CHECKING:
     from sub2sub.live import Tls
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.group("live")
+@click.group("live", cls=Suggesting)
 def command() -> None:
     """Run Sub-2-Sub and CAMCAST over real sockets (needs the extra `live`).
 
@@ -30,6 +31,8 @@ def command() -> None:
       sub2sub live peer --contact 127.0.0.1:7000 --attributes 2 --publish 0.25,0.5 --data hello
     """
 
+
+SECONDS = click.FloatRange(0, min_open=True)
 
 with_tls = click.option(
     "--tls",
@@ -69,12 +72,16 @@ def _tls(folder: Path | None) -> Tls | None:
 @command.command()
 @click.option("--listen", default="127.0.0.1:0", show_default=True, help="HOST:PORT; 0 takes a free port.")
 @click.option("--contact", help="HOST:PORT of anybody in the overlay; without it a new overlay begins.")
-@click.option("--attributes", type=int, help="Attributes of the overlay, where nothing is subscribed to.")
+@click.option(
+    "--attributes",
+    type=click.IntRange(1, 16),
+    help="Attributes of the overlay, where nothing is subscribed to.",
+)
 @click.option("--subscribe", "ranges", multiple=True, help="LOW:HIGH,LOW:HIGH,... one range per attribute.")
 @click.option("--publish", "point", help="An event to publish, X,X,...; the peer then leaves.")
 @click.option("--data", default="", help="What the event says.")
-@click.option("--period", type=float, default=1.0, show_default=True, help="Seconds of a cycle.")
-@click.option("--seconds", type=float, help="Leave after so long; without it, on an interrupt.")
+@click.option("--period", type=SECONDS, default=1.0, show_default=True, help="Seconds of a cycle.")
+@click.option("--seconds", type=SECONDS, help="Leave after so long; without it, on an interrupt.")
 @with_tls
 def peer(
     listen: str,
@@ -123,13 +130,15 @@ def peer(
 @click.option("--peers", type=click.IntRange(2, 2000), default=40, show_default=True)
 @click.option("--attributes", type=click.IntRange(1, 16), default=2, show_default=True)
 @click.option("--per-process", type=click.IntRange(1), default=1, help="Peers that share a process.")
-@click.option("--period", type=float, help="Seconds of a cycle; by the number of peers if not given.")
-@click.option("--events", type=int, default=100, show_default=True, help="Events to publish each time.")
+@click.option("--period", type=SECONDS, help="Seconds of a cycle; by the number of peers if not given.")
+@click.option(
+    "--events", type=click.IntRange(1), default=100, show_default=True, help="Events to publish each time."
+)
 @click.option(
     "--kill", "share", type=click.FloatRange(0, 0.9), default=0.0, help="Share of processes to kill."
 )
-@click.option("--most", type=float, default=120.0, show_default=True, help="Seconds to wait for rings.")
-@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--most", type=SECONDS, default=120.0, show_default=True, help="Seconds to wait for rings.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @with_tls
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON, and nothing else.")
 def swarm(
@@ -203,8 +212,8 @@ def swarm(
 )
 @click.option("--upward", default="0.1,1", show_default=True, help="p_sel of the events to publish.")
 @click.option("--per-process", type=click.IntRange(1), default=1, show_default=True)
-@click.option("--period", type=float, default=2.0, show_default=True, help="Seconds of a cycle.")
-@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--period", type=SECONDS, default=2.0, show_default=True, help="Seconds of a cycle.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON, and nothing else.")
 def communities(
     sizes: str, membership: str, upward: str, per_process: int, period: float, seed: int, as_json: bool

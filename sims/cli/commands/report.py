@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from workloads.cli.common import json_option, print_json
+
 __all__ = ["command"]
 
 
@@ -28,8 +30,15 @@ __all__ = ["command"]
 )
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
 @click.option("--quiet", is_flag=True, help="Print nothing.")
+@json_option
 def command(
-    folders: tuple[Path, ...], out: Path | None, title: str | None, megabytes: float, show: bool, quiet: bool
+    folders: tuple[Path, ...],
+    out: Path | None,
+    title: str | None,
+    megabytes: float,
+    show: bool,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
     """Make one page of everything in FOLDERs: curves, claims, settings, and overlays to play with.
 
@@ -45,7 +54,9 @@ def command(
     from sims.report.report import report
 
     path = report(folders, title, megabytes).write(out or folders[0] / "report.html")
-    if not quiet:
+    if as_json:
+        print_json({"page": path, "bytes": path.stat().st_size})
+    elif not quiet:
         click.echo(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
     if show:
         webbrowser.open(path.resolve().as_uri())

@@ -94,7 +94,7 @@ def command(
         _describe(keys)
         return
     if source is None:
-        _list()
+        _list(as_json)
         return
     from sims.config.experiment import load_experiment
     from sims.config.shipped import find_file
@@ -137,9 +137,12 @@ def _describe(name: str) -> None:
     click.echo(describe(name), nl=False)
 
 
-def _list() -> None:
+def _list(as_json: bool) -> None:
     from sims.config.shipped import shipped
 
+    if as_json:
+        click.echo(json.dumps(shipped(), indent=2))
+        return
     for name, title in shipped().items():
         click.echo(f"{name:24} {title}")
 

@@ -63,6 +63,7 @@ READINGS = {
 }
 NEAR, EXACT = 0.1, 0.01  # tolerances, ours
 TABLE1, TABLE2 = "CAMCAST, Section 6.1.2, Table 1", "CAMCAST, Section 6.1.2, Table 2"
+TOLERATED = "; the tolerance is ours"
 
 
 def measure_rounds(quick: bool, seed: int, progress: Progress) -> Measured:
@@ -169,6 +170,10 @@ def _off(measured: Sequence[float], paper: Sequence[float]) -> float:
     return float(np.abs(np.array(measured) / np.array(paper) - 1).max())
 
 
+def _by_topology(values: Sequence[float], digits: int = 2) -> dict[str, float]:
+    return {name: round(float(value), digits) for name, value in zip(TOPOLOGIES, values, strict=True)}
+
+
 def judge_rounds(tables: Measurements) -> list[Claim]:
     """CAMCAST in four readings; plain gossip; PMcast as an observation; what levels cost."""
     runs = tables["runs"]
@@ -178,8 +183,9 @@ def judge_rounds(tables: Measurements) -> list[Claim]:
         means = [float(values.mean()) for values in found.values()]
         claims.append(
             stated(
-                f"mean rounds of CAMCAST for {', '.join(TOPOLOGIES)}, each within {NEAR:.0%}", TABLE1,
-                ROUNDS["CAMCAST"], np.round(means, 2).tolist(), _off(means, ROUNDS["CAMCAST"]) <= NEAR,
+                f"mean rounds of CAMCAST for {', '.join(TOPOLOGIES)}, each within {NEAR:.0%}",
+                TABLE1 + TOLERATED, _by_topology(ROUNDS["CAMCAST"]), _by_topology(means),
+                _off(means, ROUNDS["CAMCAST"]) <= NEAR,
                 interval=[interval_of_mean(values, 2) for values in found.values()], reading=reading,
             )
         )  # fmt: skip
@@ -192,26 +198,28 @@ def judge_rounds(tables: Measurements) -> list[Claim]:
     return [
         *claims,
         stated(
-            f"mean rounds of plain gossip, each within {NEAR:.0%}", TABLE1, ROUNDS["gossip"],
-            np.round(means, 2).tolist(), _off(means, ROUNDS["gossip"]) <= NEAR,
+            f"mean rounds of plain gossip, each within {NEAR:.0%}", TABLE1 + TOLERATED,
+            _by_topology(ROUNDS["gossip"]), _by_topology(means), _off(means, ROUNDS["gossip"]) <= NEAR,
             interval=[interval_of_mean(values, 2) for values in gossip.values()], reading="simulated",
         ),
         stated(
             "levels cost CAMCAST rounds, and plain gossip none: growth from 3 x 100 to 5 x 100 (above 1.3, "
             "below 1.1)",
-            f"{TABLE1}: the number of levels has an impact on latency", [round(13.08 / 8.83, 2),
-            round(4.31 / 4.39, 2)],
-            np.round(growth, 2).tolist(), growth[0] > 1.3 and growth[1] < 1.1,
+            f"{TABLE1}: the number of levels has an impact on latency; the bounds are ours",
+            {"CAMCAST": round(13.08 / 8.83, 2), "gossip": round(4.31 / 4.39, 2)},
+            {"CAMCAST": round(growth[0], 2), "gossip": round(growth[1], 2)},
+            growth[0] > 1.3 and growth[1] < 1.1,
         ),
         observed(
             f"rounds of PMcast by Pittel's formula, all interested, F = {PMCAST_FANOUT} (fitted)", TABLE1,
-            [round(expected_rounds(n, PMCAST_FANOUT, loss=loss), 2) for n in totals], paper=ROUNDS["PMcast"],
+            _by_topology([expected_rounds(n, PMCAST_FANOUT, loss=loss) for n in totals]),
+            paper=_by_topology(ROUNDS["PMcast"]),
             reading="asymptote",
         ),
         observed(
             "rounds of PMcast by the Markov chain, all interested, F = 5 as CAMCAST's c", TABLE1,
-            [round(rounds_to_everybody(n, reach_probability(n, 5, loss=loss)), 2) for n in totals],
-            paper=ROUNDS["PMcast"], reading="chain",
+            _by_topology([rounds_to_everybody(n, reach_probability(n, 5, loss=loss)) for n in totals]),
+            paper=_by_topology(ROUNDS["PMcast"]), reading="chain",
         ),
     ]  # fmt: skip
 
@@ -227,8 +235,8 @@ def judge_parasites(tables: Measurements) -> list[Claim]:
     gossip = runs[runs.protocol == "gossip"]
     return [
         stated(
-            f"parasite events of plain gossip for {', '.join(TOPOLOGIES)}, each within {EXACT:.0%}", TABLE2,
-            PARASITES["gossip"], np.round(means["gossip"], 1).tolist(),
+            f"parasite events of plain gossip for {', '.join(TOPOLOGIES)}, each within {EXACT:.0%}",
+            TABLE2 + TOLERATED, _by_topology(PARASITES["gossip"]), _by_topology(means["gossip"], 1),
             _off(means["gossip"], PARASITES["gossip"]) <= EXACT,
             interval=[interval_of_mean(gossip.parasites[gossip.topology == t], 0) for t in TOPOLOGIES],
             reading="targets rounded down, duplicates counted",
@@ -236,14 +244,14 @@ def judge_parasites(tables: Measurements) -> list[Claim]:
         stated(
             "PMcast sends fewer parasite events than plain gossip, and CAMCAST fewer than both, in every "
             "topology",
-            TABLE2, PARASITES["PMcast"], np.round(means["PMcast"], 1).tolist(),
+            TABLE2, _by_topology(PARASITES["PMcast"]), _by_topology(means["PMcast"], 1),
             all(own < other < plain for own, other, plain in order),
             reading="hpmcast, three levels, R = 3, F = 4",
         ),
         observed(
             "parasite events of CAMCAST (0 by construction: tables hold nobody the event does not concern)",
             TABLE2,
-            means["CAMCAST"], paper=PARASITES["CAMCAST"],
+            _by_topology(means["CAMCAST"]), paper=_by_topology(PARASITES["CAMCAST"]),
         ),
     ]  # fmt: skip
 

@@ -92,9 +92,10 @@ def judge(tables: Tables) -> list[Claim]:
         observed(
             "mean entries in the root community and in the lowest, by protocol, 1000-100-10", SOURCE,
             {
-                protocol: [
-                    round(float(table.loc[("1000-100-10", level), protocol]), 1) for level in (0, 2)
-                ]
+                protocol: {
+                    name: round(float(table.loc[("1000-100-10", level), protocol]), 1)
+                    for name, level in (("root", 0), ("lowest", 2))
+                }
                 for protocol in PROTOCOLS
             },
         ),

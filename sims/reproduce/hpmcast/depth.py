@@ -70,7 +70,10 @@ def judge(tables: Tables) -> list[Claim]:
                 f"{', '.join(map(str, FANOUTS))}: at every depth fewer with the most than with the least, "
                 "and never more with more",
                 "hpmcast, Section 5.3.2: more fan-out decreases the number of rounds necessary", "fewer",
-                {f"{levels} levels": row.round(2).tolist() for levels, row in by.iterrows()},
+                {
+                    f"{levels} levels": {f"F = {f}": round(float(v), 2) for f, v in row.items()}
+                    for levels, row in by.iterrows()
+                },
                 bool((steps <= 0).all() and (by.iloc[:, -1] < by.iloc[:, 0]).all()), reading=str(reading),
             )
         )  # fmt: skip

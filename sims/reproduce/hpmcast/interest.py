@@ -83,7 +83,8 @@ def judge_fig7(tables: Tables) -> list[Claim]:
             stated(
                 "mean delivery at p = 0.01, 0.02, 0.05 and 0.1: less at p = 0.01 than at 0.1",
                 "hpmcast, Section 5.3.1: reliability decreases with small values of p", "decreases",
-                small.round(4).tolist(), small.iloc[0] < small.iloc[-1], reading=str(reading),
+                {f"p = {p}": round(float(v), 4) for p, v in small.items()}, small.iloc[0] < small.iloc[-1],
+                reading=str(reading),
             ),
         ]  # fmt: skip
         if str(reading) in READINGS and READINGS[str(reading)] != Reading.LINES_27_AND_35:
@@ -117,9 +118,10 @@ def judge_fig8(tables: Tables) -> list[Claim]:
                 f"mean delivery at p = 0.1, 0.3 and 1 with c = 0: in the plotted band (at least {LEAST}, "
                 "and 0.999 at "
                 "p = 1)",
-                "hpmcast, Figure 8: 0.9982 at p = 0.1 to 1 at p = 1", [0.9982, "between", 1.0],
-                np.round(values, 4).tolist(), inside, reading=str(reading),
-                interval=[interval_of_mean(each) for each in (first, third, last)],
+                "hpmcast, Figure 8: 0.9982 at p = 0.1 to 1 at p = 1",
+                {"p = 0.1": 0.9982, "p = 0.3": "between", "p = 1": 1.0},
+                dict(zip(("p = 0.1", "p = 0.3", "p = 1"), np.round(values, 4).tolist(), strict=True)), inside,
+                reading=str(reading), interval=[interval_of_mean(each) for each in (first, third, last)],
             )
         )  # fmt: skip
     return claims

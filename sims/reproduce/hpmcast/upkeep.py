@@ -41,7 +41,7 @@ GOODBYE, SILENT = "with goodbyes", "without a word"
 
 def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     """Run every scenario: a row per cycle, and a row per single join."""
-    a, seeds, alone = (8, 2, 30) if quick else (16, 3, 200)
+    a, seeds, alone = (6, 2, 20) if quick else (16, 3, 200)
     rows: list[dict[str, Any]] = []
     joins: list[dict[str, Any]] = []
     for number in range(seeds):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from sims.figures.style import figure, legend_beside, line, stated_line
+from sims.figures.style import band, figure, legend_beside, line, stated_line
 from sims.reproduce.claims import OURS, Claim, observed, span, stated
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Measured, Progress, Tables
@@ -77,7 +77,8 @@ def judge(tables: Tables) -> list[Claim]:
             f"ring views cannot be capped: complete rings after {cycles} cycles with at most 20 links, "
             "best seed, "
             "and as published, worst seed (less than half as many)",
-            OURS, "far fewer", [round(float(capped.max()), 4), round(float(base.min()), 4)],
+            OURS, "far fewer",
+            {"capped": round(float(capped.max()), 4), "as published": round(float(base.min()), 4)},
             capped.max() < base.min() / 2, interval={"capped": span(capped), "as published": span(base)},
         ),
         *(
@@ -95,9 +96,11 @@ def draw(tables: Tables) -> Mapping[str, Figure]:
     table = tables["choices"]
     fig, axes = figure(figsize=(9.6, 4.8))
     for number, (name, own) in enumerate(table.groupby("variant", sort=False)):
-        mean = 100 * own.groupby("cycle").complete.mean()
-        line(axes, number, mean.index, mean, str(name), markevery=5, markersize=4)
-    axes.set(xlabel="cycle", ylabel="complete rings (%)", title="3 attributes, power law", ylim=(-3, 104))
+        shares = 100 * own.groupby("cycle").complete.agg(["mean", "min", "max"])
+        line(axes, number, shares.index, shares["mean"], str(name), markevery=(number % 5, 5), markersize=5)
+        band(axes, number, shares.index, shares["min"], shares["max"])
+    axes.set(xlabel="cycle", ylabel="complete rings (%)", ylim=(-3, 104))
+    axes.set_title("3 attributes, power law", pad=16)
     if table.cycle.max() >= 40:
         stated_line(axes, "paper: all by 40", x=40)
     legend_beside(axes, fontsize=8)

@@ -145,7 +145,9 @@ def draw(tables: Tables) -> Mapping[str, Figure]:
             panel.axvline(min(slowest, MOST), color=COLOURS[1], linewidth=0.8)
             panel.annotate(
                 f"all: {_shown(slowest):.0f}" if np.isfinite(slowest) else f"not by {MOST}",
-                (min(slowest, MOST), 40), (4, 0), textcoords="offset points", fontsize=8, color=COLOURS[1],
+                (min(slowest, MOST), 20), (4 if slowest < STATED else -4, 0), textcoords="offset points",
+                ha="left" if slowest < STATED else "right", fontsize=8, color=COLOURS[1], zorder=5,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
             )  # fmt: skip
             if row:
                 panel.set_xlabel("cycle")

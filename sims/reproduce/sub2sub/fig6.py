@@ -96,8 +96,8 @@ def judge(tables: Tables) -> list[Claim]:
                 "rings "
                 "complete, per seed",
                 SOURCE, "the first is earlier",
-                [[_shown(d), _shown(r)] for d, r in zip(delivered, rings, strict=True)], all(earlier),
-                interval={"delivered": span(delivered), "rings": span(rings)} if all(earlier) else None,
+                {"all delivered": [_shown(d) for d in delivered], "all rings": [_shown(r) for r in rings]},
+                all(earlier),
                 reading=str(reading),
             ),
             observed(

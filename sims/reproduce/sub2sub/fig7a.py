@@ -59,7 +59,8 @@ def judge(tables: Tables) -> list[Claim]:
             "3 attributes, power law: shortest and longest ring, mean of seeds (our widths were chosen for "
             "this)",
             "Sub-2-Sub, Section 5: 2 to 246 subscribers",
-            [float(three.min().mean()), round(float(three.max().mean()), 1)], paper=[2, LONGEST],
+            {"shortest": float(three.min().mean()), "longest": round(float(three.max().mean()), 1)},
+            paper={"shortest": 2, "longest": LONGEST},
             interval={"longest": span(three.max())},
         )
     ]  # fmt: skip
@@ -98,6 +99,8 @@ def draw(tables: Tables) -> Mapping[str, Figure]:
         xscale="log", yscale="log", xlabel="ring length (subscribers)", ylabel="rings at least that long (%)",
         ylim=(5e-3, 200),
     )  # fmt: skip
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
     axes.set_title("Ring lengths (thin: other seeds)", pad=28)
     legend_beside(axes)
     return {"": fig}

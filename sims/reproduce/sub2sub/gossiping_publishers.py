@@ -6,7 +6,8 @@ as a walk with one list; here it is taken by the letter. In each cycle a publish
 
 - shuffles with the oldest of its random links, and gets a few of that peer's random links;
 - exchanges with the oldest of its proximity links (a random link, as long as it has none), and gets those of
-  that peer's proximity and random links that are nearest to its event;
+  that peer's proximity and random links (with `ring_offers` of its ring links, too) that are nearest to
+  its event;
 - and keeps the nearest it has seen of all that, its own random links included.
 
 A publisher is not put into the views of others: it joins one at a time and is gone in a few cycles, as in the
@@ -31,11 +32,12 @@ Peers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class PublisherViews:
-    """Sizes of a publisher's views and messages: those that subscribers have by default."""
+    """Sizes of a publisher's views and messages, as subscribers have them; and what is offered."""
 
     random: int = 20
     near: int = 16
     shuffle: int = 8
+    ring_offers: bool = False
 
 
 def gossip_to_match(
@@ -83,6 +85,8 @@ def _one(
         random = [*(peer for peer in random if peer not in fresh), *fresh, partner][-views.random :]
         partner = near.pop(0) if near else int(dice.choice(random))
         offered = np.union1d(_near_links(links, partner), _random_links(links, partner))
+        if views.ring_offers:
+            offered = np.union1d(offered, _ring_links(links, partner))
         offered = _nearest(offered, lows, highs, event, views.shuffle)
         seen = np.array(list(dict.fromkeys([*near, partner, *random, *offered.tolist()])))
         if ((lows[seen] <= event) & (event < highs[seen])).all(axis=1).any():
@@ -107,6 +111,11 @@ def _nearest(
 
 def _random_links(links: Links, peer: int) -> Peers:
     return view_links(links.random[peer][None])[1]
+
+
+def _ring_links(links: Links, peer: int) -> Peers:
+    start = links.ring_start[peer]
+    return links.ring_peer[start : start + links.ring_size[peer]].astype(np.int64)
 
 
 def _near_links(links: Links, peer: int) -> Peers:

@@ -32,6 +32,10 @@ def _faults(rate: float, peers: int, seed: int) -> Faults:
     return [*crash, (Schedule(start=0), Publish(events, count=round(rate * peers)))]
 
 
+def _by_rate(seen: Seen, values: list[float], digits: int) -> dict[str, float]:
+    return {f"{rate:g} events": round(value, digits) for rate, value in zip(seen.levels, values, strict=True)}
+
+
 def judge(seen: Seen) -> list[Claim]:
     """Traffic helps to find out who is gone, and rings heal with it and without."""
     mean = {
@@ -43,11 +47,11 @@ def judge(seen: Seen) -> list[Claim]:
     hits, failed = mean["hit_ratio"], mean["failed"]
     return [
         stated(
-            f"hit ratio {at}", OURS, "rises with traffic", np.round(hits, 4).tolist(),
+            f"hit ratio {at}", OURS, "rises with traffic", _by_rate(seen, hits, 4),
             all(a < b for a, b in pairwise(hits)),
         ),
         stated(
-            f"failed messages per event {at}", OURS, "fall with traffic", np.round(failed, 3).tolist(),
+            f"failed messages per event {at}", OURS, "fall with traffic", _by_rate(seen, failed, 3),
             all(a > b for a, b in pairwise(failed)),
         ),
         *(

@@ -25,7 +25,7 @@ from sub2sub.live.core import messages as m
 from sub2sub.live.core.clock import START, Clock
 from sub2sub.live.core.exchanges import Exchange, Exchanges
 from sub2sub.live.core.settings import CoreSettings
-from sub2sub.overlay.descriptors import Descriptor, Link
+from sub2sub.overlay.descriptors import Descriptor, Link, ring_distance
 from sub2sub.ring.exchange import STREAM as RING
 from sub2sub.ring.peer import Report, RingPeer
 from sub2sub.vicinity.peer import VicinityPeer
@@ -33,6 +33,7 @@ from sub2sub.vicinity.rules import STREAM as VICINITY
 
 __all__ = ["Core", "Draws"]
 
+CANDIDATES = 128  # unknown ring neighbours of one message that are considered: each costs processor time
 FEW = 63  # links of one message of CYCLON or VICINITY, at most, as of a view
 
 Deliver = Callable[[m.Event], None]
@@ -258,6 +259,8 @@ class Core:
             self.near.fail(exchange.partner)
         elif exchange.reply is m.RingBack:
             self.ring.fail(exchange.partner, self.now)
+        elif exchange.reply is m.Probed:
+            self.ring.silent(exchange.partner, self.now)
 
     def _finish(self, message: m.Shuffled | m.NearBack | m.RingBack | m.Probed, draws: Draws) -> list[m.Send]:
         exchange = self.exchanges.finish(message.exchange, message)
@@ -346,4 +349,13 @@ class Core:
         return self.clock.mentions(report.fed), self.clock.ring_mentions(report.ring)
 
     def _told(self, fed: m.Mentions, ring: m.Mentions) -> Report:
-        return Report(self.clock.links(fed, self.own), self.clock.ring_links(ring, self.own))
+        """What a message tells, in stamps; of many neighbours only the nearest that are not known yet."""
+        links = self.clock.ring_links(ring, self.own)
+        if len(links) > CANDIDATES:
+            own, view = self.own.id, self.ring.view
+            unknown = sorted(
+                (link for link in links if link.peer.id not in view),
+                key=lambda link: ring_distance(link.peer.id, own),
+            )
+            links = [link for link in links if link.peer.id in view] + unknown[:CANDIDATES]
+        return Report(self.clock.links(fed, self.own)[: 2 * FEW], links)

@@ -13,7 +13,7 @@ __all__ = ["CoreSettings"]
 def _bounded() -> OverlaySettings:
     """The simulator's settings, with a limit to what lies can make of a ring view, and of its cost."""
     settings = OverlaySettings()
-    return replace(settings, ring=replace(settings.ring, cap=1024, max_steps=1000))
+    return replace(settings, ring=replace(settings.ring, cap=512, max_steps=250))
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class CoreSettings:
     Attributes
     ----------
     overlay, dissemination
-        As of the simulator; ring views are limited to 1024 neighbours.
+        As of the simulator; ring views are limited to 512 neighbours.
     patience : int
         Cycles to wait for a reply.
     offers : int

@@ -1,27 +1,37 @@
 """TCP connections of a node: few, bounded, and given up on those that are silent, slow or rude.
 
 A connection carries frames both ways; replies go back where their request came from. Frames of one connection
-are handled one after the other, and the next is read when the last has been handled: a sender that is
-faster than that waits in its own buffers. What goes out waits in a bounded queue; a reader too slow for it
-loses the connection. A frame that is refused ends its connection.
+are handled one after the other, and the next is read when the last has been handled and everybody else had a
+turn: a sender that is faster than that waits in its own buffers. A sender pays for frames, for bytes, and
+together with all others at its address for the processor time that handling them takes; overdrawn, it is read
+more slowly. What goes out waits in a bounded queue; a reader too slow for it loses the connection. A frame
+that is refused ends its connection.
+
+Connections are counted from the first byte on, TLS handshakes included: all together, by address, and those
+of strangers, who may not take the places kept for peers the node knows. Only so many connections are opened
+in a second, whoever names the addresses; names of hosts are looked up only for addresses that the user has
+given, or under TLS, where whoever names them has a certificate.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 import logging
 import ssl
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
+from sub2sub.live.net.budgets import Bucket, Buckets
+from sub2sub.live.net.channel import Address, Channel
 from sub2sub.live.wire.limits import Limits
 
 __all__ = ["Address", "Channel", "Connections", "Format"]
 
-Address = tuple[str, int]
 PREFIX = 4
+SMALL = 1 << 16  # bytes of a frame that is not counted as unfinished
 LOG = logging.getLogger(__name__)
 FrameT = TypeVar("FrameT")
 ReadT = TypeVar("ReadT", covariant=True)
@@ -37,40 +47,6 @@ class Format(Protocol[ReadT]):
     def decode(self, body: bytes) -> ReadT:
         """The frame in a body; raises a ValueError when it is none."""
         ...
-
-
-class Channel:
-    """One connection, as its user sees it: something to post frames to."""
-
-    def __init__(self, queue: int, outgoing: Address | None) -> None:
-        self.address = outgoing
-        self.waiting: asyncio.Queue[tuple[bytes, Callable[[], None] | None]] = asyncio.Queue(queue)
-        self.closed = False
-        self.tasks: list[asyncio.Task[None]] = []
-
-    def post(self, data: bytes, failed: Callable[[], None] | None = None) -> bool:
-        """Queue a frame; False if the connection is closed or its reader too slow. `failed`: see there."""
-        if self.closed:
-            return False
-        try:
-            self.waiting.put_nowait((data, failed))
-        except asyncio.QueueFull:
-            self.close()
-            return False
-        return True
-
-    def close(self) -> None:
-        """Close, and report what still waits as failed."""
-        if self.closed:
-            return
-        self.closed = True
-        for task in self.tasks:
-            if task is not asyncio.current_task():
-                task.cancel()
-        while not self.waiting.empty():
-            _, failed = self.waiting.get_nowait()
-            if failed:
-                asyncio.get_running_loop().call_soon(failed)
 
 
 class Connections(Generic[FrameT]):
@@ -90,6 +66,10 @@ class Connections(Generic[FrameT]):
     ----------
     counts : Counter
         Frames and bytes in and out, connections opened, refused, failed, closed for slowness.
+    given : set of str
+        Hosts that the user has named; these may be names.
+    is_known : callable
+        Whether peers at a host are known; for them some connections are kept free.
     """
 
     def __init__(
@@ -103,14 +83,19 @@ class Connections(Generic[FrameT]):
         self.format, self.handle, self.limits = format, handle, limits or Limits()
         self.server_tls, self.client_tls = server_tls, client_tls
         self.counts: Counter[str] = Counter()
+        self.given: set[str] = set()
+        self.is_known: Callable[[str], bool] = lambda host: False
         self._server: asyncio.Server | None = None
-        self._incoming: set[Channel] = set()
+        self._dials: Bucket | None = None
+        self._processor = Buckets(self.limits.processor, self.limits.processor, self.limits.remembered)
+        self._unfinished = 0
+        self._incoming: dict[Channel, None] = {}
         self._outgoing: OrderedDict[Address, Channel] = OrderedDict()
         self._failures: OrderedDict[Address, tuple[int, float]] = OrderedDict()
 
     async def listen(self, host: str, port: int) -> Address:
         """Accept connections; returns the address, with the port that was free if `port` is 0."""
-        self._server = await asyncio.start_server(self._accept, host, port, ssl=self.server_tls)
+        self._server = await asyncio.start_server(self._accept, host, port)
         name = self._server.sockets[0].getsockname()
         return str(name[0]), int(name[1])
 
@@ -141,7 +126,7 @@ class Connections(Generic[FrameT]):
             loop.call_soon(failed)
 
     def _open(self, to: Address) -> Channel:
-        channel = Channel(self.limits.queue, to)
+        channel = Channel(self.limits, to, to[0])
         self._outgoing[to] = channel
         while len(self._outgoing) > self.limits.outgoing:
             _, oldest = self._outgoing.popitem(last=False)
@@ -150,8 +135,13 @@ class Connections(Generic[FrameT]):
         return channel
 
     async def _connect(self, channel: Channel, to: Address) -> None:
+        loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(self.limits.connect):
+                if not (self.client_tls or to[0] in self.given or _is_numeric(to[0])):
+                    raise ValueError(f"{to[0]} is not an address")
+                self._dials = self._dials or Bucket(self.limits.dials, self.limits.dials_at_once, loop.time())
+                await asyncio.sleep(self._dials.charge(1.0, loop.time()))
                 name = to[0] if self.client_tls else None
                 reader, writer = await asyncio.open_connection(*to, ssl=self.client_tls, server_hostname=name)
         except (OSError, TimeoutError, ssl.SSLError, ValueError):
@@ -171,17 +161,34 @@ class Connections(Generic[FrameT]):
             self._failures.popitem(last=False)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._incoming) >= self.limits.incoming:
+        host = (writer.get_extra_info("peername") or ("", 0))[0]
+        if not self._may_enter(host):
             self.counts["refused"] += 1
             writer.transport.abort()
             return
-        channel = Channel(self.limits.queue, None)
-        self._incoming.add(channel)
+        channel = Channel(self.limits, None, host)
+        self._incoming[channel] = None
         task = asyncio.current_task()
         if task:
             channel.tasks.append(task)
         with contextlib.suppress(asyncio.CancelledError):  # asyncio would print it as an error
+            try:
+                if self.server_tls:
+                    await writer.start_tls(self.server_tls, ssl_handshake_timeout=self.limits.handshake)
+            except (OSError, ssl.SSLError):
+                self.counts["handshakes failed"] += 1
+                self._forget(channel)
+                writer.transport.abort()
+                return
             await self._serve(channel, reader, writer)
+
+    def _may_enter(self, host: str) -> bool:
+        """Whether there is room for one more from a host."""
+        limits = self.limits
+        room = limits.incoming - (0 if self.is_known(host) else min(limits.reserved, limits.incoming // 2))
+        if len(self._incoming) >= room:
+            return False
+        return sum(each.host == host for each in self._incoming) < limits.per_address
 
     async def _serve(
         self, channel: Channel, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -200,45 +207,69 @@ class Connections(Generic[FrameT]):
 
     async def _receive(self, channel: Channel, reader: asyncio.StreamReader) -> None:
         loop, limits = asyncio.get_running_loop(), self.limits
-        allowed, then = float(limits.burst), loop.time()
+        frames = Bucket(limits.rate, limits.burst, loop.time())
+        traffic = Bucket(limits.byte_rate, limits.byte_burst, loop.time())
         while True:
             async with asyncio.timeout(limits.idle):
                 prefix = await reader.readexactly(PREFIX)
             try:
-                size = self.format.size_of(prefix)
-                async with asyncio.timeout(limits.frame):
-                    frame = self.format.decode(await reader.readexactly(size))
+                body = await self._body(reader, self.format.size_of(prefix))
+                began = loop.time()
+                frame = self.format.decode(body)
             except ValueError as error:
                 self.counts["malformed"] += 1
                 LOG.info("closing a connection: %s", error)
                 return
             self.counts["frames in"] += 1
-            self.counts["bytes in"] += PREFIX + size
+            self.counts["bytes in"] += PREFIX + len(body)
             self.handle(frame, channel)
             now = loop.time()
-            allowed = min(limits.burst, allowed + (now - then) * limits.rate) - 1.0
-            then = now
-            if allowed < 0.0:
-                await asyncio.sleep(-allowed / limits.rate)
+            await asyncio.sleep(
+                max(
+                    frames.charge(1.0, now),
+                    traffic.charge(len(body), now),
+                    self._processor.charge(channel.host, now - began, now),
+                )
+            )
+
+    async def _body(self, reader: asyncio.StreamReader, size: int) -> bytes:
+        """The bytes of a frame; of large ones only so many are waited for at once."""
+        held = size if size > SMALL else 0
+        if self._unfinished + held > self.limits.unfinished:
+            raise ValueError(f"{self._unfinished} bytes of unfinished frames are held already")
+        self._unfinished += held
+        try:
+            async with asyncio.timeout(self.limits.frame):
+                return await reader.readexactly(size)
+        finally:
+            self._unfinished -= held
 
     async def _send(self, channel: Channel, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, TimeoutError, ssl.SSLError):
             while True:
-                data, failed = await channel.waiting.get()
+                data, frames, told = await channel.take()
                 try:
                     writer.write(data)
                     async with asyncio.timeout(self.limits.idle):
                         await writer.drain()
                 except BaseException:
-                    if failed:
+                    for failed in told:
                         asyncio.get_running_loop().call_soon(failed)
                     raise
-                self.counts["frames out"] += 1
+                self.counts["frames out"] += frames
                 self.counts["bytes out"] += len(data)
         channel.close()
 
     def _forget(self, channel: Channel) -> None:
-        self._incoming.discard(channel)
+        self._incoming.pop(channel, None)
         if channel.address and self._outgoing.get(channel.address) is channel:
             del self._outgoing[channel.address]
         channel.close()
+
+
+def _is_numeric(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

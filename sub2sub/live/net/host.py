@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import secrets
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable
@@ -25,6 +24,7 @@ from sub2sub.live.wire.limits import Limits
 __all__ = ["Host", "Inside"]
 
 LOG = logging.getLogger(__name__)
+ANYWHERE = ("", "0.0.0.0", "::")
 
 
 class Inside:
@@ -48,13 +48,15 @@ class Host(ABC):
     protocol : Protocol
         How frames are written and read.
     listen : (host, port)
-        Where to listen; port 0 takes a free one. The host is what others are told to connect to.
+        Where to listen; port 0 takes a free one.
+    advertise : (host, port), optional
+        What others are told to connect to; by default where the host listens. Port 0 is the one listened on.
     period : float
         Seconds of a cycle; some jitter is added.
     limits : Limits, optional
     tls : Tls, optional
     seed : int, optional
-        Of all draws and IDs; taken from the system if not given.
+        Of all draws and IDs; without, all come from the operating system.
     reply : float
         Seconds to wait for an answer to a request of the host's own.
 
@@ -74,19 +76,30 @@ class Host(ABC):
         tls: Tls | None,
         seed: int | None,
         reply: float,
+        advertise: Address | None = None,
     ) -> None:
         if not period > 0:
             raise InputError(f"period: expected seconds above 0, got {period}")
         if not reply > 0:
             raise InputError(f"reply: expected seconds above 0, got {reply}")
-        self.protocol, self.address, self.period, self.reply = protocol, listen, period, reply
-        self.dice = random.Random(secrets.randbits(64) if seed is None else seed)
+        if listen[0] in ANYWHERE and advertise is None:
+            raise InputError(
+                f"advertise: expected an address others can connect to, as {listen[0]!r} is none"
+            )
+        self.protocol, self.period, self.reply = protocol, period, reply
+        self.listen, self.advertise, self.address = listen, advertise or listen, advertise or listen
+        # Without a seed, numbers and names come from the operating system: nobody can foretell them.
+        self.dice = random.SystemRandom() if seed is None else random.Random(seed)
+        self._seed = 0 if seed is None else 1 + self.dice.getrandbits(63)
         self.id = 1 + self.dice.getrandbits(63)
         self.cores: dict[int, Any] = {}
         server_tls, client_tls = tls.contexts() if tls else (None, None)
         self.connections: Connections[Frame] = Connections(
             protocol, self._receive, limits, server_tls, client_tls
         )
+        self.connections.given.add(self.address[0])
+        self.connections.is_known = self._knows
+        self._known_hosts: set[str] = set()
         self._inside = Inside(protocol, self._receive)
         self._answers: dict[Hashable, asyncio.Future[Any]] = {}
         self._ticking: asyncio.Task[None] | None = None
@@ -94,7 +107,8 @@ class Host(ABC):
 
     async def open(self) -> None:
         """Listen, and begin to tick."""
-        self.address = (self.address[0], (await self.connections.listen(*self.address))[1])
+        port = (await self.connections.listen(*self.listen))[1]
+        self.address = (self.advertise[0], self.advertise[1] or port)
         self._ticked = asyncio.get_running_loop().time()
         self._ticking = asyncio.create_task(self._tick())
 
@@ -134,6 +148,13 @@ class Host(ABC):
     def receive_for_nobody(self, frame: Frame, post: Callable[[bytes], bool]) -> None:
         """Take a frame that is for no core, and for no request; it is counted and ignored."""
         self.connections.counts["ignored"] += 1
+
+    def fresh_seed(self) -> int:
+        """A seed for the draws of one tick or message: always the same if a seed was given, else a new one.
+
+        The draws of a `Dice` can be told from one another; those of two seeds cannot.
+        """
+        return self._seed or self.dice.getrandbits(63)
 
     def part_of_cycle(self) -> float:
         """How much of the current cycle is over."""
@@ -182,6 +203,11 @@ class Host(ABC):
                     self.connections.counts["broken ticks"] += 1
                     LOG.exception("the tick of peer %d failed", core.own.id)
                 await asyncio.sleep(0)
+            self._known_hosts = {peer.address[0] for core in self.cores.values() for peer in core.known()}
+
+    def _knows(self, host: str) -> bool:
+        """Whether a peer at a host was known at the last tick."""
+        return host in self._known_hosts
 
     def _failure(self, core: Any, send: Any) -> Callable[[], None]:
         def failed() -> None:

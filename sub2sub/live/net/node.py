@@ -62,8 +62,8 @@ class Node(Host):
         Attributes of every subscription and event of the overlay.
     contact : (host, port), optional
         Anybody in the overlay; without, the node begins an overlay of its own.
-    listen : (host, port)
-        Where to listen; port 0 takes a free one. The host is what others are told to connect to.
+    listen, advertise : (host, port)
+        Where to listen (port 0 takes a free one), and what others are told to connect to, if that differs.
     period : float
         Seconds of a cycle, the same for all nodes of an overlay; some jitter is added.
     settings : CoreSettings
@@ -93,15 +93,15 @@ class Node(Host):
         tls: Tls | None = None,
         seed: int | None = None,
         reply: float = 5.0,
+        advertise: Address | None = None,
     ) -> None:
         if not 1 <= attributes <= MAX_ATTRIBUTES:
             raise InputError(f"attributes: expected 1 to {MAX_ATTRIBUTES}, got {attributes}")
-        super().__init__(wire.PROTOCOL, listen, period, limits, tls, seed, reply)
+        super().__init__(wire.PROTOCOL, listen, period, limits, tls, seed, reply, advertise)
         self.attributes, self.contact = attributes, contact
         self.settings = settings or CoreSettings()
         self.subscriptions: dict[int, Subscription] = {}
         self.contacts: list[Descriptor] = []
-        self._seed = self.dice.getrandbits(63)
         self._turns = itertools.count()
         self._asking: asyncio.Task[None] | None = None
 
@@ -211,11 +211,13 @@ class Node(Host):
             post(wire.encode(Frame(frame.sender, frame.to, m.Taken(message.name, took=False))))
 
     def _draws(self, core: Core) -> Draws:
-        turn, cycle, seed = next(self._turns), core.turn, self._seed
+        turn, cycle, seed = next(self._turns), core.turn, self.fresh_seed()
         return lambda stream: Dice.of(seed, stream, cycle).of_peer(turn)
 
     async def _meet(self, contact: Address) -> None:
         """Ask an address for peers to begin with."""
+        if self.contact:
+            self.connections.given.add(self.contact[0])
         answer = await self.request(Descriptor(ANYBODY, (), (), contact), m.Join(self.dice.getrandbits(63)))
         if not isinstance(answer, m.Welcome):
             raise ConnectionError(f"contact: nobody answers at {contact[0]}:{contact[1]}")

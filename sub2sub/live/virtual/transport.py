@@ -40,6 +40,7 @@ class End(asyncio.Transport):
         self.protocol = protocol
         self.machine.ends[self] = None
         protocol.connection_made(self)
+        self._call(self._read)
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         """Send some bytes."""
@@ -119,7 +120,7 @@ class End(asyncio.Transport):
         self.network.loop.call_soon(callback, *arguments, context=self.machine.context)
 
     def _read(self) -> None:
-        while self._arrived and not self._reading_paused and not self._lost:
+        while self._arrived and self.protocol and not self._reading_paused and not self._lost:
             data = self._arrived.popleft()
             if data is None:
                 if not self.protocol.eof_received():

@@ -63,7 +63,6 @@ KINDS: dict[int, type[Any]] = {
 }  # fmt: skip
 
 
-@lru_cache(8192)
 def pack(peer: Descriptor) -> bytes:
     """A descriptor as bytes: ID, port, number of attributes, lows, highs, host.
 
@@ -73,10 +72,13 @@ def pack(peer: Descriptor) -> bytes:
     >>> unpack(pack(peer)) == peer, len(pack(peer))
     (True, 36)
     """
-    host: str
-    host, port = peer.address
-    numbers = struct.pack(f">{2 * peer.d}d", *peer.low, *peer.high)
-    return HEAD.pack(peer.id, port, peer.d) + numbers + host.encode()
+    if not peer.packed:
+        host: str
+        host, port = peer.address
+        numbers = struct.pack(f">{2 * peer.d}d", *peer.low, *peer.high)
+        data = HEAD.pack(peer.id, port, peer.d) + numbers + host.encode()
+        object.__setattr__(peer, "packed", data)
+    return peer.packed
 
 
 @lru_cache(8192)
@@ -108,7 +110,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Descriptor):
         return pack(value)
     if isinstance(value, tuple) and value and isinstance(value[0], Mention):
-        return [(pack(peer), min(age, MAX_AGE), min(held, MAX_AGE)) for peer, age, held in value]
+        return [
+            (
+                peer.packed or pack(peer),
+                age if age < MAX_AGE else MAX_AGE,
+                held if held < MAX_AGE else MAX_AGE,
+            )
+            for peer, age, held in value
+        ]
     return value
 
 
@@ -119,12 +128,15 @@ def _descriptor(value: Any, where: str) -> Descriptor:
 
 
 def _mentions(value: Any, where: str) -> tuple[Mention, ...]:
+    """Links: nearly all that is on the wire, so checked without a call for each number."""
     mentions = []
     for item in items(value, where, MAX_LINKS):
-        peer, age, held = items(item, where, 3, 3)
-        mentions.append(
-            Mention(_descriptor(peer, where), integer(age, where, MAX_AGE), integer(held, where, MAX_AGE))
-        )
+        if type(item) is not list or len(item) != 3:
+            raise WireError(f"{where}: expected peer, age, held, got {shown(item)}")
+        peer, age, held = item
+        if type(age) is not int or type(held) is not int or not (0 <= age <= MAX_AGE >= held >= 0):
+            raise WireError(f"{where}: expected ages from 0 to {MAX_AGE}, got {shown((age, held))}")
+        mentions.append(Mention(_descriptor(peer, where), age, held))
     return tuple(mentions)
 
 

@@ -16,16 +16,33 @@ class Limits:
     Attributes
     ----------
     incoming : int
-        Connections accepted at once; further ones are closed.
+        Connections accepted at once, handshakes included; further ones are closed.
+    per_address : int
+        Of these, from one address.
+    reserved : int
+        Of these, kept for addresses of known peers (at most half).
+    handshake : float
+        Seconds that a TLS handshake may take.
     outgoing : int
         Connections kept open at once; the least recently used one makes room.
     queue : int
         Frames that may wait for a slow reader; one more, and the connection is closed.
+    queue_bytes : int
+        Bytes of them, unless it is one frame.
     rate : float
         Frames read from one connection per second, on average. Faster senders are read more slowly, so that
         TCP holds them back.
     burst : int
         Frames read at once from a connection that was silent.
+    byte_rate, byte_burst : float
+        The same in bytes.
+    processor : float
+        Seconds of processor per second that handling the frames of all connections from one address may
+        take, on average.
+    unfinished : int
+        Bytes of large frames waited for at once, over all connections.
+    dials, dials_at_once : float
+        Connections opened per second on average, and at once.
     connect : float
         Seconds to wait for a connection.
     idle : float
@@ -39,10 +56,20 @@ class Limits:
     """
 
     incoming: int = 512
-    outgoing: int = 64
+    per_address: int = 128
+    reserved: int = 128
+    handshake: float = 3.0
+    outgoing: int = 8
     queue: int = 256
+    queue_bytes: int = 1 << 18
     rate: float = 500.0
     burst: int = 1000
+    byte_rate: float = 1e6
+    byte_burst: float = 4e6
+    processor: float = 0.5
+    unfinished: int = 1 << 24
+    dials: float = 20.0
+    dials_at_once: float = 64.0
     connect: float = 3.0
     idle: float = 60.0
     frame: float = 10.0

@@ -18,8 +18,8 @@ from sub2sub.events.dissemination import DisseminationSettings, disseminate
 from sub2sub.overlay.links import Links
 from tests.sims.report import browser
 
-uvicorn = pytest.importorskip("uvicorn", reason="needs the extra lab: pip install 'sub2sub[lab]'")
-pytest.importorskip("starlette", reason="needs the extra lab: pip install 'sub2sub[lab]'")
+uvicorn = pytest.importorskip("uvicorn", reason="needs the extra lab: pip install 'sub2sub-overlays[lab]'")
+pytest.importorskip("starlette", reason="needs the extra lab: pip install 'sub2sub-overlays[lab]'")
 
 needs_browser = pytest.mark.skipif(browser.missing(), reason=browser.REASON)
 pytestmark = pytest.mark.xdist_group("browser")

@@ -52,6 +52,22 @@ def test_the_folder_of_a_sweep_shows_its_grid_without_failed_runs(tmp_path: Path
     assert chart["series"][0]["y"] == [0.5, 0.7]  # type: ignore[index]
 
 
+def test_a_sweep_begins_with_what_reaches_most_at_least_cost() -> None:
+    trials = [
+        Trial(
+            {"events.k": k, "ring.cap": cap},
+            {"hit_ratio": min(1.0, 0.9 + k / 10), "messages_per_delivery": 1.0 + k + cap},
+        )
+        for k in (0, 1, 2)
+        for cap in (0, 4)
+    ]
+    page = Page("x")
+    add_trials(page, trials, "sweep")
+    html = page.html()
+    assert "with k = 1, cap = 0, at 2 messages per delivery, the least of those that reach as many" in html
+    assert "90 % in the worst case" in html
+
+
 def test_many_runs_become_one_table_of_settings_and_results(tmp_path: Path) -> None:
     for k in (0, 2):
         for seed in (1, 2, 3):

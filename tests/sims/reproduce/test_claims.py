@@ -13,6 +13,7 @@ from sims.figures.style import figure, line
 from sims.reproduce import registry
 from sims.reproduce.camcast.memberships import chance_of_all
 from sims.reproduce.claims import (
+    OURS,
     Claim,
     interval_of_mean,
     interval_of_share,
@@ -23,11 +24,12 @@ from sims.reproduce.claims import (
     write_claims,
 )
 from sims.reproduce.reproduction import Experiment, Measured, Progress, Tables
-from sims.reproduce.reproductions_page import write_page
+from sims.reproduce.reproductions_page import _experiment, _summary, write_page
 from sims.reproduce.sub2sub.crash import judge_crash
 from sims.reproduce.sub2sub.fig5 import judge as judge_fig5
 from sims.reproduce.sub2sub.fig6 import judge as judge_fig6
 from sims.reproduce.sub2sub.following import EXTENDED, PUBLISHED, Seen
+from sims.runs.folder import RunFolder
 from sub2sub.errors import InputError
 
 
@@ -112,6 +114,25 @@ def test_the_page_has_every_experiment_and_says_which_were_not_run_in_full(tmp_p
     assert "In quick form only: camcast-memory." in text
     assert "Not run: " in text
     assert "| **does not hold** |" in text
+    assert "| camcast-fig13 | | | | not run | |" in text
+    assert text.count("| quick | ") == 1
+    assert text.count("| full | ") == 1
+
+
+def test_the_page_counts_by_reading_and_keeps_our_bounds_apart() -> None:
+    claims = [
+        stated("x", "a paper, Section 1", 1, 1, True, reading="one"),
+        stated("x", "a paper, Section 1", 1, 2, False, reading="another"),
+        stated("y", "a paper, Section 2", 1, 1, True, reading="another"),
+        stated("z", OURS, "at most 3", {"a": {"b": 1.0}}, True),
+    ]
+    run = RunFolder(Path("nowhere"), {"quick": False, "scale": "two numbers", "seed": 1})
+    text = _experiment(TINY, run, claims, "About it.\n")
+    assert "by reading: *one* 1 of 1; *another* 1 of 2." in text
+    assert "| ours: at most 3 | a: (b: 1) | **holds** |" in text
+    assert "About it." in text
+    summary = _summary({"tiny": claims}, {})
+    assert "for each reading: 2 hold, 1 do not. Bounds of ours: 1 hold, 0 do not." in summary
 
 
 def test_every_figure_and_table_of_the_papers_is_registered() -> None:

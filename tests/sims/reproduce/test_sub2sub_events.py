@@ -10,7 +10,7 @@ from sims.observers.delivery import Delivery
 from sims.reproduce.reproduction import no_progress
 from sims.reproduce.sub2sub.converged import converged
 from sims.reproduce.sub2sub.fig7b import fit
-from sims.reproduce.sub2sub.gossiping_publishers import gossip_to_match
+from sims.reproduce.sub2sub.gossiping_publishers import PublisherViews, gossip_to_match
 from sims.reproduce.sub2sub.rejoin import batches, rejoin, ring_of
 from sims.reproduce.sub2sub.setting import Setting
 from sub2sub.geometry.boxes import overlaps
@@ -70,3 +70,17 @@ def test_a_publisher_that_gossips_finds_a_match_if_there_is_one(settled: Simulat
     assert (took > 0).all()
     assert took.min() < 5
     assert (gossip_to_match(links, [[9.0, 9.0]], most=30, seed=1) == -1).all()
+
+
+def test_ring_links_that_are_offered_bring_publishers_to_a_match_sooner(settled: Simulation) -> None:
+    links = Links.of(settled.overlay)
+    events = np.random.default_rng(4).random((300, 2))
+    lows, highs = links.boxes[:, 0, :2], links.boxes[:, 1, :2]
+    inside = (lows[None] <= events[:, None]) & (events[:, None] < highs[None])
+    wanted = events[inside.all(axis=2).any(axis=1)]
+    without, offered = (
+        gossip_to_match(links, wanted, most=60, seed=1, views=PublisherViews(ring_offers=rings))
+        for rings in (False, True)
+    )
+    assert (offered > 0).all()
+    assert offered.mean() < without[without > 0].mean()

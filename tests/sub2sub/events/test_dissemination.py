@@ -297,7 +297,7 @@ def test_wrong_input_is_refused(overlay: Overlay, arguments: dict[str, object], 
 @pytest.mark.parametrize(("tries", "expected"), [(1, 0.95), (3, 1 - 0.05**3)])
 def test_a_ring_of_two_hears_of_what_is_sent_again(tries: int, expected: float) -> None:
     """Nobody else could bring the other one an event that was lost on its way."""
-    box = ((0.0,), (1.0,))
+    box = [(0.0, 1.0)]
     events, network = np.full((4000, 1), 0.5), replace(Network.whole(2), loss=0.05)
     world = World(1, [Peer(0, box, 0, ring=[1]), Peer(1, box, 1, ring=[0])], network, events)
     how = DisseminationSettings(shortcuts=0, tries=tries)

@@ -143,7 +143,7 @@ class Lockstep:
             for answer in back:
                 if not self.lost(send.message, k, draws, reply=True):
                     self.carry(i, core.receive(answer.message, self.peers[j].id, draws), draws)
-                elif isinstance(send.message, m.Shuffle):
+                elif isinstance(send.message, m.Shuffle | m.Probe):
                     core.unreachable(send.to, send.message)
                 else:
                     del core.exchanges.open[send.message.exchange]

@@ -9,8 +9,8 @@ import pytest
 import trustme
 
 from sub2sub.errors import InputError
-from sub2sub.live import Node, Tls
-from tests.sub2sub.live.loopback import live
+from sub2sub.live import Limits, Node, Tls
+from tests.sub2sub.live.loopback import live, until
 
 
 def certificates(folder: Path, authority: trustme.CA, name: str) -> Tls:
@@ -50,3 +50,20 @@ def test_files_that_are_no_certificates_are_named(tmp_path: Path) -> None:
     (tmp_path / "empty.pem").write_text("")
     with pytest.raises(InputError, match=r"tls.authority.*empty\.pem"):
         Node(1, tls=Tls(tmp_path / "empty.pem", tmp_path / "none.pem", tmp_path / "none.pem"))
+
+
+def test_handshakes_count_as_connections_and_have_a_time_limit(tmp_path: Path) -> None:
+    async def test() -> None:
+        limits = Limits(incoming=4, reserved=1, handshake=0.3)
+        async with Node(
+            attributes=1, tls=certificates(tmp_path, trustme.CA(), "ours"), limits=limits
+        ) as node:
+            both = [await asyncio.open_connection(*node.address) for _ in range(8)]  # that say nothing
+            await until(lambda: node.connections.counts["refused"] >= 5)
+            assert len(node.connections._incoming) <= 3
+            await until(lambda: not node.connections._incoming)
+            assert node.connections.counts["handshakes failed"] == 3
+            for _, writer in both:
+                writer.close()
+
+    live(test)

@@ -98,7 +98,7 @@ def test_events_need_finite_numbers() -> None:
 
 
 def test_missing_columns_and_files_are_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no column 'z': expected one of x_low"):
+    with pytest.raises(InputError, match="no column 'z', expected one of x_low"):
         read_events(GOOD, ["z"])
     with pytest.raises(InputError, match="X_low and X_high"):
         read_subscriptions(pa.table({"a": [1]}))

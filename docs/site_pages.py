@@ -1,0 +1,48 @@
+"""Pages of the site that stand elsewhere in the repository: examples, changes, contributing.
+
+Links that lead out of docs/ lead to these pages, or, where there is none, become plain text.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parent.parent
+PAGES = {
+    "../examples/README.md": "examples.md",
+    "../CHANGELOG.md": "changelog.md",
+    "../CONTRIBUTING.md": "contributing.md",
+}
+_LINK = re.compile(r"\[([^\]]+)\]\((\.\./[^)#]+)(#[^)]*)?\)")
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that are made of other files."""
+    examples = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        examples += f"\n## {path.stem}\n\n```python\n{path.read_text(encoding='utf-8')}```\n"
+    made = {"examples.md": examples}
+    for source, page in PAGES.items():
+        if page not in made:
+            made[page] = _from_root((ROOT / source[3:]).read_text(encoding="utf-8"))
+    for name, text in made.items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Lead links out of docs/ to the pages made of those files."""
+    return _LINK.sub(lambda found: _led(found[1], found[2]), markdown)
+
+
+def _led(text: str, target: str) -> str:
+    return f"[{text}]({PAGES[target]})" if target in PAGES else f"{text} (`{target[3:]}`)"
+
+
+def _from_root(markdown: str) -> str:
+    """Links of a file at the root, as seen from docs/."""
+    return re.sub(r"\]\(docs/", "](", markdown)

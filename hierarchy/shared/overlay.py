@@ -1,0 +1,216 @@
+"""One overlay for topics and ranges: Sub-2-Sub's three kinds of links, and CAMCAST's two tables.
+
+A topic subscription is a range subscription (`hierarchy.topics.NestedRanges`), so the rings carry topics
+without knowing it, and the ranges in descriptors tell who is of which community. A publication goes by
+CAMCAST's routing or along the rings, as its publisher likes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hierarchy.shared.layer import NestedTables
+from hierarchy.shared.points import Points
+from hierarchy.shared.routing import CamcastRoute, route_events
+from hierarchy.shared.settings import SharedSettings
+from sub2sub.errors import InputError
+from sub2sub.events.dissemination import DisseminationSettings, disseminate
+from sub2sub.events.outcome import Outcome
+from sub2sub.events.published import Published
+from sub2sub.geometry.boxes import TOP, points
+from sub2sub.geometry.columns import values_by_attribute
+from sub2sub.overlay.links import Links
+from sub2sub.overlay.network import Network
+from sub2sub.overlay.overlay import Overlay
+from sub2sub.overlay.population import Population
+
+if TYPE_CHECKING:  # an overlay needs its ranges, not its code
+    from hierarchy.topics import NestedRanges
+
+__all__ = ["Route", "SharedOverlay"]
+
+Route = CamcastRoute | DisseminationSettings
+"""How an event goes: by CAMCAST's routing, or along the rings."""
+
+
+class SharedOverlay(Overlay):
+    """Random, proximity and ring links of a population, and the tables of its topics.
+
+    Parameters
+    ----------
+    population : Population
+        Topic subscriptions, range subscriptions, or both.
+    settings : SharedSettings, optional
+    seed : int
+    network : Network, optional
+    topics : NestedRanges, optional
+        Which ranges are topics; every range counts as one if not given. A peer uses it for its own
+        subscription alone: who subscribes to a topic knows that it does, and says so in its descriptor.
+    axis : int
+        The attribute whose ranges are topics. A topic subscription says nothing about others.
+    **layers
+        As of `sub2sub.Overlay`: a layer in VICINITY's place, layers above.
+
+    Attributes
+    ----------
+    topical : (n,) uint8
+        1 for peers whose subscription is a topic's.
+    points : Points
+    tables : NestedTables
+
+    Examples
+    --------
+    Five subscribers of a supertopic and twenty of a subtopic; the first of these publishes.
+
+    >>> lows, highs = [[0.0]] * 5 + [[10.0]] * 20, [[99.0]] * 5 + [[19.0]] * 20
+    >>> overlay = SharedOverlay(Population.of(lows, highs), seed=1)
+    >>> overlay.bootstrap()
+    >>> for cycle in range(1, 21):
+    ...     cost = overlay.step(cycle)
+    >>> for route in (CamcastRoute(c=4), DisseminationSettings()):
+    ...     published = overlay.publish([[10.0]], at=[5], settings=route)
+    ...     print(published.hit_ratio, published.outcome.spam.tolist())
+    1.0 [0]
+    1.0 [0]
+    """
+
+    settings: SharedSettings
+
+    def __init__(
+        self,
+        population: Population,
+        settings: SharedSettings | None = None,
+        seed: int = 0,
+        network: Network | None = None,
+        *,
+        topics: NestedRanges | None = None,
+        axis: int = 0,
+        **layers: Any,
+    ) -> None:
+        if settings is not None and not isinstance(settings, SharedSettings):
+            raise InputError(f"settings: expected SharedSettings, got {type(settings).__name__}")
+        super().__init__(population, settings or SharedSettings(), seed, network, **layers)
+        if not 0 <= axis < population.d:
+            raise InputError(f"axis: expected an attribute from 0 to {population.d - 1}, got {axis}")
+        self.topics, self.axis = topics, axis
+        self.topical = np.ones(len(population), np.uint8)
+        self._classify(np.arange(len(population)))
+        self.points = Points(population, self.cyclon, self.settings.points, seed)
+        self.tables = NestedTables(
+            population, self.topical, self.cyclon, self.vicinity, self.points, self.ring,
+            self.settings.tables, seed,
+        )  # fmt: skip
+        self.above = (self.points, self.tables, *self.above)
+
+    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
+        """Let peers (re)start from a contact each, maybe with other subscriptions than before."""
+        self._classify(peers)
+        super().join(peers, contacts, cycle)
+
+    def publish(
+        self,
+        events: Any,
+        *,
+        at: ArrayLike | None = None,
+        settings: Route | None = None,
+        threads: int = 1,
+    ) -> Published:
+        """Publish events by CAMCAST's routing or along the rings, as the type of `settings` has it.
+
+        Parameters
+        ----------
+        events : (m, d) array_like
+            Or, where attributes have names, rows or columns as `AttributeSpace.events` takes them.
+        at : (m,) array_like of int
+            The subscription each event is published by; along the rings it may be left out, and is then a
+            random one of those an event is meant for.
+        settings : CamcastRoute or DisseminationSettings, optional
+            Along the rings if not given.
+        threads : int
+            For events along the rings.
+        """
+        if not isinstance(settings, CamcastRoute):
+            return super().publish(events, at=at, settings=settings, threads=threads)
+        if at is None:
+            raise InputError(
+                "at: expected the subscription each event is published by, a member of its topic"
+            )
+        given: dict[str, NDArray[Any]] = {}
+        if self.space is not None:
+            given = values_by_attribute(events, self.space.names, "events")
+            events = self.space.events(events)
+        outcome = self.spread(events, self._peers(at), settings, self.cycle, record=True)
+        return Published.of(self.population, self.network, events, outcome, given)
+
+    def spread(
+        self,
+        events: ArrayLike,
+        publishers: ArrayLike,
+        route: Route | None = None,
+        cycle: int = 0,
+        record: bool = False,
+    ) -> Outcome:
+        """Let each event spread from its publisher, under the faults of the network as it is.
+
+        Parameters
+        ----------
+        events : (m, d) array_like
+        publishers : (m,) array_like of int
+            Live peers. By CAMCAST's routing each has to be a member of its event's topic.
+        route : CamcastRoute or DisseminationSettings
+            By CAMCAST's routing, or along the rings; the former if not given.
+        cycle : int
+            What the draws depend on, with the seed and the numbers of event and peer.
+        record : bool
+            Whether to keep who got what when.
+
+        Raises
+        ------
+        InputError
+            For events and publishers that do not fit.
+        """
+        at, by = points(events, self.population.d), np.asarray(publishers)
+        if by.shape != (len(at),) or (by.dtype.kind not in "iu" and len(at)):
+            raise InputError(f"publishers: expected {len(at)} integers, got {by.dtype} of shape {by.shape}")
+        by = by.astype(np.int64)
+        inside = (by >= 0) & (by < len(self.population))
+        up = inside & (self.network.alive[np.where(inside, by, 0)] == 1)
+        if not up.all():
+            k = int(np.flatnonzero(~up)[0])
+            raise InputError(f"publishers row {k}: expected a live peer, got {by[k]}")
+        if isinstance(route, DisseminationSettings):
+            return disseminate(
+                Links.of(self), self.network, at, entry=by, settings=route, seed=self.seed, cycle=cycle,
+                record=record,
+            )  # fmt: skip
+        self._check_members(at, by)
+        return route_events(self, at, by, route or CamcastRoute(), cycle, record)
+
+    def _check_members(self, at: NDArray[np.float64], by: NDArray[np.int64]) -> None:
+        """Refuse publishers outside the community of their event's topic (CAMCAST, Section 2.1)."""
+        lows, highs = self.population.ranges()
+        fits = (self.topical[by] == 1) & np.all((lows[by] <= at) & (at <= highs[by]), axis=1)
+        if self.topics is not None:
+            own = [self.topics.range(self.topics.topic_at(int(x))) for x in at[:, self.axis]]
+            bounds = np.array(own, np.float64).reshape(-1, 2)
+            fits &= (lows[by, self.axis] == bounds[:, 0]) & (highs[by, self.axis] == bounds[:, 1] - 1)
+        if not fits.all():
+            k = int(np.flatnonzero(~fits)[0])
+            raise InputError(
+                f"publishers row {k}: expected a member of the topic of event {at[k].tolist()}, got peer "
+                f"{by[k]}; others publish along the rings"
+            )
+
+    def _classify(self, peers: NDArray[np.int64]) -> None:
+        """Note which of `peers` subscribe to a topic."""
+        if self.topics is None:
+            return
+        lows, highs = (side[peers] for side in self.population.ranges())
+        bounds = {tuple(row) for row in self.topics.bounds().tolist()}
+        own = zip(lows[:, self.axis].tolist(), (highs[:, self.axis] + 1).tolist(), strict=True)
+        others = np.delete(np.arange(self.population.d), self.axis)
+        is_open = np.all((lows[:, others] <= -TOP) & (highs[:, others] >= TOP), axis=1)
+        self.topical[peers] = is_open & np.array([pair in bounds for pair in own], bool)

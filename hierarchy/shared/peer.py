@@ -1,0 +1,281 @@
+"""One peer of the shared overlay: the tables it keeps of the topics around its own.
+
+CAMCAST's two tables (Section 3.2) on the ranges of Sub-2-Sub, and a third:
+
+- the *topic table*, `equals`: peers with the same range. Room in it means that all of them are known. The
+  nearest successors and predecessors among them, the *neighbours*, are never given up for others: so nobody
+  is forgotten by all, and the distance to them tells how many there are;
+- the *super-topic table*, `above`: peers with the tightest enclosing ranges;
+- the *directory*, `below`: one peer for each subtopic. Events never go there; it is what a newcomer's search
+  for its community goes by, from any supertopic down. CAMCAST has a bootstrap service for that.
+
+In a cycle a peer
+
+1. drops entries that nobody has heard from for long (`expire`);
+2. hears of the peers that its other links lead to (`hear`), which costs nothing but a greeting to each new
+   neighbour: that one has to answer, and learns of its new neighbour that way;
+3. asks peers above (`to_ask`): a newcomer for the way to its community, others now and then whether there is
+   a tighter supertopic, or a suspect entry whether it is there and for others of its community;
+4. exchanges all tables with an equal (`partner`, `tell`, `answer`, `finish`), in turns the one of all and of
+   the neighbours that it has heard from least recently.
+
+Whoever is silent is forgotten, and not taken up again until it was heard from later
+(`sub2sub.ring.tombstones`). The class is fit for live peers, and the kernels of `hierarchy.shared.layer` must
+take its decisions, draw for draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from hierarchy.shared.rules import ASKS, DRAWS, EAGER, STEPS
+from hierarchy.shared.settings import TableSettings
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.descriptors import AROUND, Descriptor, Link, oldest_place, remove_place
+from sub2sub.ring.pool import SPREAD
+from sub2sub.ring.tombstones import TOMBSTONES
+
+__all__ = ["TablePeer", "Told"]
+
+Greet = Callable[[Descriptor], bool]
+"""Tells a peer that it is a neighbour now; whether it answered."""
+
+
+class Told(NamedTuple):
+    """What a peer tells an equal: all it has."""
+
+    equals: Sequence[Link]
+    above: Sequence[Link]
+    below: Sequence[Link]
+
+
+def encloses(a: Descriptor, b: Descriptor) -> bool:
+    """Whether the range of a holds that of b."""
+    return all(low <= its for low, its in zip(a.low, b.low, strict=True)) and all(
+        its <= end for end, its in zip(a.end, b.end, strict=True)
+    )
+
+
+def looseness(a: Descriptor, b: Descriptor) -> float:
+    """Squared distance of the points (low, high) of two ranges: the larger, the looser b encloses a."""
+    total = 0.0
+    for low, end, its_low, its_end in zip(a.low, a.end, b.low, b.end, strict=True):
+        below, beyond = low - its_low, its_end - end
+        total += below * below + beyond * beyond
+    return total
+
+
+def is_topic(peer: Descriptor) -> bool:
+    """Whether a subscription is a topic's, where all are."""
+    return True
+
+
+@dataclass(eq=False)
+class TablePeer:
+    """The tables of one peer.
+
+    Attributes
+    ----------
+    own : Descriptor
+    settings : TableSettings
+    around : int
+        IDs around the ring.
+    topical : callable
+        Whether a peer subscribes to a topic, which its descriptor says.
+    since : int
+        When it joined.
+    equals, above, below : list of Link
+
+    Examples
+    --------
+    >>> a, b, over, under = (Descriptor.half_open(k, (float(low),), (float(end),))
+    ...                      for k, (low, end) in enumerate([(10, 20), (10, 20), (0, 100), (12, 15)]))
+    >>> peer = TablePeer(a, TableSettings())
+    >>> peer.hear([Link(b, 1), Link(over, 1), Link(under, 1)], 1, greet=lambda other: True)
+    >>> [[link.peer.id for link in table] for table in peer.tell()]
+    [[1], [2], [3]]
+    """
+
+    own: Descriptor
+    settings: TableSettings
+    around: int = AROUND
+    topical: Callable[[Descriptor], bool] = is_topic
+    since: int = 0
+    equals: list[Link] = field(default_factory=list)
+    above: list[Link] = field(default_factory=list)
+    below: list[Link] = field(default_factory=list)
+    tombstones: dict[int, tuple[int, int]] = field(default_factory=dict, repr=False)
+
+    def expire(self, now: int) -> None:
+        """Drop entries that nobody has heard from for too long."""
+        for table in (self.equals, self.above, self.below):
+            table[:] = [link for link in table if link.stamp >= self._oldest_allowed(now)]
+
+    def hear(self, links: Iterable[Link], now: int, greet: Greet) -> None:
+        """Take up links that others told of; a new neighbour is greeted, and forgotten if it is silent."""
+        for link in links:
+            if self._take_up(link, now, direct=False):
+                if greet(link.peer):
+                    self.heard_from(link.peer, now)
+                else:
+                    self.fail(link.peer, now)
+
+    def heard_from(self, sender: Descriptor, now: int) -> None:
+        """Take note that a peer is there: it sent a message itself."""
+        self._take_up(Link(sender, now), now, direct=True)
+
+    def fail(self, peer: Descriptor, now: int) -> None:
+        """Forget a peer that did not answer."""
+        for table in (self.equals, self.above, self.below):
+            place = _place_of(table, peer)
+            if place >= 0:
+                remove_place(table, place)
+        self.tombstones[_slot(peer.id)] = peer.id, now
+
+    def to_ask(self, now: int) -> Iterator[Descriptor]:
+        """Peers with enclosing ranges to ask in this cycle, one after the other.
+
+        Each has to be asked, and its answer to be taken up or its silence noted, before the next is taken.
+        """
+        newcomer = not self.equals and now - self.since <= EAGER
+        if newcomer or (now + self.own.id) % self.settings.patience == 0:
+            asked: set[int] = set()
+            while len(asked) < STEPS and (tightest := self._tightest(asked)):
+                asked.add(tightest.id)
+                yield tightest
+                if self.equals:
+                    return
+        elif self.above and self.settings.suspect_age:
+            oldest = self.above[oldest_place(self.above)]
+            if oldest.stamp < now - self.settings.suspect_age:
+                yield oldest.peer
+
+    def ways(self, sender: Descriptor, step: int, now: int, dice: Dice) -> list[Link]:
+        """Answer the question number `step` of a peer's turn: some of one's community, and the way down."""
+        self.heard_from(sender, now)
+        count = min(len(self.equals), self.settings.z)
+        places = dice.sample(ASKS + step * DRAWS + 2, len(self.equals), count)
+        down = [link for link in self.below if link.peer.id != sender.id and encloses(link.peer, sender)]
+        return [*(self.equals[place] for place in places), *down]
+
+    def partner(self, now: int) -> Descriptor | None:
+        """Whom to exchange tables with; None without equals."""
+        if not self.equals:
+            return None
+        among = self.equals
+        if (now + self.own.id) % 2:
+            near = self._neighbours(self.equals)
+            among = [link for link in self.equals if link.peer.id in near]
+        return among[oldest_place(among)].peer
+
+    def tell(self) -> Told:
+        """What to tell an equal."""
+        return Told(tuple(self.equals), tuple(self.above), tuple(self.below))
+
+    def answer(self, sender: Descriptor, told: Told, now: int, greet: Greet) -> Told:
+        """Take up what a request brought; returns what to send back."""
+        reply = self.tell()
+        self.finish(sender, told, now, greet)
+        return reply
+
+    def finish(self, partner: Descriptor, told: Told, now: int, greet: Greet) -> None:
+        """Take up what an equal told."""
+        self.heard_from(partner, now)
+        for links in told:
+            self.hear(links, now, greet)
+
+    def _oldest_allowed(self, now: int) -> int:
+        return now - self.settings.max_age if self.settings.max_age else 0
+
+    def _tightest(self, asked: set[int]) -> Descriptor | None:
+        """Of the entries above that were not asked the tightest, and of those the one heard from last."""
+        links = [link for link in self.above if link.peer.id not in asked]
+        if not links:
+            return None
+        return min(links, key=lambda link: (looseness(self.own, link.peer), -link.stamp, -link.peer.id)).peer
+
+    def _neighbours(self, links: Sequence[Link]) -> set[int]:
+        """IDs of the nearest successors and predecessors among some links."""
+        order = sorted((link.peer.id - self.own.id) % self.around for link in links)
+        near = {*order[: self.settings.neighbours], *order[-self.settings.neighbours :]}
+        return {(self.own.id + way) % self.around for way in near}
+
+    def _take_up(self, link: Link, now: int, direct: bool) -> bool:
+        """Refresh the entry there is, or take one up where it belongs; whether it is a new neighbour."""
+        peer, own = link.peer, self.own
+        if peer.id == own.id or link.stamp < self._oldest_allowed(now):
+            return False
+        if not self.topical(own) or not self.topical(peer):
+            return False
+        over, under = encloses(peer, own), encloses(own, peer)
+        if not over and not under:
+            return False
+        table = self.equals if over and under else self.above if over else self.below
+        place = _place_of(table, peer)
+        if place >= 0:
+            table[place] = max(table[place], link, key=lambda each: each.stamp)
+            return False
+        silent, when = self.tombstones.get(_slot(peer.id), (None, 0))
+        if silent == peer.id and link.stamp <= when:
+            return False
+        if over and under:
+            return self._take_equal(link, direct)
+        if over:
+            self._take_above(link)
+        else:
+            self._take_below(link)
+        return False
+
+    def _take_equal(self, link: Link, direct: bool) -> bool:
+        """A full table takes up neighbours, and who sent a message itself, in place of the oldest other."""
+        near = self._neighbours([*self.equals, link])
+        is_near = link.peer.id in near
+        if len(self.equals) < self.settings.equals:
+            self.equals.append(link)
+        elif is_near or direct:
+            others = [each for each in self.equals if each.peer.id not in near]
+            self.equals[self.equals.index(others[oldest_place(others)])] = link
+        return is_near
+
+    def _take_above(self, link: Link) -> None:
+        """A full table takes up a tighter one in place of the loosest, or a fresher one as loose."""
+        if len(self.above) < self.settings.z:
+            self.above.append(link)
+            return
+
+        def rank(each: Link) -> tuple[float, int]:
+            return looseness(self.own, each.peer), -each.stamp
+
+        worst = max(self.above, key=rank)
+        if rank(link) < rank(worst):
+            self.above[self.above.index(worst)] = link
+
+    def _take_below(self, link: Link) -> None:
+        """One entry a range, and none within another; of too many ranges the oldest entry's goes."""
+        for place, other in enumerate(self.below):
+            if encloses(other.peer, link.peer):
+                if encloses(link.peer, other.peer) and link.stamp > other.stamp:
+                    self.below[place] = link
+                return
+        self.below[:] = [other for other in self.below if not encloses(link.peer, other.peer)]
+        if len(self.below) < self.settings.below:
+            self.below.append(link)
+            return
+        oldest = oldest_place(self.below)
+        if link.stamp > self.below[oldest].stamp:
+            self.below[oldest] = link
+
+
+def _slot(id: int) -> int:
+    """As `sub2sub.ring.tombstones.slot_of`, of any whole number."""
+    return ((id * SPREAD & 0xFFFFFFFF) * TOMBSTONES) >> 32
+
+
+def _place_of(table: Sequence[Link], peer: Descriptor) -> int:
+    """Place of the entry for a peer, or -1."""
+    for place, link in enumerate(table):
+        if link.peer.id == peer.id:
+            return place
+    return -1

@@ -1,0 +1,284 @@
+"""CAMCAST's routing on the shared overlay: what each peer does with an event of its topic.
+
+CAMCAST, Section 3.5, on the tables of `hierarchy.shared.layer`. A member sends an event it gets for the first
+time to ln N + c entries of its topic table and, with probability p_sel = g/N, to entries of its super-topic
+table, each with probability p_a.
+
+Read differently from the paper:
+
+- Nobody is told N. A member whose topic table has room knows its whole community and counts it. One with a
+  full table takes the distance, in ID space, between its nearest k successors and its nearest k predecessors:
+  that is 2k of N such steps around the ring.
+- p_a is a/k where k of the z places are held by the tightest range, that is by the nearest populated
+  supertopic, so that one with a single member is reached like a large one. Where it has fewer than z, the
+  other places are held by looser ranges, which are sent to as well: it may be the nearest that crashed.
+- In a community of fewer than g, where all are links, each sends to more of its entries, so that an event
+  goes up g a times on average, as in a large one.
+- The nearest successor and predecessor among the equals are the first of the ln N + c, the others are random:
+  so nobody is left out for bad luck (Voulgaris, van Steen: *Hybrid dissemination*, Middleware 2007).
+
+Range subscribers beside the topics' have no tables. They stand on the event's ring between members, and get
+the event along it: whoever has it sends it to its adjacent neighbours there that are range subscribers. Where
+there are none, this costs nothing, and all is CAMCAST.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.camcast.dissemination import (
+    ARRIVED,
+    SENT,
+    UPWARD,
+    Carrier,
+    choose_targets,
+    choose_upward,
+    receive,
+    send,
+)
+from hierarchy.camcast.settings import Parameters
+from hierarchy.camcast.tables import Tables
+from hierarchy.shared.rules import entries, looseness
+from sub2sub.errors import InputError
+from sub2sub.events.accounting import ACKS, FAILED, HOPS, MESSAGES, account, open_books, outcome_of
+from sub2sub.events.outcome import Outcome, Receptions
+from sub2sub.geometry.matching import match_boxes
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
+from sub2sub.overlay.links import Links
+from sub2sub.overlay.views import peer_of
+
+if TYPE_CHECKING:
+    from hierarchy.shared.overlay import SharedOverlay
+
+__all__ = ["CamcastRoute", "route_events", "routing_tables"]
+
+STREAM = stream_number("shared routing")
+
+
+@dataclass(frozen=True)
+class CamcastRoute:
+    """How events go by CAMCAST's routing.
+
+    Attributes
+    ----------
+    c : float
+        Targets within the community beyond ln N.
+    g : float
+        Members of a community that pass an event upward, on average.
+    a : float
+        Entries of its super-topic table that each of them sends to, on average.
+    retries : int
+        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+
+    Examples
+    --------
+    >>> CamcastRoute(c=4).g
+    10.0
+    """
+
+    c: float = 2.0
+    g: float = 10.0
+    a: float = 1.0
+    retries: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        for name, least in (("c", 0.0), ("g", 1.0), ("a", 1.0), ("retries", 0)):
+            if getattr(self, name) < least:
+                raise InputError(f"{name}: expected {least:g} or more, got {getattr(self, name)}")
+
+
+class Ring(NamedTuple):
+    """What range subscribers are reached by: ring views, and who is one."""
+
+    start: NDArray[np.int64]
+    size: NDArray[np.int32]
+    peer: NDArray[np.int32]
+    topical: NDArray[np.uint8]
+
+
+def routing_tables(overlay: SharedOverlay, route: CamcastRoute) -> tuple[Tables, Parameters]:
+    """The tables as dissemination takes them, every peer as a community with parameters of its own."""
+    people, n = overlay.population, len(overlay.population)
+    equals, above = overlay.tables.equals, overlay.tables.above
+    topic_table = np.full(equals.shape, -1, np.int32)
+    super_table = np.full((n, 1, above.shape[1]), -1, np.int32)
+    tightest = _fill_tables(people.boxes, equals, above, topic_table, super_table[:, 0])
+    size = community_sizes(equals, people.ids, overlay.settings.tables.neighbours)
+    ln_n = np.log(size)
+    parameters = Parameters(
+        np.maximum(1, np.floor(ln_n + route.c)).astype(np.int32),
+        np.minimum(1.0, route.g / size),
+        np.minimum(1.0, np.maximum(route.a, route.g * route.a / size) / np.maximum(tightest, 1)),
+    )
+    return Tables(np.arange(n, dtype=np.int32), topic_table, super_table), parameters
+
+
+@kernel
+def _fill_tables(boxes, equals, above, topic_table, super_table):
+    """Copy both tables; how many super-topic entries have the tightest range."""
+    used = np.zeros(len(equals), np.int64)
+    for i in range(len(equals)):
+        for place in range(entries(equals[i])):
+            topic_table[i, place] = peer_of(equals[i, place])
+        size = entries(above[i])
+        tightest = np.inf
+        for place in range(size):
+            tightest = min(tightest, looseness(boxes, i, peer_of(above[i, place])))
+        for place in range(size):
+            super_table[i, place] = peer_of(above[i, place])
+            used[i] += looseness(boxes, i, peer_of(above[i, place])) == tightest
+    return used
+
+
+@kernel
+def community_sizes(equals, ids, neighbours):
+    """What each peer takes its community's size to be."""
+    n, room = equals.shape
+    found = np.empty(n, np.float64)
+    ways = np.empty(room, np.uint64)
+    for i in range(n):
+        size = entries(equals[i])
+        if size < room:
+            found[i] = size + 1.0
+            continue
+        for place in range(size):
+            ways[place] = ids[peer_of(equals[i, place])] - ids[i]  # wraps round
+        ways.sort()
+        span = np.float64(ways[neighbours - 1]) - np.float64(ways[room - neighbours]) + 2.0**64
+        found[i] = max(size + 1.0, 2.0 * neighbours * 2.0**64 / span)
+    return found
+
+
+def route_events(
+    overlay: SharedOverlay,
+    events: NDArray[np.float64],
+    publishers: NDArray[np.int64],
+    route: CamcastRoute,
+    cycle: int = 0,
+    record: bool = False,
+) -> Outcome:
+    """Spread events by CAMCAST's routing; see `SharedOverlay.publish`."""
+    people, network, n = overlay.population, overlay.network, len(overlay.population)
+    low, high = (people.boxes[:, side, : people.d].copy() for side in (0, 1))
+    to = match_boxes(low, high, events)
+    tables, parameters = routing_tables(overlay, route)
+    links = Links.of(overlay)
+    ring = Ring(links.ring_start, links.ring_size, links.ring_peer, overlay.topical)
+    carrier = Carrier(network.alive, network.group, 1.0 - float(network.loss), route.retries)
+    books = open_books(len(events), n)
+    first = np.empty((len(events) if record else 1, n), np.int32)
+    key = cycle_key(overlay.seed, STREAM, cycle)
+    at_hop = _spread_all(tables, parameters, carrier, ring, to, publishers, key, first, books)
+    if route.retries:
+        books.events[:, ACKS] = books.events[:, MESSAGES] - books.events[:, FAILED]
+    return outcome_of(books, publishers, at_hop, _recorded(first) if record else None)
+
+
+def _recorded(first: NDArray[np.int32]) -> Receptions:
+    """Who got what when, from the rounds (events, peers) of first receptions."""
+    orders = [np.argsort(row, kind="stable")[np.count_nonzero(row < 0) :] for row in first]
+    offsets = np.append(0, np.cumsum([len(order) for order in orders]))
+    peers = np.concatenate([np.empty(0, np.int64), *orders])
+    hops = [row[order] for row, order in zip(first, orders, strict=True)]
+    return Receptions(offsets, peers.astype(np.int32), np.concatenate([np.empty(0, np.int32), *hops]))
+
+
+@kernel
+def _adjacent(ring, wants, member, direction):
+    """The nearest ring neighbour that wants an event, up (1) or down (-1) the ring; -1 for none."""
+    first, size = ring.start[member], np.int64(ring.size[member])
+    for k in range(size):
+        peer = np.int64(ring.peer[first + k if direction == 1 else first + size - 1 - k])
+        if wants[peer]:
+            return peer
+    return np.int64(-1)
+
+
+@kernel
+def first_neighbours(row, fanout, member, n, out):
+    """Put the nearest successor and predecessor to the front of a topic table and of `out`; how many.
+
+    The order of a table's entries means nothing, so it is the table itself that is put in order.
+    """
+    count = 0
+    for side in range(2):
+        nearest, least = -1, n
+        for place in range(count, len(row)):
+            if row[place] < 0:
+                break
+            way = (row[place] - member) % n if side == 0 else (member - row[place]) % n
+            if way < least:
+                nearest, least = place, way
+        if nearest < 0 or count >= fanout:
+            break
+        row[count], row[nearest] = row[nearest], row[count]
+        out[count] = row[count]
+        count += 1
+    return count
+
+
+@kernel
+def _spread(tables, parameters, carrier, ring, wants, publisher, key, first, counts):
+    """Fill `first` and `counts` for one event. Draw k of a peer decides its k-th question."""
+    _, topic_table, super_table = tables
+    fanout, p_sel, p_a = parameters
+    first[:] = -1
+    counts[:] = 0
+    waiting = np.empty(len(first), np.int32)
+    targets = np.empty(topic_table.shape[1], np.int32)
+    upward = np.empty((super_table.shape[1] * super_table.shape[2], 2), np.int64)
+    waiting[0] = publisher
+    first[publisher] = 0
+    head, tail = 0, 1
+    while head < tail:
+        member = waiting[head]
+        head += 1
+        own = peer_key(key, member)
+        count, k = choose_upward(super_table[member], p_sel[member], p_a[member], own, upward)
+        for i in range(count):
+            target, fate = upward[i]
+            if send(carrier, member, target, own, fate, counts, UPWARD):
+                tail = receive(member, target, first, counts, waiting, tail)
+        near = first_neighbours(topic_table[member], fanout[member], member, len(first), targets)
+        count, k = choose_targets(topic_table[member, near:], fanout[member] - near, own, k, targets[near:])
+        count += near
+        for i in range(count):
+            if send(carrier, member, targets[i], own, k, counts, SENT):
+                tail = receive(member, targets[i], first, counts, waiting, tail)
+            k += 1
+        up = _adjacent(ring, wants, member, 1)
+        down = _adjacent(ring, wants, member, -1)
+        for i in range(2):
+            peer = up if i == 0 else down
+            if peer < 0 or ring.topical[peer] == 1 or (i == 1 and down == up):
+                continue
+            if send(carrier, member, peer, own, k, counts, SENT):
+                tail = receive(member, peer, first, counts, waiting, tail)
+            k += 1
+
+
+@kernel
+def _spread_all(tables, parameters, carrier, ring, to, publishers, key, first, books):
+    n = len(ring.topical)
+    counts, wants, host = np.empty((n, 4), np.int64), np.zeros(n, np.bool_), np.arange(n)
+    at_hop, size = np.empty(64 * (len(publishers) + 1), np.int64), 0
+    for e in range(len(publishers)):
+        members = to.members[to.offsets[e] : to.offsets[e + 1]]
+        wants[members] = True
+        own = first[min(e, len(first) - 1)]
+        _spread(tables, parameters, carrier, ring, wants, publishers[e], peer_key(key, e), own, counts)
+        sent = counts[:, SENT] + counts[:, UPWARD]
+        account(e, members, publishers[e], carrier.alive, host, own, sent, counts[:, ARRIVED], books)
+        wants[members] = False
+        hops = books.events[e, HOPS] + 1
+        if size + hops > len(at_hop):
+            at_hop = np.append(at_hop, np.empty(len(at_hop) + hops, np.int64))
+        at_hop[size : size + hops] = books.at_hop[:hops]
+        size += hops
+    return at_hop[:size].copy()

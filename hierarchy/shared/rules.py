@@ -1,0 +1,246 @@
+"""What belongs into the tables of the shared overlay: how two ranges are related, and which entries to keep.
+
+`hierarchy.shared.peer` says the same for one peer, to be read first. Rows are links as in
+`sub2sub.overlay.views`, packed to the left; peers are numbered in the order of their sequence IDs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.kernels.compilation import apart, rule
+from sub2sub.kernels.randomness import stream_number
+from sub2sub.overlay.views import FREE, peer_of, stamp_of
+from sub2sub.ring.tombstones import is_buried
+
+__all__ = [
+    "ASKS", "DRAWS", "EAGER", "GREETINGS", "REPLY", "REQUEST", "STEPS", "STREAM", "World", "encloses",
+    "entries", "expire", "looseness", "oldest_entry", "oldest_neighbour", "relation", "remove", "take_up",
+]  # fmt: skip
+
+STREAM = stream_number("shared tables")
+GREETINGS = stream_number("shared greetings")
+REQUEST, REPLY, ASKS = range(3)  # draws of a peer's turn; those of its questions come last
+DRAWS = 24  # for each of them: whether it arrives, whether the answer does, and whom that names
+EAGER = 10  # cycles after joining in which one that knows no equal searches each time
+STEPS = 12  # questions of a search at most
+UNRELATED, EQUAL, ENCLOSING, ENCLOSED = range(4)
+
+
+class World(NamedTuple):
+    """What descriptors say about peers, the tables themselves, and who was found silent.
+
+    Attributes
+    ----------
+    boxes : (n, 2, >= d) float64
+        Half-open boxes.
+    topical : (n,) uint8
+        1 for a subscription that is a topic's.
+    equals, above, below : (n, equals), (n, z), (n, below) int64
+        Topic tables, super-topic tables, and directories of subtopics.
+    buried, buried_at : (n, TOMBSTONES) int32
+        See `sub2sub.ring.tombstones`.
+    """
+
+    boxes: NDArray[np.float64]
+    topical: NDArray[np.uint8]
+    equals: NDArray[np.int64]
+    above: NDArray[np.int64]
+    below: NDArray[np.int64]
+    buried: NDArray[np.int32]
+    buried_at: NDArray[np.int32]
+
+
+@rule
+def encloses(boxes, i, j):
+    """Whether the box of i holds that of j."""
+    for k in range(boxes.shape[2]):
+        if boxes[i, 0, k] > boxes[j, 0, k] or boxes[j, 1, k] > boxes[i, 1, k]:
+            return False
+    return True
+
+
+@rule
+def relation(world, i, j):
+    """What the topic of j is to that of i: the same, an enclosing one, an enclosed one, or nothing."""
+    if world.topical[i] == 0 or world.topical[j] == 0:
+        return UNRELATED
+    above, below = encloses(world.boxes, j, i), encloses(world.boxes, i, j)
+    if above and below:
+        return EQUAL
+    return ENCLOSING if above else ENCLOSED if below else UNRELATED
+
+
+@rule
+def looseness(boxes, i, j):
+    """Squared distance of the points (low, high) of two boxes: the larger, the looser j encloses i."""
+    total = 0.0
+    for k in range(boxes.shape[2]):
+        below, beyond = boxes[i, 0, k] - boxes[j, 0, k], boxes[j, 1, k] - boxes[i, 1, k]
+        total += below * below + beyond * beyond
+    return total
+
+
+@rule
+def entries(row):
+    """How many entries a row has."""
+    count = 0
+    while count < row.shape[0] and row[count] != FREE:
+        count += 1
+    return count
+
+
+@rule
+def place_in(row, size, peer):
+    """Place of the entry for a peer, or -1."""
+    for place in range(size):
+        if peer_of(row[place]) == peer:
+            return place
+    return -1
+
+
+@rule
+def oldest_entry(row, size):
+    """Place of the oldest entry, of equally old ones that of the lowest ID."""
+    oldest = 0
+    for place in range(1, size):
+        if row[place] < row[oldest]:
+            oldest = place
+    return oldest
+
+
+@rule
+def oldest_neighbour(row, size, holder, n, neighbours):
+    """Place of the neighbour heard from least recently."""
+    oldest = -1
+    for place in range(size):
+        if oldest < 0 or row[place] < row[oldest]:
+            peer = peer_of(row[place])
+            if is_neighbour(row, size, peer, peer, holder, n, neighbours):
+                oldest = place
+    return oldest
+
+
+@rule
+def remove(row, peer):
+    """Remove the entry for a peer, if there is one; the last entry takes its place."""
+    size = entries(row)
+    place = place_in(row, size, peer)
+    if place >= 0:
+        row[place] = row[size - 1]
+        row[size - 1] = FREE
+
+
+@rule
+def expire(row, oldest_allowed):
+    """Drop entries that are too old."""
+    kept = 0
+    for place in range(entries(row)):
+        word = row[place]
+        row[place] = FREE
+        if stamp_of(word) >= oldest_allowed:
+            row[kept] = word
+            kept += 1
+
+
+@rule
+def is_neighbour(row, size, peer, extra, holder, n, neighbours):
+    """Whether a peer is among the nearest, either way, of those in a row and the peer `extra`."""
+    own, its = (peer - holder) % n, (extra - holder) % n
+    nearer, farther = np.int64(its < own), np.int64(its > own)
+    for place in range(size):
+        way = (peer_of(row[place]) - holder) % n
+        nearer += way < own
+        farther += way > own
+    return nearer < neighbours or farther < neighbours
+
+
+@rule
+def take_equal(row, holder, word, n, neighbours, direct):
+    """Let a new peer with the same range into a table; whether it is a neighbour there now.
+
+    A full table takes up neighbours, and who sends a message itself (`direct`), in place of the entry heard
+    from least recently that is no neighbour; it has no use for others.
+    """
+    size, peer = entries(row), peer_of(word)
+    near = is_neighbour(row, size, peer, peer, holder, n, neighbours)
+    if size < row.shape[0]:
+        row[size] = word
+        return near
+    if near or direct:
+        oldest = -1
+        for place in range(size):
+            if (oldest < 0 or row[place] < row[oldest]) and not is_neighbour(
+                row, size, peer_of(row[place]), peer, holder, n, neighbours
+            ):
+                oldest = place
+        row[oldest] = word
+    return near
+
+
+@rule
+def take_above(row, boxes, holder, word):
+    """Let a new peer with an enclosing range into a table, in place of a looser or an older one."""
+    size = entries(row)
+    if size < row.shape[0]:
+        row[size] = word
+        return
+    worst, loosest = 0, -1.0
+    for place in range(size):
+        loose = looseness(boxes, holder, peer_of(row[place]))
+        if loose > loosest or (loose == loosest and stamp_of(row[place]) < stamp_of(row[worst])):
+            worst, loosest = place, loose
+    loose = looseness(boxes, holder, peer_of(word))
+    if loose < loosest or (loose == loosest and stamp_of(word) > stamp_of(row[worst])):
+        row[worst] = word
+
+
+@rule
+def take_below(row, boxes, holder, word):
+    """Let a new peer with an enclosed range into a directory: one entry a range, and none within another.
+
+    Of more ranges than there is room for, the one heard of least recently goes.
+    """
+    j, kept = peer_of(word), 0
+    for place in range(entries(row)):
+        other = row[place]
+        if encloses(boxes, peer_of(other), j):
+            if stamp_of(word) > stamp_of(other) and encloses(boxes, j, peer_of(other)):
+                row[place] = word
+            return  # nothing was removed before: ranges in a directory do not enclose one another
+        row[place] = FREE
+        if not encloses(boxes, j, peer_of(other)):
+            row[kept] = other
+            kept += 1
+    if kept < row.shape[0]:
+        row[kept] = word
+        return
+    oldest = oldest_entry(row, kept)
+    if stamp_of(word) > stamp_of(row[oldest]):
+        row[oldest] = word
+
+
+@apart
+def take_up(world, i, word, settings, direct):
+    """Offer a link to peer i: refresh the entry it has, or take it up; whether it is a new neighbour."""
+    j = peer_of(word)
+    if j == i or stamp_of(word) < settings.oldest_allowed:
+        return False
+    kind = relation(world, i, j)
+    if kind == UNRELATED:
+        return False
+    row = world.equals[i] if kind == EQUAL else world.above[i] if kind == ENCLOSING else world.below[i]
+    place = place_in(row, entries(row), j)
+    if place >= 0:
+        row[place] = max(row[place], word)
+    elif not is_buried(world, i, j, stamp_of(word)):
+        if kind == EQUAL:
+            return take_equal(row, i, word, world.equals.shape[0], settings.neighbours, direct)
+        if kind == ENCLOSING:
+            take_above(row, world.boxes, i, word)
+        else:
+            take_below(row, world.boxes, i, word)
+    return False

@@ -1,0 +1,85 @@
+"""How CAMCAST's tables on the rings' overlay are kept: the settings of `hierarchy.shared.layer`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sub2sub.errors import InputError
+from sub2sub.overlay.overlay import OverlaySettings
+from sub2sub.vicinity.settings import VicinitySettings
+
+__all__ = ["SharedSettings", "TableSettings"]
+
+
+@dataclass(frozen=True)
+class TableSettings:
+    """Settings of the tables.
+
+    Attributes
+    ----------
+    equals : int
+        Entries of a topic table: peers with the same range, at most 63.
+    z : int
+        Entries of a super-topic table: peers with the tightest enclosing ranges, at most 63.
+    below : int
+        Entries of a directory: one peer for each subtopic, to find the way down; at most 63.
+    neighbours : int
+        Nearest successors, and as many predecessors, among the equals that are never given up for others.
+    max_age : int
+        Oldest entry to keep or take up, in cycles; 0 for no limit.
+    suspect_age : int
+        Age in cycles from which on the oldest entry of a super-topic table is asked whether it is there, and
+        for others of its community; 0 for never.
+    patience : int
+        Cycles after which a peer asks the tightest entry of its super-topic table for a tighter one and, if
+        it knows no equal, for the way to one.
+    tries : int
+        Times a message is sent that is not answered.
+
+    Examples
+    --------
+    >>> TableSettings(equals=32).z
+    5
+    """
+
+    equals: int = 16
+    z: int = 5
+    below: int = 16
+    neighbours: int = 2
+    max_age: int = 20
+    suspect_age: int = 6
+    patience: int = 10
+    tries: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        if self.neighbours < 1:
+            raise InputError(f"tables.neighbours: expected 1 or more, got {self.neighbours}")
+        if not 2 * self.neighbours < self.equals <= 63:
+            least = 2 * self.neighbours + 1
+            raise InputError(f"tables.equals: expected {least} to 63 entries, got {self.equals}")
+        for name in ("z", "below"):
+            if not 1 <= getattr(self, name) <= 63:
+                raise InputError(f"tables.{name}: expected 1 to 63 entries, got {getattr(self, name)}")
+        if self.max_age < 0:
+            raise InputError(f"tables.max_age: expected 0 or more cycles, got {self.max_age}")
+        if self.suspect_age < 0:
+            raise InputError(f"tables.suspect_age: expected 0 or more cycles, got {self.suspect_age}")
+        for name in ("patience", "tries"):
+            if getattr(self, name) < 1:
+                raise InputError(f"tables.{name}: expected 1 or more, got {getattr(self, name)}")
+
+
+@dataclass(frozen=True)
+class SharedSettings(OverlaySettings):
+    """Settings of all layers of the shared overlay.
+
+    Attributes
+    ----------
+    points : VicinitySettings
+        Of the second VICINITY, over the points (low, high).
+    tables : TableSettings
+    """
+
+    points: VicinitySettings = field(default_factory=lambda: VicinitySettings(max_age=20))
+    tables: TableSettings = field(default_factory=TableSettings)

@@ -1,0 +1,155 @@
+"""From the corner of what an event concerns to all zones that may hold a subscription that matches.
+
+An event c concerns the points with low <= c <= high in every attribute, a box with one corner at (c, c, ...).
+It is routed to the zone of that corner (Meghdoot, Section 3.3) and goes from there from zone to zone. So that
+each zone gets it once, it gets it from one neighbour only: the one across the first dimension in which the
+zone lies away from the corner, at that point of the zone that is nearest to the corner. Both know that from
+their zones alone; the paper prunes by the direction of propagation, to the same end.
+
+Low ends are even dimensions, high ends odd ones.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.anchors.meghdoot.rules import Zone
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import draw, peer_key, unit
+from sub2sub.overlay.network import reaches
+
+__all__ = ["Zones", "before", "spread_zones"]
+
+
+class Zones(NamedTuple):
+    """Zones, who has them, and whom each peer takes to have them.
+
+    Attributes
+    ----------
+    low, high : (zones, 2 d) float64
+    own_start, own : int64
+        Zones of peer p: ``own[own_start[p] : own_start[p + 1]]``.
+    start, zone, peer : int64
+        Zones that peer p knows of, and whose they are: ``[start[p] : start[p + 1]]``.
+    """
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    own_start: NDArray[np.int64]
+    own: NDArray[np.int64]
+    start: NDArray[np.int64]
+    zone: NDArray[np.int64]
+    peer: NDArray[np.int64]
+
+
+def before(zone: Zone, corner: tuple[float, ...], other: Zone) -> bool:
+    """Whether a zone gets an event from this other one; the readable form of the kernel's rule.
+
+    Examples
+    --------
+    >>> corner = (0.5, 0.5)  # low ends below 0.5, high ends from 0.5 on
+    >>> root, left, above = (((0.3, 0.2), (1.0, 0.8))), ((0.0, 0.0), (0.3, 0.7)), ((0.0, 0.8), (1.0, 1.0))
+    >>> before(left, corner, root), before(above, corner, root), before(above, corner, left)
+    (True, True, False)
+    """
+    (low, high), (its_low, its_high) = zone, other
+    crossed = False
+    for k, c in enumerate(corner):
+        if k % 2 == 0:
+            nearest = min(high[k], c)
+            if not crossed and high[k] < c:
+                crossed = True
+                if its_low[k] != high[k]:
+                    return False
+            elif not its_low[k] < nearest <= its_high[k]:
+                return False
+        else:
+            nearest = max(low[k], c)
+            if not crossed and low[k] > c:
+                crossed = True
+                if its_high[k] != low[k]:
+                    return False
+            elif not its_low[k] <= nearest < its_high[k]:
+                return False
+    return crossed
+
+
+@kernel
+def _concerned(zones, z, corner):
+    """Whether a zone may hold a subscription that matches."""
+    for k in range(len(corner)):
+        if k % 2 == 0:
+            if zones.low[z, k] >= corner[k]:
+                return False
+        elif zones.high[z, k] <= corner[k]:
+            return False
+    return True
+
+
+@kernel
+def _before(zones, z, corner, other):
+    crossed = False
+    for k in range(len(corner)):
+        low, high = zones.low[other, k], zones.high[other, k]
+        if k % 2 == 0:
+            if not crossed and zones.high[z, k] < corner[k]:
+                crossed = True
+                if low != zones.high[z, k]:
+                    return False
+            else:
+                nearest = min(zones.high[z, k], corner[k])
+                if not (low < nearest <= high):
+                    return False
+        elif not crossed and zones.low[z, k] > corner[k]:
+            crossed = True
+            if high != zones.low[z, k]:
+                return False
+        else:
+            nearest = max(zones.low[z, k], corner[k])
+            if not (low <= nearest < high):
+                return False
+    return crossed
+
+
+@kernel
+def spread_zones(zones, corner, root, hop, retries, faults, key, traced):
+    """Go from the zone of the corner, reached at a hop, through all that the event concerns.
+
+    `traced` are (first, sent, arrived, waiting, hops): arrays of all peers. The first three are added to:
+    those that an event passed on its way to the corner have it already, and pass it on when it comes again.
+    """
+    first, sent, arrived, waiting, hops = traced
+    hops[:] = -1
+    waiting[0], hops[root], head, tail = root, hop, 0, 1
+    if first[root] < 0:
+        first[root] = hop
+    while head < tail:
+        own = waiting[head]
+        head += 1
+        k = 0
+        for entry in range(zones.start[own], zones.start[own + 1]):
+            z = zones.zone[entry]
+            if not _concerned(zones, z, corner):
+                continue
+            mine = False
+            for place in range(zones.own_start[own], zones.own_start[own + 1]):
+                mine = mine or _before(zones, z, corner, zones.own[place])
+            if not mine:
+                continue
+            target = zones.peer[entry]
+            for _ in range(retries + 1):
+                sent[own] += 1
+                lost = faults.loss > 0.0 and unit(draw(peer_key(key, own), k)) < faults.loss
+                k += 1
+                if not lost and reaches(faults.alive, faults.group, own, target):
+                    arrived[target] += 1
+                    if hops[target] < 0:
+                        hops[target] = hops[own] + 1
+                        if first[target] < 0:
+                            first[target] = hops[target]
+                        waiting[tail] = target
+                        tail += 1
+                    break

@@ -1,0 +1,31 @@
+"""How Meghdoot's content-addressable network is run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sub2sub.errors import InputError
+
+__all__ = ["MeghdootSettings"]
+
+
+@dataclass(frozen=True)
+class MeghdootSettings:
+    """Settings of Meghdoot.
+
+    Attributes
+    ----------
+    refresh : int
+        Cycles between two updates that a peer sends to each neighbour. Fewer updates find the dead later.
+    tries : int
+        Copies of a message before its target is taken to be gone.
+    """
+
+    refresh: int = 3
+    tries: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        for name in ("refresh", "tries"):
+            if getattr(self, name) < 1:
+                raise InputError(f"meghdoot.{name}: expected 1 or more, got {getattr(self, name)}")

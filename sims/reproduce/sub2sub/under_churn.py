@@ -1,0 +1,236 @@
+"""An overlay under continuous churn: what is measured of it, cycle by cycle.
+
+3 attributes, power law; events enter by publishers' walks. In every cycle a share of the peers leaves, as
+many newcomers take over their subscriptions with new IDs and one random contact each, and then everybody has
+its turn. What is measured, once churn has gone on for a while:
+
+- `hit_ratio` at the end of a cycle, when newcomers have had one turn; `once` the same without sending events
+  again to neighbours that do not acknowledge them;
+- `meanwhile`, right after peers left and before anybody can have noticed: the share of their events that
+  those who stay get, the newcomers of that moment left out;
+- `upkeep`, the messages of all layers per peer, joins and probes included; `recovery`, those of digests;
+- by age: the share of its events that a peer gets in its first cycle, its second, and so on;
+- by waiting: the share of events that those who were there and stay have so many cycles later, with recovery.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from sims.engine import Schedule, Simulation
+from sims.engine.faults import Churn
+from sims.observers import RingCompleteness
+from sims.reproduce.reproduction import Measured, Progress
+from sims.reproduce.sub2sub.setting import Setting, start
+from sub2sub.events.audience import half_open
+from sub2sub.events.dissemination import DisseminationSettings, disseminate
+from sub2sub.events.outcome import Outcome
+from sub2sub.events.publishing import find_entry
+from sub2sub.events.recovery import Recovery
+from sub2sub.geometry.matching import match_boxes
+from sub2sub.overlay.links import Links
+from sub2sub.overlay.overlay import Overlay, OverlaySettings
+
+__all__ = ["ABLATIONS", "DEFAULT", "EARLIER", "FORMS", "LOSS", "PUBLISHED", "SHARES", "WAIT", "follow"]
+
+DEFAULT, EARLIER, PUBLISHED = "default", "earlier default", "as published"
+SHARES, LOSS = (0.01, 0.02, 0.05), 0.05
+BUILT, SETTLED, MEASURED = 30, 12, 12  # cycles before churn, with churn before it is measured, measured
+WAIT, AFTER = (
+    10,
+    30,
+)  # cycles in which missed events are recovered, and for which the end of churn is followed
+AGES = 12  # ages told apart, in cycles
+_now, _paper = OverlaySettings(), OverlaySettings.paper()
+
+
+def _ring(**changes: object) -> OverlaySettings:
+    return replace(_now, ring=replace(_now.ring, **changes))  # type: ignore[arg-type]
+
+
+ABLATIONS = {
+    "without verify": _ring(verify=False),
+    "without join": _ring(join=False),
+    "without tries": _ring(tries=1),
+    "without drop_failed": _ring(drop_failed=False),
+}
+FORMS: dict[str, tuple[OverlaySettings, DisseminationSettings]] = {
+    DEFAULT: (_now, DisseminationSettings()),
+    EARLIER: (_ring(verify=False, join=False, tries=1, drop_failed=False), DisseminationSettings(tries=1)),
+    PUBLISHED: (_paper, DisseminationSettings.paper()),
+    **{name: (settings, DisseminationSettings()) for name, settings in ABLATIONS.items()},
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One overlay under one kind of churn."""
+
+    form: str
+    share: float
+    loss: float
+    seed: int
+
+
+def plan(form: str, quick: bool, first: bool) -> list[tuple[float, float]]:
+    """What befalls a form: shares and losses. Ablations, and the paper's form, at 5 % and for one seed."""
+    shares = SHARES[::2] if quick else SHARES
+    if form == DEFAULT:
+        return [(share, loss) for share in shares for loss in (0.0, LOSS)]
+    if form == EARLIER:
+        return [(share, 0.0) for share in shares]
+    return [(SHARES[-1], 0.0)] if first else []
+
+
+def follow(quick: bool, seed: int, progress: Progress) -> Measured:
+    """Let churn befall every form."""
+    size, seeds, built = (600, 2, 20) if quick else (10_000, 3, BUILT)
+    runs = [(form, s, plan(form, quick, s == seed)) for s in range(seed, seed + seeds) for form in FORMS]
+    total = sum(len(levels) for _, _, levels in runs)
+    tables: dict[str, list[dict[str, object]]] = {"churn": [], "ages": [], "waiting": [], "after": []}
+    done = 0
+    for form, s, levels in runs:
+        if not levels:
+            continue
+        setting = Setting("power-law-3", size, size // 10, s)
+        whole, events = start(setting, FORMS[form][0], spare=2 * size)
+        whole.controls = []
+        whole.run(built)
+        for share, loss in levels:
+            run = Run(form, share, loss, s)
+            Churned(copy.deepcopy(whole), events, run, tables).follow()
+            done += 1
+            progress(done, total)
+    found = {name: pd.DataFrame(rows) for name, rows in tables.items()}
+    return Measured(found, f"{size:,} peers, {size // 10:,} events a cycle, {seeds} seeds")
+
+
+class Churned:
+    """A simulation that churn befalls, and what is written down of it."""
+
+    def __init__(
+        self,
+        simulation: Simulation[Overlay],
+        events: NDArray[np.float64],
+        run: Run,
+        tables: dict[str, list[dict[str, object]]],
+    ) -> None:
+        self.simulation, self.overlay, self.events, self.run = simulation, simulation.overlay, events, run
+        self.tables, self.settings = tables, FORMS[run.form][1]
+        self.row = self.overlay.population.row.copy()
+        self.joined = np.full(self.row.size, -AGES)
+        self.recovery = Recovery(seed=run.seed) if run.form == DEFAULT else None
+        self.waiting: list[tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = []
+
+    def follow(self) -> None:
+        """Churn until there is enough to be measured, and a while without it."""
+        simulation, first = self.simulation, self.simulation.cycle
+        end = first + SETTLED + MEASURED
+        simulation.controls = [(Schedule(start=first, until=end), Churn(self.run.share))]
+        simulation.tables = {}
+        self.overlay.network.loss = self.run.loss
+        while simulation.cycle < end:
+            measured = simulation.cycle >= first + SETTLED
+            simulation.execute_controls()
+            self._note_newcomers()
+            row: dict[str, object] = {"cycle": simulation.cycle - first}
+            if measured:
+                stay = (self.overlay.network.alive == 1) & (self.joined < simulation.cycle)
+                taken, wanted, _ = self._by_peer(self._publish(self.settings))
+                row["meanwhile"] = taken[stay].sum() / wanted[stay].sum()
+            simulation.step()
+            row |= self._cost()
+            if measured:
+                row |= self._observe()
+                self._write("churn", row)
+        if self.run.form == DEFAULT and not self.run.loss:
+            self._follow_the_end()
+
+    def _write(self, table: str, row: dict[str, object]) -> None:
+        run = self.run
+        self.tables[table].append(
+            {"form": run.form, "share": run.share, "loss": run.loss, "seed": run.seed, **row}
+        )
+
+    def _note_newcomers(self) -> None:
+        row = self.overlay.population.row
+        changed = np.flatnonzero(row != self.row)
+        self.row = row.copy()
+        self.joined[changed] = self.simulation.cycle
+        if self.recovery:
+            self.recovery.forget(changed)
+
+    def _publish(self, settings: DisseminationSettings) -> Outcome:
+        links, network, cycle = Links.of(self.overlay), self.overlay.network, self.simulation.cycle
+        seed = self.run.seed
+        walks = find_entry(links, network, self.events, seed=seed, cycle=cycle)
+        return disseminate(
+            links, network, self.events, entry=walks.entry, settings=settings, seed=seed, cycle=cycle,
+            record=True,
+        )  # fmt: skip
+
+    def _by_peer(self, outcome: Outcome) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Events that each peer has and wants; and (event, peer) of all that are wanted."""
+        offsets, members = match_boxes(*half_open(Links.of(self.overlay)), self.events)
+        event = np.repeat(np.arange(len(self.events)), np.diff(offsets))
+        alive = self.overlay.network.alive[members] == 1
+        pairs = np.stack([event[alive], members[alive].astype(np.int64)])
+        return outcome.taken, np.bincount(pairs[1], minlength=self.row.size), pairs
+
+    def _cost(self) -> dict[str, object]:
+        """Messages of this cycle per peer."""
+        simulation, peers = self.simulation, int(self.overlay.network.alive.sum())
+        sent = sum(
+            row["messages"] for row in simulation.tables["traffic"] if row["cycle"] == simulation.cycle
+        )
+        cost: dict[str, object] = {"upkeep": sent / peers, "recovery": 0.0}
+        if self.recovery and self.waiting:
+            links, network = Links.of(self.overlay), self.overlay.network
+            found = self.recovery.step(links, network, simulation.cycle)
+            cost["recovery"] = found["messages"] / peers
+            for cycle, numbers, events, peers_then in self.waiting:
+                self._write_waiting(simulation.cycle - cycle, numbers[events], peers_then)
+        return cost
+
+    def _write_waiting(self, waited: int, events: NDArray[np.int64], peers: NDArray[np.int64]) -> None:
+        """How many of those who were there when events were published, and still are, have them."""
+        assert self.recovery is not None
+        published = self.simulation.cycle - waited
+        stay = (self.overlay.network.alive[peers] == 1) & (self.joined[peers] < published)
+        has = self.recovery.has(events[stay], peers[stay])
+        if waited <= WAIT:
+            self._write("waiting", {"waited": waited, "wanted": int(has.size), "has": int(has.sum())})
+
+    def _observe(self) -> dict[str, object]:
+        outcome, cycle = self._publish(self.settings), self.simulation.cycle
+        once = self._publish(replace(self.settings, tries=1))
+        taken, wanted, pairs = self._by_peer(outcome)
+        age = np.minimum(cycle - self.joined, AGES)
+        for each in range(1, AGES + 1):
+            own = age == each
+            self._write("ages", {"age": each, "wanted": wanted[own].sum(), "taken": taken[own].sum()})
+        if self.recovery and len(self.waiting) < MEASURED - WAIT:
+            links, network = Links.of(self.overlay), self.overlay.network
+            numbers = self.recovery.publish(links, network, self.events, outcome, cycle)
+            self.waiting.append((cycle, numbers, *pairs))
+            self._write_waiting(0, numbers[pairs[0]], pairs[1])
+        return {
+            "hit_ratio": outcome.hit_ratio,
+            "once": once.hit_ratio,
+            "entered": float((outcome.entry >= 0).mean()),
+            "per_delivery": outcome.messages_per_delivery,
+        }
+
+    def _follow_the_end(self) -> None:
+        """How rings and deliveries become complete once nobody comes or goes."""
+        simulation, rings = self.simulation, RingCompleteness(self.events)
+        for cycle in range(1, AFTER + 1):
+            simulation.step()
+            complete = float(self._publish(self.settings).complete_share)
+            share = rings.execute(simulation)["complete"]
+            self._write("after", {"cycle": cycle, "complete": complete, "rings": share})

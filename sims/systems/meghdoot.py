@@ -1,0 +1,154 @@
+"""Meghdoot as a system: routed to the corner of what an event concerns, and from zone to zone from there."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.anchors.groups import Groups, GroupStack
+from sims.anchors.meghdoot.dissemination import Zones, spread_zones
+from sims.anchors.meghdoot.layer import Meghdoot, Scale
+from sims.anchors.meghdoot.settings import MeghdootSettings
+from sims.config.entries import Kinds
+from sims.observers import Connectivity, Degrees
+from sims.observers.deliveries import Deliveries
+from sims.systems.bounds import Retries
+from sims.systems.gossip import keys_of, recorded
+from sims.systems.grouped import ENTERING, counts
+from sims.systems.interface import Integers, Knob, System
+from sims.systems.subscriptions import Subscriptions
+from sub2sub.events.accounting import ACKS, FAILED, HOPS, MESSAGES, account, open_books, outcome_of
+from sub2sub.events.outcome import Outcome
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.population import Population
+from sub2sub.overlay.sizes import LINK, VALUE
+
+__all__ = ["MeghdootSystem", "zones_of"]
+
+MOST_HOPS = 2_000  # of a route, should peers disagree on the way
+FINE = 2.0**-30  # of the domain: the finest that values are told apart
+
+
+def zones_of(layer: Meghdoot) -> Zones:
+    """The zones of all peers, and what each knows of others', as arrays."""
+    number: dict[Any, int] = {}
+    own, own_start, zone, peer, start = [], [0], [], [], [0]
+    for each in layer.peers:
+        own += [number.setdefault(held, len(number)) for held in each.zones]
+        own_start.append(len(own))
+        for other, zones in each.near.items():
+            zone += [number.setdefault(held, len(number)) for held in zones]
+            peer += [other] * len(zones)
+        start.append(len(zone))
+    corners = np.array(list(number), np.float64).reshape(len(number), 2, -1)
+    low, high = (np.ascontiguousarray(corners[:, side]) for side in (0, 1))
+    return Zones(low, high, *(np.array(column, np.int64) for column in (own_start, own, start, zone, peer)))
+
+
+class MeghdootSystem(System):
+    """A zone for each subscriber."""
+
+    name = "meghdoot"
+    layers = MeghdootSettings
+    dissemination = Retries
+    knobs = tuple(Knob(retries=r) for r in (0, 1, 2, 3))
+    probe = Knob(retries=2)
+    layer_names = ("meghdoot",)
+    observers: ClassVar[Kinds] = {"delivery": Deliveries, "degrees": Degrees, "connectivity": Connectivity}
+    overlay: GroupStack
+
+    def __init__(self, wanted: Subscriptions, seed: int, layers: Any = None, spare: int = 0) -> None:
+        self._zones: Zones | None = None
+        super().__init__(wanted, seed, layers, spare)
+
+    def build(self, layers: MeghdootSettings | None, spare: int) -> GroupStack:
+        """The network, over the domain of all interests."""
+        people = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
+        low, high = self.wanted.lows.min(axis=0), self.wanted.highs.max(axis=0)
+        whole = bool((self.wanted.lows % 1 == 0).all() and (self.wanted.highs % 1 == 0).all())
+        self.scale = Scale(low, high, np.maximum(1.0 if whole else FINE, (high - low) * FINE))
+
+        def points() -> NDArray[np.float64]:
+            lows, highs = people.ranges()
+            return self.scale.points(np.clip(lows, low, high), np.clip(highs, low, high), self.seed)
+
+        self.layer = Meghdoot(len(people), points, layers or MeghdootSettings(), self.seed)
+        return GroupStack(people, Groups(people), [self.layer], self.seed)
+
+    def forget(self) -> None:
+        """Zones may have changed."""
+        self._zones = None
+
+    def entry_bytes(self, kind: str) -> int:
+        """An address and a zone."""
+        return LINK + 4 * VALUE * self.wanted.d
+
+    def links(self) -> dict[str, Integers]:
+        """Neighbours."""
+        return {"neighbours": counts([peer.links() for peer in self.layer.peers])[self.peer_of]}
+
+    def publish(
+        self, events: Integers, publishers: Integers, settings: Retries, salt: int, record: bool = False
+    ) -> Outcome:
+        """By way of the corner."""
+        self._zones = zones = self._zones or zones_of(self.layer)
+        n, faults, keys = len(self.host), self.network.faults(), keys_of(self.seed, salt, events)
+        books, alive, matches = open_books(len(events), n), self.alive, self.matches
+        first, hops = np.empty(n, np.int32), np.empty(n, np.int32)
+        waiting = np.empty(n + 1, np.int64)
+        sent, arrived = np.empty(n, np.int64), np.empty(n, np.int64)
+        firsts, at_hop = [], [np.empty(0, np.int64)]
+        for k, (event, publisher) in enumerate(zip(events.tolist(), publishers.tolist(), strict=True)):
+            first[:], sent[:], arrived[:] = -1, 0, 0
+            first[publisher] = 0
+            corner = self.scale.corner(self.wanted.points[event])
+            dice = Dice(keys[k]).of_peer(ENTERING)
+            root, hop = self._route(publisher, corner, settings.retries, dice, (first, sent, arrived))
+            if root >= 0:
+                traced = first, sent, arrived, waiting, hops
+                spread_zones(zones, corner, root, hop, settings.retries, faults, keys[k], traced)
+            account(k, matches.of(event), publisher, alive, self.host, first, sent, arrived, books)
+            at_hop.append(books.at_hop[: books.events[k, HOPS] + 1].copy())
+            if record:
+                firsts.append(first.copy())
+        if settings.retries:
+            books.events[:, ACKS] = books.events[:, MESSAGES] - books.events[:, FAILED]
+        received = recorded(np.stack(firsts), self.host) if firsts else None
+        return outcome_of(books, publishers, np.concatenate(at_hop), received)
+
+    def _route(
+        self,
+        peer: int,
+        corner: NDArray[np.float64],
+        retries: int,
+        dice: Dice,
+        traced: tuple[NDArray[np.int32], Integers, Integers],
+    ) -> tuple[int, int]:
+        """The peer that has the corner, and the hop at which it is reached; (-1, 0) if it is not."""
+        first, sent, arrived = traced
+        point = np.clip(corner, 0.0, np.nextafter(1.0, 0.0))
+        point[::2] = np.nextafter(corner[::2], 0.0)  # low ends lie below theirs
+        goal, silent, hop = tuple(point.tolist()), frozenset[int](), 0
+        while hop < MOST_HOPS and self.layer.peers[peer].zones:
+            following = self.layer.peers[peer].next_hop(goal, silent)
+            if following == peer:
+                return peer, hop
+            for _ in range(retries + 1):
+                sent[peer] += 1
+                lost = self.network.loss > 0 and dice.next_unit() < self.network.loss
+                there = self.network.alive[following] and (
+                    self.network.group[peer] == self.network.group[following]
+                )
+                if there and not lost:
+                    arrived[following] += 1
+                    hop += 1
+                    first[following] = hop if first[following] < 0 else first[following]
+                    peer = following
+                    break
+            else:
+                if not retries:
+                    break
+                silent |= {following}
+        return -1, 0

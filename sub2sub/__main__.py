@@ -1,0 +1,23 @@
+"""`python -m sub2sub`, and the command `sub2sub`: the command line, or what to install for it."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+from sub2sub.version import DISTRIBUTION
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Hand over to the command line of `sims`, which the bare library comes without."""
+    try:
+        program = import_module("sims.cli.app").main
+    except ModuleNotFoundError as error:
+        sys.exit(f'sub2sub: the command line needs {error.name}: pip install "{DISTRIBUTION}[sims]"')
+    program(prog_name="sub2sub")
+
+
+if __name__ == "__main__":
+    main()

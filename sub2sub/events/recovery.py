@@ -1,0 +1,225 @@
+"""Recovery of missed events in a population: `sub2sub.events.recent_events` for all peers at once.
+
+`Recovery.publish` takes up who has new events (`Outcome.receptions`). What a peer knows of its neighbours
+then: those it forwarded an event to acknowledged it, and one that sent it has it. So of its adjacent
+neighbours it knows those that have the event; an acknowledgement that was lost each time is neglected.
+
+`Recovery.step` lets a cycle of digests pass, on the ring views as they are. Who has what is kept as one row
+for each event and peer, in the order of (event, peer).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sub2sub.errors import InputError
+from sub2sub.events.outcome import Outcome
+from sub2sub.events.recent_events import RecoverySettings
+from sub2sub.geometry.boxes import points
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number
+from sub2sub.overlay.links import Links
+from sub2sub.overlay.network import Network, attempts
+from sub2sub.overlay.sizes import HEADER, NAME, event_bytes
+from sub2sub.ring.probes import Probes, is_there
+
+__all__ = ["Recovery"]
+
+STREAM = stream_number("recovery")
+ROUNDS = 64  # of one cycle, at most: an event passes as many peers in a row that had missed it
+NOBODY = -1
+_PEER = np.int64(0xFFFFFFFF)
+Integers = NDArray[np.int64]
+
+
+def _none() -> Integers:
+    return np.empty(0, np.int64)
+
+
+@dataclass
+class Recovery:
+    """Who has which recent event.
+
+    Attributes
+    ----------
+    settings : RecoverySettings
+    seed : int
+    rows : (k,) int64
+        Event and peer as one number, ascending.
+    known : (k, 2) int64
+        The neighbours up and down the event's ring that the peer knows to have it, -1 for none.
+
+    Examples
+    --------
+    >>> from sub2sub.events.dissemination import disseminate
+    >>> from sub2sub.overlay.overlay import Overlay
+    >>> from sub2sub.overlay.population import Population
+    >>> overlay = Overlay(Population.of(np.zeros((20, 1)), np.ones((20, 1))), seed=1)
+    >>> overlay.bootstrap()
+    >>> for cycle in range(1, 9):
+    ...     cost = overlay.step(cycle)
+    >>> links, network, event = Links.of(overlay), overlay.network, [[0.5]]
+    >>> network.loss = 0.7  # most messages of the event are lost
+    >>> outcome = disseminate(links, network, event, cycle=8, record=True)
+    >>> recovery = Recovery(seed=1)
+    >>> number = recovery.publish(links, network, event, outcome, cycle=8)
+    >>> network.loss = 0.0
+    >>> recovery.step(links, network, cycle=9)["recovered"] + int(outcome.reached[0])
+    20
+    """
+
+    settings: RecoverySettings = field(default_factory=RecoverySettings)
+    seed: int = 0
+    rows: Integers = field(default_factory=_none)
+    known: Integers = field(default_factory=lambda: np.empty((0, 2), np.int64))
+    _points: NDArray[np.float64] | None = None
+    _since: Integers = field(default_factory=_none)
+
+    def publish(
+        self, links: Links, network: Network, events: ArrayLike, outcome: Outcome, cycle: int
+    ) -> Integers:
+        """Take up new events, as far as they have spread; their numbers.
+
+        Raises
+        ------
+        InputError
+            For an outcome without receptions, or of other events.
+        """
+        at, found = points(events, links.d), outcome.receptions
+        if found is None or found.offsets.size != len(at) + 1:
+            raise InputError(f"outcome: expected one of {len(at)} events, spread with record=True")
+        numbers = self._since.size + np.arange(len(at))
+        self._points = at if self._points is None else np.concatenate([self._points, at])
+        self._since = np.append(self._since, np.full(len(at), cycle))
+        event = np.repeat(numbers, np.diff(found.offsets))
+        rows = np.sort(event << 32 | found.peer.astype(np.int64))
+        adjacent = self._adjacent(links, rows, _none())
+        has = np.isin(rows & ~_PEER | adjacent.T, rows).T & (adjacent != NOBODY)
+        self._insert(rows, np.where(has, adjacent, NOBODY))
+        return numbers
+
+    def has(self, event: ArrayLike, peer: ArrayLike) -> NDArray[np.bool_]:
+        """Whether peers have events, pair by pair; events that are too old to be kept count as missed."""
+        asked = np.asarray(event, np.int64) << 32 | np.asarray(peer, np.int64)
+        return np.isin(asked, self.rows)
+
+    def forget(self, peers: ArrayLike) -> None:
+        """Take note that peers have left for good: newcomers may have their numbers."""
+        self._keep(~np.isin(self.rows & _PEER, np.asarray(peers, np.int64)))
+
+    def step(self, links: Links, network: Network, cycle: int) -> Mapping[str, int]:
+        """Let every live peer see to its neighbours; what that cost, and deliveries it led to."""
+        self._keep(self._since[self.rows >> 32] >= cycle - self.settings.history)
+        active = self.rows[network.alive[self.rows & _PEER] == 1]
+        silent, cost = _none(), np.zeros(5, np.int64)
+        for number in range(ROUNDS):
+            if not active.size:
+                break
+            key = np.uint64(peer_key(cycle_key(self.seed, STREAM, cycle), number))
+            new, again, silent = self._round(links, network, active, silent, key, cost)
+            active = np.union1d(new, again) if number < self.settings.retries else new
+        messages, failed, names, events, recovered = (int(count) for count in cost)
+        size = HEADER * messages + NAME * names + (event_bytes(links.d) - HEADER) * events
+        return {"messages": messages, "failed": failed, "bytes": size, "recovered": recovered}
+
+    def _round(
+        self,
+        links: Links,
+        network: Network,
+        active: Integers,
+        silent: Integers,
+        key: np.uint64,
+        cost: Integers,
+    ) -> tuple[Integers, Integers, Integers]:
+        """Digests, answers, events; rows that are new, rows that have to tell somebody else, silent pairs."""
+        adjacent = self._adjacent(links, active, silent)
+        adjacent[adjacent[:, 1] == adjacent[:, 0], 1] = NOBODY
+        due = (adjacent != NOBODY) & (adjacent != self.known[np.searchsorted(self.rows, active)])
+        row, neighbour = active[np.nonzero(due)[0]], adjacent[due]
+        order = np.lexsort((row >> 32, (row & _PEER) << 32 | neighbour))
+        row, neighbour = row[order], neighbour[order]
+        event, holder = row >> 32, row & _PEER
+        pairs, number = np.unique(holder << 32 | neighbour, return_inverse=True)
+        probes = Probes(network.faults(), key, cost[:2])
+        answered = _tell(pairs, probes, self.settings.tries)
+        silent = np.union1d(silent, pairs[~answered])
+        there, of_neighbour = answered[number], event << 32 | neighbour
+        lacking = np.flatnonzero(there & ~np.isin(of_neighbour, self.rows))
+        # One that is told of an event by several asks the first of them for it.
+        chosen = lacking[np.sort(np.unique(of_neighbour[lacking], return_index=True)[1])]
+        arrived, sent = _send(row[chosen], neighbour[chosen], probes, self.settings.tries)
+        new = np.sort(of_neighbour[chosen[arrived]])
+        self._insert(new, np.full((new.size, 2), NOBODY))
+        has = there & np.isin(of_neighbour, self.rows)
+        self._note(links, row[has], neighbour[has], silent)
+        self._note(links, of_neighbour[has], holder[has], silent)
+        cost += [sent, chosen.size - new.size, row.size + chosen.size, sent, new.size]
+        return new, np.unique(row[~has]), silent
+
+    def _adjacent(self, links: Links, rows: Integers, silent: Integers) -> Integers:
+        assert self._points is not None
+        return _adjacent(links, self._points, rows, silent)  # type: ignore[no-any-return]
+
+    def _note(self, links: Links, rows: Integers, ids: Integers, silent: Integers) -> None:
+        """Note that peers have the events of these rows, where they are adjacent."""
+        at, side = np.nonzero(self._adjacent(links, rows, silent) == ids[:, None])
+        self.known[np.searchsorted(self.rows, rows[at]), side] = ids[at]
+
+    def _insert(self, rows: Integers, known: Integers) -> None:
+        at = np.searchsorted(self.rows, rows)
+        self.rows, self.known = np.insert(self.rows, at, rows), np.insert(self.known, at, known, axis=0)
+
+    def _keep(self, which: NDArray[np.bool_]) -> None:
+        self.rows, self.known = self.rows[which], self.known[which]
+
+
+@kernel
+def _adjacent(links, points, rows, silent):
+    """The nearest neighbours up and down the ring that match a row's event and are not silent."""
+    found = np.full((rows.shape[0], 2), NOBODY)
+    for k in range(rows.shape[0]):
+        event, holder = rows[k] >> 32, rows[k] & _PEER
+        first, size = links.ring_start[holder], np.int64(links.ring_size[holder])
+        for side in range(2):
+            for j in range(size):
+                peer = np.int64(links.ring_peer[first + j if side == 0 else first + size - 1 - j])
+                inside = True
+                for a in range(links.d):
+                    x = points[event, a]
+                    inside &= links.boxes[peer, 0, a] <= x < links.boxes[peer, 1, a]
+                if inside and not _holds(silent, holder << 32 | peer):
+                    found[k, side] = peer
+                    break
+    return found
+
+
+@kernel
+def _holds(values, value):
+    """Whether an ascending array holds a value."""
+    at = np.searchsorted(values, value)
+    return at < values.shape[0] and values[at] == value
+
+
+@kernel
+def _tell(pairs, probes, tries):
+    """Send a digest to the second of each pair, and its answer back; which of them answered."""
+    answered = np.empty(pairs.shape[0], np.bool_)
+    for k in range(pairs.shape[0]):
+        answered[k] = is_there(probes, pairs[k] >> 32, pairs[k] & _PEER, tries)
+    return answered
+
+
+@kernel
+def _send(rows, neighbours, probes, tries):
+    """Send events to those who asked for them; which arrived, and messages."""
+    arrived, messages = np.empty(rows.shape[0], np.bool_), 0
+    for k in range(rows.shape[0]):
+        key = peer_key(peer_key(probes.key, rows[k] & _PEER), neighbours[k])
+        copies, lost = attempts(draw(peer_key(key, rows[k] >> 32), 0), probes.faults.loss, tries)
+        arrived[k] = not lost
+        messages += copies
+    return arrived, messages

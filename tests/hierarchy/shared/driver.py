@@ -1,0 +1,120 @@
+"""A population of table peers as objects, stepped in order: what the kernels must agree with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hierarchy.shared.overlay import SharedOverlay
+from hierarchy.shared.peer import TablePeer, Told
+from hierarchy.shared.rules import ASKS, DRAWS, GREETINGS, REPLY, REQUEST, STREAM
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.descriptors import Descriptor, Link
+from sub2sub.overlay.network import Network
+from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
+from tests.sub2sub.overlay.engine import copies, reaches
+
+
+class TableDriver:
+    def __init__(self, overlay: SharedOverlay) -> None:
+        self.overlay, people = overlay, overlay.population
+        boxes = people.boxes[:, :, : people.d].tolist()
+        self.own = [Descriptor.half_open(k, tuple(low), tuple(end)) for k, (low, end) in enumerate(boxes)]
+        self.peers = [self.peer(k, 0) for k in range(len(people))]
+        self.counts = dict.fromkeys(("messages", "failed", "bytes", "asked", "greeted"), 0)
+
+    def peer(self, number: int, since: int) -> TablePeer:
+        overlay = self.overlay
+        return TablePeer(
+            self.own[number], overlay.settings.tables, len(self.own),
+            lambda other: bool(overlay.topical[other.id]), since,
+        )  # fmt: skip
+
+    def fed(self) -> list[list[Link]]:
+        """The links that each peer has in the other layers, in the order of the layers."""
+        overlay, rows = self.overlay, [[] for _ in self.own]
+        for layer in (overlay.cyclon, overlay.vicinity, overlay.points, overlay.ring):
+            for holder, peer, stamp in zip(*(side.tolist() for side in layer.links()), strict=True):
+                rows[holder].append(Link(self.own[peer], stamp))
+        return rows
+
+    def send(self, a: int, b: int, dice: Dice, k: int, same: int = 0, other: int = 0) -> bool:
+        network, tries = self.overlay.network, self.overlay.settings.tables.tries
+        sent, arrives = copies(dice, k, network.loss, tries)
+        if not reaches(network, a, b):
+            sent, arrives = tries, False
+        d = self.overlay.population.d
+        box = DESCRIPTOR + RANGE * d
+        self.counts["messages"] += sent
+        self.counts["failed"] += not arrives
+        self.counts["bytes"] += sent * (HEADER + box + DESCRIPTOR * same + box * other)
+        return arrives
+
+    def greet(self, number: int, cycle: int) -> Callable[[Descriptor], bool]:
+        def ask(other: Descriptor) -> bool:
+            dice = Dice.of(self.overlay.seed, GREETINGS, cycle).of_peer(number).of_peer(other.id)
+            self.counts["greeted"] += 1
+            if not self.send(number, other.id, dice, 0):
+                return False
+            self.peers[other.id].heard_from(self.own[number], cycle)
+            return self.send(other.id, number, dice, 1)
+
+        return ask
+
+    def step(self, cycle: int) -> dict[str, int]:
+        self.counts = dict.fromkeys(self.counts, 0)
+        fed, alive = self.fed(), self.overlay.network.alive
+        for number, peer in enumerate(self.peers):
+            if alive[number] and self.overlay.topical[number]:
+                dice = Dice.of(self.overlay.seed, STREAM, cycle).of_peer(number)
+                peer.expire(cycle)
+                peer.hear(fed[number], cycle, self.greet(number, cycle))
+                for step, other in enumerate(peer.to_ask(cycle)):
+                    self.ask(peer, self.peers[other.id], step, cycle, dice)
+                self.exchange(peer, cycle, dice)
+        return self.counts
+
+    def ask(self, peer: TablePeer, other: TablePeer, step: int, cycle: int, dice: Dice) -> None:
+        a, b = peer.own.id, other.own.id
+        self.counts["asked"] += 1
+        if self.send(a, b, dice, ASKS + step * DRAWS):
+            links = other.ways(peer.own, step, cycle, dice)
+            same = sum(link.peer.low == other.own.low and link.peer.end == other.own.end for link in links)
+            if self.send(b, a, dice, ASKS + step * DRAWS + 1, same, len(links) - same):
+                peer.heard_from(other.own, cycle)
+                peer.hear(links, cycle, self.greet(a, cycle))
+                return
+        peer.fail(other.own, cycle)
+
+    def exchange(self, peer: TablePeer, cycle: int, dice: Dice) -> None:
+        partner = peer.partner(cycle)
+        if partner is None:
+            return
+        a, b, told = peer.own.id, partner.id, peer.tell()
+        if self.send(a, b, dice, REQUEST, *_billed(told)):
+            reply = self.peers[b].answer(peer.own, told, cycle, self.greet(b, cycle))
+            if self.send(b, a, dice, REPLY, *_billed(reply)):
+                peer.finish(partner, reply, cycle, self.greet(a, cycle))
+                return
+        peer.fail(partner, cycle)
+
+
+def _billed(told: Told) -> tuple[int, int]:
+    return len(told.equals), len(told.above) + len(told.below)
+
+
+def entries_of(row: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """A packed row as numbers and stamps."""
+    return [(int(word) & 0xFFFFFFFF, int(word) >> 32) for word in row if word != np.iinfo(np.int64).max]
+
+
+def links_of(table: Sequence[Link]) -> list[tuple[int, int]]:
+    return [(link.peer.id, link.stamp) for link in table]
+
+
+def whole(n: int, loss: float) -> Network:
+    network = Network.whole(n)
+    network.loss = loss
+    return network

@@ -1,0 +1,155 @@
+"""Events on the shared overlay: by CAMCAST's routing and along the rings, to all and to nobody else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hierarchy.shared import CamcastRoute, SharedOverlay
+from hierarchy.shared.routing import community_sizes, routing_tables
+from hierarchy.topics import NestedRanges
+from sub2sub.errors import InputError
+from sub2sub.events.dissemination import DisseminationSettings
+from sub2sub.overlay.views import FREE, link
+from tests.hierarchy.shared.test_tables import population
+
+RINGS = DisseminationSettings()
+
+
+def overlay_of(
+    n: int, seed: int, ranges: bool, cycles: int = 25
+) -> tuple[SharedOverlay, NestedRanges, np.ndarray, np.ndarray]:
+    """An overlay, its topics, and an event of each topic that somebody subscribes to, with its publisher."""
+    people, nested = population(n, seed, ranges)
+    overlay = SharedOverlay(people, None, seed, topics=nested)
+    overlay.bootstrap()
+    for cycle in range(1, cycles + 1):
+        overlay.step(cycle)
+    lows, highs = (side[:, 0] for side in people.ranges())
+    events, publishers = [], []
+    for topic in nested.tree:
+        low, high = nested.range(topic)
+        members = np.flatnonzero((lows == low) & (highs == high - 1))
+        if members.size:
+            events.append([float(nested.point(topic))])
+            publishers.append(int(members[seed % members.size]))
+    return overlay, nested, np.array(events), np.array(publishers)
+
+
+@pytest.mark.parametrize("ranges", [False, True], ids=["topics", "topics and ranges"])
+@pytest.mark.parametrize("route", [CamcastRoute(c=3, g=20), RINGS], ids=["camcast", "rings"])
+def test_events_reach_all_they_are_meant_for_and_nobody_else(route, ranges) -> None:
+    for seed in range(3):
+        overlay, _, events, publishers = overlay_of(300, seed, ranges)
+        outcome = overlay.spread(events, publishers, route)
+        assert outcome.complete.all()
+        assert outcome.spam.sum() == 0
+        assert outcome.parasitic.sum() == 0
+        assert outcome.unbalanced() == 0
+
+
+def test_without_range_subscribers_only_tables_are_used() -> None:
+    overlay, _, events, publishers = overlay_of(300, 1, ranges=False)
+    before = overlay.spread(events, publishers, CamcastRoute(c=3, g=20))
+    overlay.ring.pool.size[:] = 0
+    after = overlay.spread(events, publishers, CamcastRoute(c=3, g=20))
+    assert np.array_equal(before.messages, after.messages)
+    assert after.complete.all()
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(2, 120), st.integers(0, 2**32), st.integers(1, 12))
+def test_no_parasite_event_however_young_the_overlay(n, seed, cycles) -> None:
+    overlay, _, events, publishers = overlay_of(n, seed, ranges=True, cycles=cycles)
+    if len(events):
+        overlay.network.loss = 0.1
+        outcome = overlay.spread(events, publishers, CamcastRoute(c=50, g=1000))
+        assert outcome.spam.sum() == outcome.parasitic.sum() == outcome.unbalanced() == 0
+
+
+@pytest.mark.parametrize("table", ["equals", "above"])
+def test_a_wrong_entry_in_a_table_is_seen_as_a_parasite(table) -> None:
+    """The count of parasites can fail: a table that names somebody of another topic is found out."""
+    overlay, _, events, publishers = overlay_of(300, 2, ranges=False)
+    lows, highs = (side[:, 0] for side in overlay.population.ranges())
+    deepest = int(np.argmin(highs[publishers] - lows[publishers]))
+    event, publisher = events[deepest : deepest + 1], publishers[deepest : deepest + 1]
+    outside = np.flatnonzero((event[0, 0] < lows) | (highs < event[0, 0]))[0]
+    row = getattr(overlay.tables, table)[publisher[0]]
+    row[:] = FREE
+    row[0] = link(outside, 25)
+    outcome = overlay.spread(event, publisher, CamcastRoute(c=50, g=1000))
+    assert outcome.spam.sum() > 0
+    assert outcome.parasitic.sum() > 0
+
+
+def test_a_table_with_room_counts_its_community_and_a_full_one_estimates_it() -> None:
+    n = 4096
+    ids = np.sort(np.random.default_rng(1).integers(0, 2**64, n, dtype=np.uint64))
+    equals = np.full((n, 16), FREE)
+    for k, step in enumerate((1, 2, n - 1, n - 2, *range(100, 1300, 100))):
+        equals[:, k] = (np.arange(n) + step) % n | (1 << 32)
+    found = community_sizes(equals, ids, 2)
+    assert np.mean(1 / found) == pytest.approx(1 / n, rel=0.01)  # so that p_sel adds up to g
+    assert np.exp(np.log(found).mean()) == pytest.approx(n, rel=0.3)
+    equals[:, 4:] = FREE
+    assert (community_sizes(equals, ids, 2) == 5).all()
+
+
+def test_a_small_community_sends_upward_as_often_as_a_large_one() -> None:
+    overlay, *_ = overlay_of(300, 1, ranges=False)
+    tables, chosen = routing_tables(overlay, CamcastRoute(g=10, a=1))
+    size = community_sizes(overlay.tables.equals, overlay.population.ids, 2)
+    small = (size < 10) & (tables.super_table[:, 0, 0] >= 0)
+    assert (chosen.p_sel[small] == 1.0).all()
+    assert (chosen.p_a[small] >= np.minimum(1.0, 10 / size[small] / overlay.settings.tables.z) - 1e-12).all()
+
+
+def test_a_publication_chooses_its_route_through_one_method() -> None:
+    overlay, _, events, publishers = overlay_of(200, 5, ranges=True)
+    rows = overlay.population.row[publishers]
+    for route in (CamcastRoute(c=3, g=20), RINGS, None):
+        published = overlay.publish(events, at=rows, settings=route)
+        assert published.hit_ratio == 1.0
+        assert published.missed.rows == 0
+    with pytest.raises(InputError, match="at: expected the subscription each event is published by"):
+        overlay.publish(events, settings=CamcastRoute())
+
+
+def test_publishers_that_do_not_fit_are_refused() -> None:
+    overlay, _, events, publishers = overlay_of(200, 4, ranges=True)
+    dead = publishers.copy()
+    overlay.network.alive[dead[1]] = 0
+    with pytest.raises(InputError, match=f"publishers row 1: expected a live peer, got {dead[1]}"):
+        overlay.spread(events, dead, CamcastRoute())
+    overlay.network.alive[dead[1]] = 1
+    with pytest.raises(InputError, match="publishers row 0: expected a member of the topic of event"):
+        overlay.spread(events, np.roll(publishers, 1), CamcastRoute())
+    stranger = int(np.flatnonzero(overlay.topical == 0)[0])
+    with pytest.raises(InputError, match="others publish along the rings"):
+        overlay.spread(events[:1], [stranger], CamcastRoute())
+    with pytest.raises(InputError, match="publishers: expected 1 integers"):
+        overlay.spread(events[:1], [0, 1], CamcastRoute())
+    with pytest.raises(InputError, match="g: expected 1 or more, got 0"):
+        CamcastRoute(g=0)
+
+
+def test_several_attributes_topics_on_one_of_them() -> None:
+    """Topics on the first attribute, ranges on the second: a topic subscription leaves the second open."""
+    people, _ = population(200, 3)
+    lows, highs = (side[people.row.argsort()] for side in people.ranges())
+    rng = np.random.default_rng(3)
+    is_range = rng.random(200) < 0.4
+    second = np.where(is_range[:, None], np.sort(rng.random((200, 2)), axis=1), [-np.inf, np.inf])
+    overlay = SharedOverlay.of(
+        np.column_stack([lows, second[:, :1]]), np.column_stack([highs, second[:, 1:]]), seed=3
+    ).run(25)
+    topical = np.flatnonzero(~is_range)
+    for row in topical[:40]:
+        event = [[float(lows[row, 0]), 0.5]]
+        published = overlay.publish(event, at=[row], settings=RINGS)
+        assert published.hit_ratio == 1.0
+        by_camcast = overlay.publish(event, at=[row], settings=CamcastRoute(c=5, g=30))
+        assert by_camcast.outcome.spam.sum() == 0

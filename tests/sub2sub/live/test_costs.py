@@ -1,0 +1,252 @@
+"""What strangers can cost a node: each attack was found with a real attacker, and is bounded by a limit."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import socket
+import struct
+from collections import Counter
+from functools import partial
+
+import pytest
+
+from sub2sub.errors import InputError
+from sub2sub.kernels.dice import Dice
+from sub2sub.live import Core, Limits, Node
+from sub2sub.live.core import messages as m
+from sub2sub.live.net.channel import Channel
+from sub2sub.live.wire.format import Frame, encode
+from sub2sub.overlay.descriptors import Descriptor
+from tests.sub2sub.live.loopback import live, until
+from tests.sub2sub.live.test_hostile import read
+
+
+def frame(message: m.Message, to: int = 0, sender: int = 1) -> bytes:
+    return encode(Frame(to, sender, message))
+
+
+def nodes_without_rates(**limits: float) -> Node:
+    return Node(attributes=1, period=5.0, limits=Limits(rate=1e9, burst=10**9, byte_burst=1e9, **limits))
+
+
+def test_between_two_frames_of_a_flood_others_have_their_turn() -> None:
+    async def test() -> None:
+        async with nodes_without_rates(processor=1e9) as node:
+            await node.subscribe([0.0], [1.0])
+            _, flood = await asyncio.open_connection(*node.address)
+            reader, writer = await asyncio.open_connection(*node.address)
+            flood.write(frame(m.Probe(1), to=5) * 2000)
+            await until(lambda: node.counts["frames in"] > 0)
+            writer.write(frame(m.Join(1)))
+            await read(reader)
+            assert node.counts["frames in"] < 2000
+            flood.close()
+
+    live(test)
+
+
+def test_processor_time_is_paid_for_by_address() -> None:
+    async def test() -> None:
+        async with nodes_without_rates(processor=0.05) as node:
+            loop = asyncio.get_running_loop()
+
+            def slow(frame: Frame, channel: object) -> None:
+                until = loop.time() + 0.01
+                while loop.time() < until:
+                    pass
+
+            node.connections.handle = slow
+            writers = [(await asyncio.open_connection(*node.address))[1] for _ in range(4)]
+            for writer in writers:
+                writer.write(frame(m.Probe(1)) * 500)
+            await asyncio.sleep(1.0)
+            assert node.connections.counts["frames in"] < 40  # 200 without a budget, 10 s for all
+            for writer in writers:
+                writer.close()
+
+    live(test)
+
+
+def test_replies_that_wait_are_bounded_in_bytes_and_in_frames() -> None:
+    async def test() -> None:
+        for limits in (Limits(queue=10_000, queue_bytes=50_000), Limits(queue=10, queue_bytes=1 << 30)):
+            channel, failed = Channel(limits, None, "127.0.0.1"), Counter[str]()
+            note = partial(failed.update, ["failed"])
+            for _ in range(10):
+                assert channel.post(bytes(5_000), note)
+            assert channel.held == 50_000
+            assert not channel.post(b"x")
+            assert channel.closed
+            await asyncio.sleep(0)
+            assert failed.total() == 10
+        assert Channel(Limits(queue_bytes=10), None, "").post(bytes(100))  # one frame may be larger
+
+    live(test)
+
+
+def test_unfinished_frames_are_bounded_in_bytes() -> None:
+    async def test() -> None:
+        async with nodes_without_rates(unfinished=2_500_000) as node:
+            both = [await asyncio.open_connection(*node.address) for _ in range(4)]
+            for _, writer in both:
+                writer.write(struct.pack(">I", 1_000_000) + b"\x95")
+            await until(lambda: node.connections.counts["malformed"] == 2)
+            assert len(node.connections._incoming) == 2
+            for _, writer in both:
+                writer.close()
+
+    live(test)
+
+
+def test_one_address_gets_only_so_many_connections_and_strangers_leave_room() -> None:
+    async def test() -> None:
+        for limits, most in ((Limits(per_address=3), 3), (Limits(incoming=8, reserved=3), 5)):
+            async with Node(attributes=1, limits=limits) as node:
+                both = [await asyncio.open_connection(*node.address) for _ in range(10)]
+                await until(lambda node=node, most=most: node.connections.counts["refused"] == 10 - most)
+                assert len(node.connections._incoming) == most
+                node._known_hosts = {"127.0.0.1"}
+                one = (await asyncio.open_connection(*node.address))[1]
+                if limits.per_address > 3:
+                    await until(lambda node=node, most=most: len(node.connections._incoming) == most + 1)
+                for _, writer in [*both, (None, one)]:
+                    writer.close()
+
+    live(test)
+
+
+def test_frames_make_a_node_dial_only_so_fast() -> None:
+    dialled = 0
+
+    async def test() -> None:
+        nonlocal dialled
+
+        async def count(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal dialled
+            dialled += 1
+            await reader.read()
+
+        third_party = [await asyncio.start_server(count, "127.0.0.1", 0) for _ in range(60)]
+        ports = [server.sockets[0].getsockname()[1] for server in third_party]
+        async with Node(attributes=1, limits=Limits(dials=5.0, dials_at_once=4.0)) as node:
+            own = (await node.subscribe([0.0], [1.0])).own.id
+            _, writer = await asyncio.open_connection(*node.address)
+            dice = random.Random(1)
+            for port in ports:
+                peer = Descriptor.of(dice.getrandbits(64), [0.0], [1.0], ("127.0.0.1", port))
+                writer.write(frame(m.Ring(1, peer, (), (m.Mention(peer, 0),)), own))
+            await asyncio.sleep(1.0)
+            assert dialled <= 4 + 5 * 1.5
+            writer.close()
+        for server in third_party:
+            server.close()
+
+    live(test)
+
+
+def test_names_of_hosts_that_others_tell_are_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test() -> None:
+        asked: list[str] = []
+        true = asyncio.get_running_loop().getaddrinfo
+
+        async def note(host: str, *rest: object, **options: object) -> object:
+            asked.append(host)
+            return await true(host, *rest, **options)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", note)
+        async with Node(attributes=1, period=0.05) as node:
+            own = (await node.subscribe([0.0], [1.0])).own.id
+            _, writer = await asyncio.open_connection(*node.address)
+            peer = Descriptor.of(5, [0.0], [1.0], ("victim.example", 80))
+            writer.write(frame(m.Ring(1, peer, (), (m.Mention(peer, 0),)), own))
+            await until(lambda: node.connections.counts["unreachable"] > 0)
+            assert "victim.example" not in asked
+            writer.close()
+
+    live(test)
+
+
+def test_without_a_seed_numbers_come_from_the_operating_system() -> None:
+    node = Node(attributes=1)
+    assert isinstance(node.dice, random.SystemRandom)
+    assert node.fresh_seed() != node.fresh_seed()
+    seeded = Node(attributes=1, seed=3)
+    assert seeded.fresh_seed() == seeded.fresh_seed() != Node(attributes=1, seed=4).fresh_seed()
+
+
+def test_an_address_is_advertised_apart_from_the_one_listened_on() -> None:
+    async def test() -> None:
+        with pytest.raises(InputError, match="advertise"):
+            Node(attributes=1, listen=("0.0.0.0", 0))
+        async with Node(attributes=1, listen=("0.0.0.0", 0), advertise=("127.0.0.1", 0)) as alice:
+            assert alice.address[0] == "127.0.0.1"
+            events = await alice.subscribe([0.0], [1.0])
+            async with Node(attributes=1, contact=alice.address) as bob:
+                assert (await bob.publish([0.5], b"x")).entry == events.own.id
+
+    live(test)
+
+
+def test_an_idle_publisher_asks_its_contact_again() -> None:
+    async def test() -> None:
+        async with Node(attributes=1, period=0.05) as contact:
+            first = Node(attributes=1, period=0.05, contact=contact.address)
+            await first.__aenter__()
+            await contact.subscribe([5.0], [6.0])
+            await first.subscribe([0.0], [1.0])
+            async with Node(attributes=1, contact=contact.address, reply=0.5) as publisher:
+                await publisher.publish([0.5])
+                await first.leave()  # all it knows by now is gone
+                publisher.contacts = [each for each in publisher.contacts if each.address == first.address]
+                async with Node(attributes=1, period=0.05, contact=contact.address) as second:
+                    events = await second.subscribe([0.0], [1.0])
+                    await until(lambda: bool(events.core.random.view or events.core.near.view))
+                    await asyncio.sleep(0.5)
+                    published = await publisher.publish([0.5], b"late")
+                    assert published.outcome == "taken"
+                    assert (await anext(events)).data == b"late"
+
+    live(test)
+
+
+def test_a_publisher_does_not_wait_for_silent_entries_and_says_when_it_does_not_know() -> None:
+    async def test() -> None:
+        silent = socket.create_server(("127.0.0.1", 0), backlog=64)  # accepts, and never answers
+        peers = [Descriptor.of(k, [0.0], [1.0], ("127.0.0.1", silent.getsockname()[1])) for k in range(1, 5)]
+        async with Node(attributes=1, period=0.05) as alice:
+            own = (await alice.subscribe([0.0], [1.0])).own
+            async with Node(attributes=1, reply=5.0) as publisher:
+                publisher.contacts = [*peers, own]
+                began = asyncio.get_running_loop().time()
+                assert (await publisher.publish([0.5])).entry == own.id
+                assert asyncio.get_running_loop().time() - began < 20.0  # one after the other: 20 s and more
+                publisher.reply = 0.5
+                publisher.contacts = peers[:2]
+                unknown = await publisher.publish([0.5])
+                assert (unknown.outcome, unknown.entry) == ("unknown", None)
+                publisher.contacts = [own]
+                assert (await publisher.publish([3.0])).outcome == "nobody"
+        silent.close()
+
+    live(test)
+
+
+def test_of_many_neighbours_in_a_message_only_the_nearest_are_considered() -> None:
+    own = Descriptor.of(1 << 63, [0.0] * 16, [1.0] * 16, ("127.0.0.1", 1))
+    offered = []
+    core = Core(own, lambda event: None)
+    true = core.ring.consider
+
+    def note(links: list[object], *rest: object, **options: object) -> object:
+        offered.append(len(links))
+        return true(links, *rest, **options)  # type: ignore[arg-type]
+
+    core.ring.consider = note  # type: ignore[method-assign, assignment]
+    dice = random.Random(1)
+    peers = [Descriptor.of(dice.getrandbits(64), [0.0] * 16, [1.0] * 16, ("h", 1)) for _ in range(2000)]
+    message = m.Ring(1, peers[0], (), tuple(m.Mention(peer, 0) for peer in peers))
+    core.receive(message, peers[0].id, lambda stream: Dice(stream))
+    assert max(offered) <= 130
+    nearest = min(peers, key=lambda peer: (peer.id - own.id) % 2**64)
+    assert nearest.id in core.ring.view

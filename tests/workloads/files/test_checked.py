@@ -1,0 +1,96 @@
+"""Damage on disk is an error that names the file, never another number."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sims.config.experiment import load_experiment
+from sims.engine.checkpoint import load_checkpoint, save_checkpoint
+from sims.runs.folder import RunWriter
+from sub2sub.errors import InputError
+from workloads.files.checked import read_parquet, write_parquet
+from workloads.folder.layout import read_range
+from workloads.generate.generate import generate
+from workloads.spec.catalogue import named
+
+
+def flipped(data: bytes, at: int) -> bytes:
+    return data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :]
+
+
+def test_a_flipped_bit_in_a_page_is_found_wherever_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "numbers.parquet"
+    table = pa.table({"x": np.random.default_rng(1).random(20_000)})
+    write_parquet(table, file, compression="none", use_dictionary=False)
+    whole = file.read_bytes()
+    for at in random.Random(1).sample(range(100, 150_000), 20):
+        file.write_bytes(flipped(whole, at))
+        with pytest.raises(InputError, match=r"numbers\.parquet.*damaged"):
+            read_parquet(file)
+    file.write_bytes(whole)
+    assert read_parquet(file).equals(table)
+
+
+def test_the_rows_of_a_workload_are_verified(tmp_path: Path) -> None:
+    generate(named("uniform-2"), 3000, 0, seed=1, out=tmp_path / "w")
+    (file,) = (tmp_path / "w" / "subscriptions").glob("*.parquet")
+    names = read_parquet(file).column_names
+    file.write_bytes(flipped(file.read_bytes(), file.stat().st_size // 2))
+    with pytest.raises(InputError, match="damaged"):
+        read_range(file, names, 0, 3000)
+
+
+def test_a_checkpoint_is_whole_or_one_line_says_that_it_is_not(tmp_path: Path) -> None:
+    file = tmp_path / "checkpoint.npz"
+    save_checkpoint(file, {"view": np.arange(1000), "size": np.ones(7)}, {"cycle": 3})
+    arrays, notes = load_checkpoint(file)
+    assert notes == {"cycle": 3}
+    assert (arrays["view"] == np.arange(1000)).all()
+    whole = file.read_bytes()
+    wrong = [flipped(whole, at) for at in range(0, len(whole), 37)]
+    wrong += [b"", whole[:-1], whole[: len(whole) // 2], whole + b"x", bytes(100)]
+    for data in wrong:
+        file.write_bytes(data)
+        with pytest.raises(InputError, match="expected a checkpoint") as caught:
+            load_checkpoint(file)
+        assert "\n" not in str(caught.value)
+
+
+def test_names_in_files_lead_nowhere_else(tmp_path: Path) -> None:
+    file = tmp_path / "experiment.toml"
+    file.write_text('cycles = 3\n[[faults]]\nkind = "crash"\nshare = 0.1\nat = 1\nname = "../../x"\n')
+    with pytest.raises(InputError, match="without slashes"):
+        load_experiment(file)
+    writer = RunWriter.create(tmp_path / "run", kind="run", name="test", seed=1)
+    with writer, pytest.raises(InputError, match="without slashes"):
+        writer.write_table("../x", {"a": [1]})
+    assert not list(tmp_path.glob("*.parquet"))
+
+
+def test_what_a_killed_process_left_is_overwritten_when_that_is_wanted(tmp_path: Path) -> None:
+    out, spec = tmp_path / "w", named("uniform-2")
+    first = generate(spec, 1000, 10, seed=1, out=out)
+    (out / "manifest.json").unlink()  # as if it had been killed before the last step
+    with pytest.raises(InputError, match="--overwrite"):
+        generate(spec, 1000, 10, seed=1, out=out)
+    assert generate(spec, 500, 10, seed=1, out=out, overwrite=True).subscribers == 500
+    (out / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"notes\.txt"):
+        generate(spec, 500, 10, seed=1, out=out, overwrite=True)
+    assert first.folder == out
+
+
+def test_more_than_the_disk_holds_is_refused_with_the_estimate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=10**9)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
+    with pytest.raises(InputError, match=r"about 6\.4 GB, 1\.0 GB are free"):
+        generate(named("uniform-3"), 100_000_000, 0, seed=1, out=tmp_path / "w")
+    assert not (tmp_path / "w").exists()

@@ -1,0 +1,72 @@
+"""Parquet files with a checksum for each page, verified when they are read.
+
+A bit that flips on a disk or on the way changes numbers without a word; with checksums it is an error that
+names the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sub2sub.errors import InputError
+from workloads.files.places import contents
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["read_groups", "read_parquet", "write_parquet"]
+
+
+def write_parquet(table: pa.Table, path: Path, **options: Any) -> None:
+    """Write a table with checksums; options as of `pyarrow.parquet.write_table`."""
+    from pyarrow import parquet
+
+    parquet.write_table(table, path, write_page_checksum=True, **options)
+
+
+def read_parquet(path: Path, **options: Any) -> pa.Table:
+    """Read a table; options as of `pyarrow.parquet.read_table`.
+
+    Raises
+    ------
+    InputError
+        For a file that is damaged, or is no Parquet file.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "numbers.parquet"
+    ...     write_parquet(pa.table({"x": [1, 2]}), file)
+    ...     read_parquet(file)["x"].to_pylist()
+    [1, 2]
+    """
+    from pyarrow import parquet
+
+    with _named(path):
+        return parquet.read_table(contents(path), page_checksum_verification=True, **options)
+
+
+def read_groups(path: Path, groups: list[int], columns: list[str]) -> pa.Table:
+    """Some columns of some row groups of a file, verified likewise."""
+    from pyarrow import parquet
+
+    with _named(path), parquet.ParquetFile(contents(path), page_checksum_verification=True) as file:
+        return file.read_row_groups(groups, columns=columns)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Say which file is damaged."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (OSError, pa.ArrowException) as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(f"{path}: expected a whole Parquet file, it is damaged: {reason}") from None

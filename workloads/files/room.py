@@ -1,0 +1,36 @@
+"""Whether there is room for what somebody asks to be written, before the first byte is."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from sub2sub.errors import InputError
+from workloads.files.places import Remote
+
+__all__ = ["estimated_bytes", "refuse_beyond_disk"]
+
+
+def estimated_bytes(attributes: int, subscribers: int, events: int) -> int:
+    """About how large a workload is on disk: numbers of 8 bytes, neither compressed nor repeated.
+
+    Examples
+    --------
+    >>> estimated_bytes(attributes=3, subscribers=100_000_000, events=0)
+    6400000000
+    """
+    return 8 * (subscribers * (2 + 2 * attributes) + events * (1 + attributes))
+
+
+def refuse_beyond_disk(folder: Path, wanted: int) -> None:
+    """Refuse to write more than is free where a folder is, or will be; of object stores nothing is known."""
+    if isinstance(folder, Remote):
+        return
+    there = folder.absolute()
+    while not there.exists():
+        there = there.parent
+    free = shutil.disk_usage(there).free
+    if wanted > free:
+        raise InputError(
+            f"{folder}: expected room for about {wanted / 1e9:.1f} GB, {free / 1e9:.1f} GB are free"
+        )

@@ -1,0 +1,56 @@
+"""Work in numbered pieces on all cores of this machine, in processes of its own, without Spark.
+
+Simulations hold on to the interpreter, so threads would wait for one another. Processes are started afresh,
+not forked, because threads of numba and Arrow do not survive a fork.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import active_children, get_context
+
+from sub2sub.kernels.threads import use_threads
+
+__all__ = ["run_in_processes"]
+
+
+def run_in_processes(
+    task: Callable[[int], object], count: int, processes: int, progress: Callable[[int, int], None]
+) -> None:
+    """Call `task(0)` to `task(count - 1)`, so many at a time; here, one after the other, if one at a time.
+
+    An error, or an interruption, ends the others, too: a task that is to be taken up again writes its result
+    as a whole file or not at all.
+
+    Parameters
+    ----------
+    task : function that can be pickled
+    count, processes : int
+    progress : function (done, all)
+    """
+    if processes == 1 or count < 2:
+        for number in range(count):
+            task(number)
+            progress(number + 1, count)
+        return
+    others = set(active_children())
+    workers = min(processes, count)
+    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_work_alone) as pool:
+        jobs = [pool.submit(task, number) for number in range(count)]
+        try:
+            for done, job in enumerate(as_completed(jobs)):
+                job.result()
+                progress(done + 1, count)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in set(active_children()) - others:
+                worker.terminate()
+            raise
+
+
+def _work_alone() -> None:
+    """Leave the other cores to the other processes, and it to the one that started this to end it."""
+    use_threads(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
