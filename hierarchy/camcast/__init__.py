@@ -3,7 +3,15 @@
 from hierarchy.camcast.communities import Communities, populated_supertopics
 from hierarchy.camcast.community import Community, CommunityManager, Event, Subscriber, Transport
 from hierarchy.camcast.dissemination import Spread, disseminate
-from hierarchy.camcast.settings import Parameters, Settings, TopicSettings, for_topics, parameters
+from hierarchy.camcast.settings import (
+    MemberParameters,
+    Parameters,
+    Settings,
+    TopicSettings,
+    for_topics,
+    member_parameters,
+    parameters,
+)
 from hierarchy.camcast.shared_overlay import OverlayTables, tables_from_links, tables_from_overlay
 from hierarchy.camcast.tables import StaticTables, Tables, thin
 from hierarchy.super_tables.flood import Flood
@@ -18,6 +26,7 @@ __all__ = [
     "Event",
     "Finder",
     "Flood",
+    "MemberParameters",
     "OverlayTables",
     "Parameters",
     "Search",
@@ -32,6 +41,7 @@ __all__ = [
     "Transport",
     "disseminate",
     "for_topics",
+    "member_parameters",
     "parameters",
     "populated_supertopics",
     "slots_of",

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.camcast.communities import Communities
-from hierarchy.camcast.settings import Parameters
+from hierarchy.camcast.settings import MemberParameters, Parameters
 from hierarchy.camcast.tables import Tables
 from hierarchy.trace import Trace
 from sub2sub.errors import InputError
@@ -113,7 +113,7 @@ class Spread:
 
 def disseminate(
     tables: Tables,
-    parameters: Parameters,
+    parameters: Parameters | MemberParameters,
     publisher: int,
     *,
     seed: int,
@@ -126,8 +126,8 @@ def disseminate(
     ----------
     tables : Tables
         Membership tables.
-    parameters : Parameters
-        Fan-outs and probabilities, by topic.
+    parameters : Parameters or MemberParameters
+        Fan-outs and probabilities, by topic or by member.
     publisher : int
         The member that publishes; it has to be alive.
     seed, event : int
@@ -149,10 +149,14 @@ def disseminate(
         raise InputError(f"publisher: expected a live member below {n}, got {publisher}")
     first, counts = np.empty(n, np.int32), np.empty((n, 4), np.int64)
     carrier = Carrier(network.alive, network.group, 1.0 - network.loss, 0)
-    spread_event(tables, parameters, carrier, publisher, cycle_key(seed, STREAM, event), first, counts)
+    key, known, topics = cycle_key(seed, STREAM, event), tables, len(parameters.fanout)
+    if isinstance(parameters, MemberParameters):
+        known, topics = tables._replace(topic=np.arange(n, dtype=np.int32)), parameters.topics
+        parameters = Parameters(*parameters[:3])
+    spread_event(known, parameters, carrier, publisher, key, first, counts)
     sent = counts[:, SENT] + counts[:, UPWARD]
     trace = Trace(first, sent, counts[:, ARRIVED], publisher, network.alive)
-    return Spread(trace, tables.topic, len(parameters.fanout), counts)
+    return Spread(trace, tables.topic, topics, counts)
 
 
 class Carrier(NamedTuple):

@@ -10,7 +10,7 @@ only the floor gives Table 2 of the paper. `rounding="up"` is the other reading.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log
 from typing import Literal, NamedTuple
@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
 
-__all__ = ["Parameters", "Settings", "TopicSettings", "for_topics", "parameters"]
+__all__ = ["MemberParameters", "Parameters", "Settings", "TopicSettings", "for_topics", "member_parameters"]
+__all__ += ["parameters", "select"]
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,15 @@ class Parameters(NamedTuple):
     p_a: NDArray[np.float64]
 
 
+class MemberParameters(NamedTuple):
+    """The same indexed by member, where each goes by what it takes the size of its community to be."""
+
+    fanout: NDArray[np.int32]
+    p_sel: NDArray[np.float64]
+    p_a: NDArray[np.float64]
+    topics: int
+
+
 def for_topics(settings: Settings | None, topics: int, tree: TopicTree | None = None) -> list[TopicSettings]:
     """Resolve settings into one for each topic number.
 
@@ -158,4 +168,44 @@ def parameters(
         np.array([s.fanout(n) for s, n in pairs], np.int32),
         np.array([s.select(n) for s, n in pairs], np.float64),
         np.array([s.forward for s, _ in pairs], np.float64),
+    )
+
+
+def select(
+    sizes: NDArray[np.float64], topic: NDArray[np.int32], own: Sequence[TopicSettings]
+) -> NDArray[np.float64]:
+    """p_sel of each member, given what it takes the size of its community to be.
+
+    Examples
+    --------
+    >>> select(np.array([2.0, 50.0]), np.array([0, 0]), [TopicSettings(g=5)])
+    array([1. , 0.1])
+    """
+    fixed = np.array([np.nan if s.p_sel is None else s.p_sel for s in own])[topic]
+    g = np.array([s.g for s in own])[topic]
+    return np.where(np.isnan(fixed), np.minimum(1.0, g / np.maximum(sizes, 1.0)), fixed)
+
+
+def member_parameters(
+    sizes: NDArray[np.float64],
+    topic: NDArray[np.int32],
+    settings: Settings | None = None,
+    tree: TopicTree | None = None,
+) -> MemberParameters:
+    """Resolve settings for members that take their communities to have these sizes.
+
+    Examples
+    --------
+    >>> found = member_parameters(np.array([10.0, 12.0, 900.0]), np.array([0, 0, 0]))
+    >>> found.fanout, found.p_sel.round(3)
+    (array([ 7,  7, 11], dtype=int32), array([0.5  , 0.417, 0.006]))
+    """
+    topics = tree.capacity if tree is not None else int(topic.max(initial=0)) + 1
+    own = for_topics(settings, topics, tree)
+    c = np.array([s.c for s in own])[topic]
+    up = np.array([s.rounding == "up" for s in own])[topic]
+    targets = np.log(np.maximum(sizes, 1.0)) + c
+    fanout = np.maximum(1, np.where(up, np.ceil(targets), np.floor(targets))).astype(np.int32)
+    return MemberParameters(
+        fanout, select(sizes, topic, own), np.array([s.forward for s in own])[topic], topics
     )

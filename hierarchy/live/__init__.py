@@ -1,7 +1,8 @@
 """Live CAMCAST processes over real sockets. Needs the extra `live` (msgpack)."""
 
 from hierarchy.live.events import Events
-from hierarchy.live.member import Member, MemberSettings
+from hierarchy.live.member import Member
+from hierarchy.live.member_settings import MemberSettings
 from hierarchy.live.process import Community, Process
 
 __all__ = ["Community", "Events", "Member", "MemberSettings", "Process"]

@@ -7,6 +7,8 @@ docs/live.md):
 - A meeting draws in nobody else; those it would have become acquaintances, to be met in later cycles.
 - A newcomer knows its gateway's address only, so its first acquaintances are those who gave it its place
   and whom they refer to.
+- Two peers a cycle or so, of all, meet the gateway they came by: it would be alone for ever if all who knew
+  it had lost sight of it.
 - References are not checked for their own sake: one that cannot be reached is forgotten.
 - Who waits for the outcome of a meeting it asked for shares what it knows with others that ask, but stays
   where it stands: two outcomes could not both hold.
@@ -59,9 +61,11 @@ class Grid:
         self.placed = False
         self._asked: dict[int, Stand] = {}
         self._left = 0  # meetings to ask for in this cycle
+        self._gateway: Contact | None = None
 
     def ask_for_place(self, contact: Contact | None, dice: Dice) -> Sends:
         """Ask to become a replica of a random leaf; with no contact, be the first."""
+        self._gateway = contact
         if contact is None:
             self.placed = True
         else:
@@ -133,6 +137,9 @@ class Grid:
             row = self.peer.buddies if self._left else self.peer.acquaintances
             place = random_place(row, dice.next_bits())
             partner = row[place] if place >= 0 else None
+            crowd = self.settings.replication * 2 ** len(self.peer.path)  # all peers, as far as it can tell
+            if not self._left and dice.next_unit() * crowd < 2.0:
+                partner = self._gateway or partner
             if partner is not None:
                 number = dice.next_bits()
                 self._asked[number] = self.peer.stand()

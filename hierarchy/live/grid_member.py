@@ -2,18 +2,20 @@
 
 Structured: topic and super-topic table are what searches bring back, ln N + c and z members, asked for anew
 every `refresh` cycles; N is how many the answering peer knows of. Semi-structured: only contacts are found
-that way, the topic table is SCAMP's. A newcomer rests in the overlay, searches, subscribes through whom it
-found, and only then announces itself.
+that way, the topic table is SCAMP's. A newcomer rests in the overlay, searches, and subscribes through whom
+it found; `hierarchy.membership.entrance` says who founds a community.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from hierarchy.live import messages as m
 from hierarchy.live.grid import ANNOUNCE, ENTER, SEARCH, STEPS, Grid
-from hierarchy.live.member import Member, MemberSettings
+from hierarchy.live.member import Member
+from hierarchy.live.member_settings import MemberSettings
+from hierarchy.membership.entrance import FOUND, WAIT, decide
 from hierarchy.membership.pgrid.peer import key_of
 from hierarchy.membership.pgrid.settings import PGridSettings
 from sub2sub.kernels.dice import Dice
@@ -21,11 +23,12 @@ from sub2sub.kernels.dice import Dice
 __all__ = ["GridMember"]
 
 WANTED = 32  # members a search asks for
+OWN, PART, NOTHING = -1, -2, -3  # what a search is for besides a place up the chain
 
 
 @dataclass(frozen=True)
 class _Search:
-    """A search under way: the topic, its place up the chain (-1: one's own community), and when it began."""
+    """A search under way: the topic, its place up the chain (or `OWN`, `PART`), and when it began."""
 
     topic: str
     place: int
@@ -65,8 +68,11 @@ class GridMember(Member):
         self.found: list[m.Contact] = []
         self.contact: m.Contact | None = None
         self._in = not keeps_scamp  # whether it may announce itself
-        self._placed_in = self._announce_in = self._search_in = 0
+        self._placed_in = self._announce_in = self._search_in = self._in_vain = 0
+        self._listed_own = self._at_root = False  # what searches have been answered
+        self._known = 1.0  # members of the community, as the last search found
         self._searches: dict[int, _Search] = {}
+        self._suspects: set[int] = set()  # who could not be reached once, and was not heard of since
 
     def join(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
         """Enter the overlay through any peer of it; with none, begin it."""
@@ -91,6 +97,8 @@ class GridMember(Member):
         self._placed_in = self._placed_in or cycle
         yield from grid.tick(cycle, dice)
         if self.keeps_scamp:
+            yield from self.count(dice)
+            yield from self.ask_part(dice)
             yield from self.keep_view(dice)
         if self._in and cycle >= self._announce_in:
             self._announce_in = cycle + grid.settings.lease // 2
@@ -99,13 +107,29 @@ class GridMember(Member):
         short = not self.topic_table() or (not self.supers.entries and bool(self.supers.chain))
         if cycle >= self._placed_in + self.rest and (cycle >= self._search_in or (short and cycle % 3 == 0)):
             self._search_in = cycle + self.refresh
-            yield from self._request(ENTER if self.keeps_scamp else SEARCH, self.own.topic, dice, -1)
+            yield from self._request(ENTER if self.keeps_scamp else SEARCH, self.own.topic, dice, OWN)
             if self.supers.chain:
                 yield from self._request(SEARCH, self.supers.chain[0], dice, 0)
+
+    def ask_part(self, dice: Dice) -> m.Sends:
+        """Now and then, search for one to ask whether both are in one part of the community."""
+        if self.scamp.served and self.census.wants_to_ask(dice):
+            yield from self._request(SEARCH, self.own.topic, dice, PART)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it may publish: it is in, and knows somebody above or that nobody is there."""
+        inside = self.scamp.served if self.keeps_scamp else self._listed_own
+        return inside and (bool(self.supers.entries) or self._at_root or not self.supers.chain)
+
+    def p_sel(self) -> float:
+        """The chance to act as a link, or to check the super-topic table."""
+        return super().p_sel() if self.keeps_scamp else self.settings.topic.select(round(self._known))
 
     def receive(self, message: m.Message, sender: int, dice: Dice) -> m.Sends:
         """Take a message: those of the P-Grid here, the others as any member."""
         cycle, grid = self.cycle, self.grid
+        self._suspects.discard(sender)
         match message:
             case m.Meet():
                 yield from grid.meet(message, cycle, dice)
@@ -124,31 +148,40 @@ class GridMember(Member):
                 yield from super().receive(message, sender, dice)
 
     def unreachable(self, to: m.Contact, message: m.Message, dice: Dice) -> m.Sends:
-        """Drop who cannot be reached from all tables but SCAMP's, and hand requests on by another way."""
-        self.grid.peer.forget(to.id)
-        self.found = [each for each in self.found if each.id != to.id]
+        """Drop who cannot be reached twice from all tables but SCAMP's, and hand requests on by another way.
+
+        One failure says little: if it were enough, a network that loses every seventh message would empty the
+        tables faster than meetings fill them.
+        """
+        if to.id in self._suspects:
+            self.grid.peer.forget(to.id)
+            self.found = [each for each in self.found if each.id != to.id]
+        self._suspects.add(to.id)
         yield from super().unreachable(to, message, dice)
         if isinstance(message, m.Route):
             yield from self.grid.route(message, self.cycle, WANTED, dice)
 
-    def _request(self, wish: int, topic: str, dice: Dice, place: int = -2) -> m.Sends:
+    def _request(self, wish: int, topic: str, dice: Dice, place: int = NOTHING) -> m.Sends:
         """Route a request of one's own; what is served here comes back through the front door."""
         number = dice.next_bits()
-        if place > -2:
+        if place > NOTHING:
             self._searches[number] = _Search(topic, place, self.cycle)
         request = m.Route(number, self.own, wish, int(key_of(topic), 2), topic, STEPS)
         return self.grid.route(request, self.cycle, WANTED, dice)
 
-    def _enter(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
-        """Subscribe through whom a search named, or found the community; later, renew through such a one.
-
-        Should two have founded it, or should it fall apart, its parts grow together within a lease.
-        """
+    def _enter(self, members: Sequence[m.Contact], dice: Dice) -> m.Sends:
+        """Subscribe through whom a search named, or found the community; later, renew through such a one."""
+        if self._in:
+            self.scamp.contact = members[0] if members else self.scamp.contact
+            return
+        choice = decide(self.own.id, [each.id for each in members], self._in_vain)
+        self._in_vain += 1
+        if choice == WAIT:
+            self._search_in = self.cycle + 1
+            return
         self._in = True
-        if self.scamp.view or (self.scamp.lease_end and contact is None):
-            self.scamp.contact = contact or self.scamp.contact
-        else:
-            yield from self.scamp.join(contact, self.cycle, dice)
+        contact = None if choice == FOUND else next(each for each in members if each.id == choice)
+        yield from self.scamp.join(contact, self.cycle, dice)
 
     def _listed(self, message: m.Listed, dice: Dice) -> m.Sends:
         """Take up what a search brought back."""
@@ -157,12 +190,16 @@ class GridMember(Member):
             return
         members = [each for each in message.contacts if each.topic == search.topic and each.id != self.own.id]
         topic = self.settings.topic
-        if search.place < 0:
-            if not self.keeps_scamp:
-                if message.known:
-                    self.found = members[: topic.table_size(message.known)]
-            else:
-                yield from self._enter(members[0] if members else None, dice)
+        if search.place == PART:
+            if members:
+                yield self.census.ask(members[0], dice)
+        elif search.place == OWN:
+            self._listed_own = True
+            if self.keeps_scamp:
+                yield from self._enter(members, dice)
+            elif message.known:
+                self._known = message.known
+                self.found = members[: topic.table_size(message.known)]
         elif members:
             if not self.keeps_scamp:
                 self.supers.entries = []
@@ -170,3 +207,5 @@ class GridMember(Member):
         elif search.place + 1 < len(self.supers.chain):
             above = search.place + 1
             yield from self._request(SEARCH, self.supers.chain[above], dice, above)
+        else:
+            self._at_root = True

@@ -11,7 +11,8 @@ from typing import Any
 from hierarchy.camcast.community import Event
 from hierarchy.camcast.settings import TopicSettings
 from hierarchy.live.liars import LIARS
-from hierarchy.live.member import Member, MemberSettings, supertopics
+from hierarchy.live.member import Member
+from hierarchy.live.member_settings import MemberSettings, supertopics
 from hierarchy.live.process import Process
 from hierarchy.membership.scamp.settings import ScampSettings
 from sub2sub.live.virtual.faults import FAULTS

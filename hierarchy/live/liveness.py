@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hierarchy.contacts import Contact
-from hierarchy.membership.scamp.peer import Replace
+from hierarchy.membership.scamp.scamp_messages import Replace
 
 __all__ = ["Beaten", "Liveness"]
 

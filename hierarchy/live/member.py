@@ -7,88 +7,38 @@ kernels are tested against; whom an event goes to is decided by the simulator's 
 below, one after the other, a check is over when all entries have answered or `patience` cycles later, and an
 answer that comes later is ignored.
 
-Nobody tells a process how large its community is. Where p_sel = g/N is wanted, N is taken from the size of
-SCAMP's view, which is about (c + 1) ln N.
+Nobody tells a process how large its community is: members count it (`CensusPeer`). Some of them ask a
+gateway now and then whether both are in one part of the community, and subscribe through it if they are
+not. A member that nobody answers asks the gateways for another contact.
 """
 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from math import exp
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import floor, log
 
 import numpy as np
 
 from hierarchy.camcast.dissemination import choose_targets, choose_upward
-from hierarchy.camcast.settings import TopicSettings
 from hierarchy.live import messages as m
 from hierarchy.live.liveness import Liveness
+from hierarchy.live.member_settings import Gateways, MemberSettings, Trace, supertopics
+from hierarchy.membership.census.peer import CensusPeer
 from hierarchy.membership.scamp.peer import ScampPeer
-from hierarchy.membership.scamp.settings import ScampSettings
 from hierarchy.super_tables.peer import SuperTable, answer
 from sub2sub.kernels.dice import Dice
 
-__all__ = ["Gateways", "Member", "MemberSettings", "Trace", "supertopics"]
-
-Gateways = Mapping[str, Sequence[m.Contact]]
-"""Well-known members of communities, by topic; who they are is found out by asking, so their id is 0."""
+__all__ = ["Member"]
 
 MOST = 256  # entries of a view; (c + 1) ln n are far fewer
+FEW_LINKS = 4  # up to so many, a member that renews through a gateway also links to who served it
+CENSUS_TURNS = ("count", "ask_part")
 LIVE_TURNS = ("believe_goodbyes", "drop_silent", "seek_contact")  # which the simulator does not need
 SCAMP_TURNS = ("see_whether_due", "renew", "drop_expired", "beat")
 WEIGHT_TURNS = ("settle_weights", "weigh", "answer_weights")
 SUPER_TURNS = ("begin_cycle", "pass_on", "keep_updated", "conclude", "search")
-
-
-def supertopics(topic: str) -> tuple[str, ...]:
-    """The topics above a topic, nearest first.
-
-    Examples
-    --------
-    >>> supertopics(".soccer.italy")
-    ('.soccer', '.')
-    >>> supertopics(".")
-    ()
-    """
-    parts = [part for part in topic.split(".") if part]
-    return tuple("." + ".".join(parts[:k]) for k in range(len(parts) - 1, -1, -1))
-
-
-@dataclass(frozen=True)
-class MemberSettings:
-    """Settings of a live member.
-
-    Attributes
-    ----------
-    topic, scamp
-        As of the simulator.
-    timeout : int
-        Cycles between two requests of a search.
-    grace : int
-        Cycles that an entry of the view is kept after its lease; clocks differ by one.
-    patience : int
-        Cycles that the entries of a super-topic table have to answer a check.
-    memory : int
-        Events remembered as seen.
-    """
-
-    topic: TopicSettings = field(default_factory=TopicSettings)
-    scamp: ScampSettings = field(default_factory=ScampSettings)
-    timeout: int = 3
-    grace: int = 1
-    patience: int = 2
-    memory: int = 65536
-
-
-@dataclass
-class Trace:
-    """What a member remembers of an event: the round it came in, and messages of it that came and went."""
-
-    round: int
-    arrived: int = 1
-    upward: int = 0
-    within: int = 0
 
 
 class Member:
@@ -127,6 +77,7 @@ class Member:
             scamp = replace(scamp, contact_first=True)
         self.scamp = ScampPeer(own, scamp, MOST, self.settings.grace)
         self.liveness = Liveness(scamp.isolation, self.settings.patience)
+        self.census = CensusPeer(own.id, self.settings.census)
         topic = self.settings.topic
         self.supers = SuperTable(supertopics(own.topic), topic.z, topic.tau)
         self.seen: OrderedDict[bytes, Trace] = OrderedDict()
@@ -146,6 +97,7 @@ class Member:
     def tick(self, dice: Dice) -> m.Sends:
         """Let a cycle pass."""
         self.cycle += 1
+        yield from self.take_turns(CENSUS_TURNS, dice)
         yield from self.keep_view(dice)
         yield from self.take_turns(SUPER_TURNS, dice)
 
@@ -160,6 +112,18 @@ class Member:
         """Do some of the things that are done once a cycle."""
         for turn in turns:
             yield from getattr(self, turn)(dice)
+
+    def count(self, dice: Dice) -> m.Sends:
+        """Take part in the census, and have SCAMP keep views of the right size."""
+        self.census.advance(self.cycle)
+        self.scamp.wanted = floor((self.settings.scamp.c + 1) * log(self.census.estimate()))
+        return self.census.tell(self.topic_table(), dice)
+
+    def ask_part(self, dice: Dice) -> m.Sends:
+        """Now and then, ask a gateway whether both are in one part of the community."""
+        known = self.gateways.get(self.own.topic, ())
+        if known and self.scamp.served and self.census.wants_to_ask(dice):
+            yield self.census.ask(known[dice.next_below(len(known))], dice)
 
     def believe_goodbyes(self, dice: Dice) -> m.Sends:
         """Let those go who said goodbye and are not there any more."""
@@ -177,10 +141,11 @@ class Member:
     def seek_contact(self, dice: Dice) -> m.Sends:
         """Ask a gateway of the own community for a contact: by it one renews, so that parts grow together.
 
-        Once a lease, and every `timeout` cycles while the view is empty.
+        Once a lease, and every `timeout` cycles while the view is empty or nobody answers.
         """
         known = self.gateways.get(self.own.topic, ())
-        every = self.settings.timeout if not self.scamp.view else max(self.settings.scamp.lease // 2, 1)
+        lost = self.scamp.is_lost(self.cycle)
+        every = self.settings.timeout if lost else max(self.settings.scamp.lease // 2, 1)
         if known and (self.cycle + self.own.id) % every == 0:
             self._sought = dice.next_bits()
             yield m.Send(known[dice.next_below(len(known))], m.Find(self._sought, (self.own.topic,)))
@@ -254,6 +219,11 @@ class Member:
         """Everybody in any table."""
         return [*self.topic_table(), *self.supers.entries]
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether it may publish (CAMCAST, Section 5.1): it is in, and knows who is above, if anybody."""
+        return self.scamp.served and self.supers.is_settled
+
     def topic_table(self) -> list[m.Contact]:
         """Whom an event goes to within the community."""
         return [link.peer for link in self.scamp.view]
@@ -273,6 +243,17 @@ class Member:
                 z, table = self.settings.topic.z, self.topic_table()
                 told = answer(self.own, table, [self.supers], message.topics, z, dice)
                 yield m.Send(None, m.Found(message.exchange, tuple(told)))
+            case m.Tally():
+                self.census.take(message, self.cycle)
+            case m.Compare():
+                if message.topic == self.own.topic:
+                    lease = self.scamp.lease_left(self.cycle)
+                    yield m.Send(None, self.census.answer(message, self.own, lease))
+            case m.Compared():
+                other = message.member
+                if other.topic == self.own.topic and self.census.is_apart(message):
+                    lease = min(message.lease, self._longest_lease())
+                    yield from self.scamp.merge(other, lease, self.cycle, dice)
             case m.Found() if message.exchange == self._sought:
                 yield from self._take_contact(message.contacts, dice)
             case m.Checked() if self.liveness.objects(message.exchange):
@@ -302,7 +283,8 @@ class Member:
             case m.Subscribe() | m.Copy() | m.Served():
                 capped = replace(message, lease=min(message.lease, self._longest_lease()))
                 yield from self.scamp.receive(capped, sender, self.cycle, dice)
-                if isinstance(capped, m.Served) and self.scamp.settings.contact_first:
+                room = len(self.scamp.view) < max(FEW_LINKS, self.scamp.wanted)
+                if isinstance(capped, m.Served) and self.scamp.settings.contact_first and room:
                     yield from self.scamp.keep(capped.server, capped.lease, self.cycle)
             case m.Kept() | m.Dropped() | m.Weigh() | m.Weighed():
                 yield from self.scamp.receive(message, sender, self.cycle, dice)
@@ -312,11 +294,12 @@ class Member:
     def unreachable(self, to: m.Contact, message: m.Message, dice: Dice) -> m.Sends:
         """Note that a message could not be sent: SCAMP sends what was in it by another way.
 
-        Who cannot be reached leaves the super-topic table at once, and the view after a few times.
+        Who cannot be reached leaves the super-topic table at once, and the view after a few heartbeats that
+        failed: of all messages, a few always fail where every seventh does.
         """
         self.counts["failed"] += 1
         self.supers.drop(to.id)
-        if self.scamp.has(to.id) and self.liveness.failed(to.id):
+        if isinstance(message, m.Beat) and self.scamp.has(to.id) and self.liveness.failed(to.id):
             self.scamp.drop(to.id)
         match message:
             case m.Subscribe() | m.Copy():
@@ -389,5 +372,4 @@ class Member:
 
     def p_sel(self) -> float:
         """The chance to act as a link, or to check the super-topic table."""
-        size = exp(len(self.topic_table()) / (self.settings.scamp.c + 1))
-        return self.settings.topic.select(max(2, round(size)))
+        return self.settings.topic.select(round(self.census.estimate()))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hierarchy.contacts import Contact, Send, Sends
 from hierarchy.live.liveness import Beaten
+from hierarchy.membership.census.peer import CensusMessage, Compare, Compared, Tally
 from hierarchy.membership.pgrid.peer import (
     GridMessage,
     Listed,
@@ -17,7 +18,7 @@ from hierarchy.membership.pgrid.peer import (
     Route,
     Stand,
 )
-from hierarchy.membership.scamp.peer import (
+from hierarchy.membership.scamp.scamp_messages import (
     Beat,
     Copy,
     Dropped,
@@ -36,6 +37,8 @@ __all__ = [
     "Beaten",
     "Check",
     "Checked",
+    "Compare",
+    "Compared",
     "Contact",
     "Copy",
     "Dropped",
@@ -58,6 +61,7 @@ __all__ = [
     "Stand",
     "Subscribe",
     "Supers",
+    "Tally",
     "Weigh",
     "Weighed",
 ]
@@ -77,4 +81,4 @@ class Event:
     data: bytes
 
 
-Message = ScampMessage | SuperMessage | GridMessage | Event | Beaten
+Message = ScampMessage | SuperMessage | GridMessage | CensusMessage | Event | Beaten

@@ -26,6 +26,7 @@ a community answers, the process founds it.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
@@ -34,7 +35,8 @@ from hierarchy.camcast.community import Event as Received
 from hierarchy.live import messages as m
 from hierarchy.live.events import Events
 from hierarchy.live.grid_member import GridMember
-from hierarchy.live.member import Member, MemberSettings
+from hierarchy.live.member import Member
+from hierarchy.live.member_settings import MemberSettings
 from hierarchy.live.messages import Contact
 from hierarchy.live.warmup import warm_up
 from hierarchy.live.wire import MAX_TOPIC, NAME, PROTOCOL
@@ -50,6 +52,7 @@ from sub2sub.live.wire.limits import Limits
 __all__ = ["Community", "Process"]
 
 STREAM = stream_number("live camcast")
+WAIT = 64  # cycles to wait before publishing, at most
 MEMBERSHIPS = ("unstructured", "semi-structured", "structured")
 
 
@@ -86,7 +89,7 @@ class Process(Host):
             raise InputError(f"membership: expected one of {', '.join(MEMBERSHIPS)}, got {membership!r}")
         self.membership = membership
         super().__init__(PROTOCOL, listen, period, limits, tls, seed, reply, advertise)
-        self.gateways = {topic: list(addresses) for topic, addresses in (gateways or {}).items()}
+        self.gateways = {topic: _addresses(topic, given) for topic, given in (gateways or {}).items()}
         self.connections.given.update(host for known in self.gateways.values() for host, _ in known)
         self.settings = settings or MemberSettings()
         self._communities: dict[str, Community] = {}
@@ -135,11 +138,11 @@ class Process(Host):
     def core_for(self, frame: Frame) -> Member | None:
         """The member a frame is for; a question to the gateway is for whoever can answer it."""
         core: Member | None = self.cores.get(frame.to)
-        if core is None and isinstance(frame.message, m.Route):
+        if core is None and isinstance(frame.message, m.Route | m.Meet):
             return next(iter(self.cores.values()), None)
-        if core or not isinstance(frame.message, m.Find) or frame.to == self.id:
+        if core or not isinstance(frame.message, m.Find | m.Compare) or frame.to == self.id:
             return core
-        topics = frame.message.topics
+        topics = frame.message.topics if isinstance(frame.message, m.Find) else (frame.message.topic,)
         return next((each for each in self.cores.values() if each.own.topic in topics), None)
 
     async def find_contact(self, topic: str) -> Contact | None:
@@ -178,6 +181,8 @@ class Community:
 
     async def subscribe(self, callback: Callable[[Received], None] | None = None) -> Events:
         """Receive each event of the topic and of its subtopics; without a callback, iterate over them."""
+        if callback is not None and not callable(callback):
+            raise InputError(f"callback: expected a function of one event, got {callback!r}")
         await self._enter()
         events = Events(callback)
         self._subscribers.append(events)
@@ -194,6 +199,10 @@ class Community:
     async def publish(self, data: bytes = b"", upward: float | None = None) -> bytes:
         """Publish an event; returns its name.
 
+        Waits until the process is in the community and knows members of the topics above, or knows that
+        there are none (CAMCAST, Section 5.1), for `WAIT` cycles at most: what is published before does not
+        get there.
+
         Parameters
         ----------
         data : bytes
@@ -202,11 +211,17 @@ class Community:
         """
         if upward is not None and not 0 <= upward <= 1:
             raise InputError(f"upward: expected a probability, got {upward}")
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise InputError(f"data: expected bytes, got {type(data).__name__}")
         if len(data) > MAX_DATA:
             raise InputError(f"data: expected at most {MAX_DATA} bytes, got {len(data)}")
         member = await self._enter()
         self._publishes = True
         process = self.process
+        for _ in range(4 * WAIT):
+            if member.is_settled:
+                break
+            await asyncio.sleep(process.period / 4)
         name, chance = process.dice.randbytes(NAME), -1.0 if upward is None else float(upward)
         event = m.Event(name, self.topic, member.own.id, 0, chance, bytes(data))
         process.dispatch(member, list(member.publish(event, process.draws())))
@@ -255,3 +270,12 @@ class Community:
         received = Received(event.topic, event.data, id, event.publisher, event.round)
         for events in list(self._subscribers):
             events.deliver(received)
+
+
+def _addresses(topic: str, given: Sequence[Address]) -> list[Address]:
+    """The addresses of a community's gateways, checked."""
+    for address in given if isinstance(given, list | tuple) else [given]:
+        right = isinstance(address, tuple | list) and len(address) == 2
+        if not right or not isinstance(address[0], str) or not isinstance(address[1], int):
+            raise InputError(f"gateways[{topic!r}]: expected a list of (host, port), got {address!r}")
+    return [(host, port) for host, port in given]

@@ -35,12 +35,15 @@ MAX_DEPTH = 32  # bits of a path in the P-Grid
 MAX_POSTINGS = 2048
 MAX_STEPS = 1024
 MAX_WEIGHT = 1e12  # of links in SCAMP
+MAX_EPOCH = 1 << 40  # of counts in the census
+MAX_MINIMA = 1024
 NAME = 16  # bytes of an event's name
 
 KINDS: dict[int, type[Any]] = {
     1: m.Find, 2: m.Found, 3: m.Subscribe, 4: m.Served, 5: m.Copy, 6: m.Kept, 7: m.Replace, 8: m.Beat,
     9: m.Check, 10: m.Checked, 11: m.Supers, 12: m.Event, 13: m.Meet, 14: m.Met, 15: m.Route, 16: m.Placed,
     17: m.Listed, 18: m.Post, 19: m.Dropped, 20: m.Weigh, 21: m.Weighed, 22: m.Beaten,
+    23: m.Tally, 24: m.Compare, 25: m.Compared,
 }  # fmt: skip
 
 
@@ -169,5 +172,11 @@ CHECKS: dict[str, Check] = {
     "weight": _weight,
     "total": _weight,
     "data": octets(MAX_DATA),
+    "epoch": lambda value, where: integer(value, where, MAX_EPOCH, -1),
+    "size": _weight,
+    "minima": lambda value, where: tuple(
+        integer(item, where, (1 << 32) - 1) for item in items(value, where, MAX_MINIMA)
+    ),
+    "member": _contact,
 }
 PROTOCOL = Protocol(VERSION, KINDS, CHECKS, _plain)

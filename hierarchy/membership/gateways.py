@@ -1,10 +1,11 @@
 """Gateways: a few well-known members of each community, who name contacts. CAMCAST Section 5.2.1.
 
 The first members of a community are its gateways; a place is given anew to a newcomer when its holder is
-gone. The paper's limit holds here too: gateways have to be highly available. If all of a community's crash
-at once, the next newcomer founds a second community of the same topic, which stays apart from the first.
-Who searches super-processes and gets no answer from a gateway asks one of its own community ("exchanging
-super-process information between the processes of a given community").
+gone. Whoever is alone in asking founds the community. Members ask again now and then, so if all gateways of
+a community crash at once, and the next newcomer founds a second one of the same topic, both grow together.
+Questions to gateways, and their answers, may be lost. Who searches super-processes and gets no answer from
+a gateway asks one of its own community ("exchanging super-process information between the processes of a
+given community").
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from hierarchy.channel import Channel
 from hierarchy.super_tables.rules import Search, answer, ask, entries, merge
 from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
-from sub2sub.overlay.network import Network
+from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
 
-__all__ = ["Gateways"]
+__all__ = ["FOUNDS", "UNANSWERED", "Gateways"]
 
 STREAM = stream_number("gateways")
+UNANSWERED, FOUNDS = -2, -1
+LOST = 1 << 20  # where the draws for lost messages begin
 
 
 class Gateways:
@@ -34,9 +37,11 @@ class Gateways:
 
     Examples
     --------
-    >>> gateways, network = Gateways(topics=1), Network.whole(3)
+    >>> from hierarchy.channel import channel_of
+    >>> from sub2sub.overlay.network import Network
+    >>> gateways, channel = Gateways(topics=1), channel_of(Network.whole(3))
     >>> topic = np.zeros(3, np.int32)
-    >>> gateways.admit(np.arange(3), topic, cycle=0, network=network, seed=1).tolist()
+    >>> gateways.admit(np.arange(3), topic, cycle=0, channel=channel, seed=1).tolist()
     [-1, 0, 0]
     """
 
@@ -49,12 +54,15 @@ class Gateways:
         self.table = np.concatenate([self.table, more])
 
     def admit(
-        self, peers: NDArray[np.int64], topic: NDArray[np.int32], cycle: int, network: Network, seed: int
+        self, peers: NDArray[np.int64], topic: NDArray[np.int32], cycle: int, channel: Channel, seed: int
     ) -> NDArray[np.int64]:
-        """Name a contact for each newcomer, one after the other; -1 to one who founds a community."""
+        """Name a contact for each one that asks, in turn.
+
+        `FOUNDS` to one who is alone, `UNANSWERED` where a message is lost.
+        """
         contacts = np.empty(len(peers), np.int64)
         key = cycle_key(seed, STREAM, cycle)
-        admit_all(self.table, peers, topic, network.alive, key, contacts)
+        admit_all(self.table, peers, topic, channel, key, contacts)
         return contacts
 
     def find(self, search: Search) -> tuple[NDArray[np.int32], int]:
@@ -75,17 +83,22 @@ class Gateways:
 
 
 @kernel
-def admit_all(gateways, peers, topic, alive, key, contacts):
+def admit_all(gateways, peers, topic, channel, key, contacts):
     """Choose a live gateway for each newcomer, and let newcomers fill free places."""
     for i in range(len(peers)):
         peer = peers[i]
-        row = gateways[topic[peer]]
-        contacts[i] = -1
+        row, alive = gateways[topic[peer]], channel.alive
+        own = peer_key(key, peer)
+        if unit(draw(own, LOST)) < channel.loss or unit(draw(own, LOST + 1)) < channel.loss:
+            channel.failed[0] += 1
+            contacts[i] = UNANSWERED
+            continue
+        contacts[i] = FOUNDS
         count = 0
         for j in range(len(row)):
             if row[j] >= 0 and row[j] != peer and alive[row[j]]:
                 count += 1
-                if below(draw(peer_key(key, peer), j), count) == 0:  # each of them with the same chance
+                if below(draw(own, j), count) == 0:  # each of them with the same chance
                     contacts[i] = row[j]
         for j in range(len(row)):
             if row[j] == peer:

@@ -12,15 +12,18 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hierarchy.camcast.settings import MemberParameters, Settings, member_parameters
 from hierarchy.camcast.tables import Tables
+from hierarchy.topics import TopicTree
 from sub2sub.overlay.layer import Layer
+from sub2sub.overlay.network import Network
 
-__all__ = ["Membership"]
+__all__ = ["Membership", "known_parameters"]
 
 
 @runtime_checkable
 class Membership(Layer, Protocol):
-    """A layer (`step`, `join`, `arrays`, `load`) with four more methods.
+    """A layer (`step`, `join`, `arrays`, `load`) with six more methods.
 
     Attributes
     ----------
@@ -28,13 +31,24 @@ class Membership(Layer, Protocol):
         Community of each member; may be set for a member that never joined.
     cycles_to_join : int
         Steps from a join to the first tables.
+    true_sizes : bool
+        Whether members are told the true sizes of their communities.
     """
 
     topic: NDArray[np.int32]
     cycles_to_join: int
+    true_sizes: bool
 
     def leave(self, peers: ArrayLike, cycle: int) -> None:
         """Let `peers` leave their communities in good order."""
+        ...
+
+    def sizes(self) -> NDArray[np.float64]:
+        """What each member takes the size of its community to be, (n,)."""
+        ...
+
+    def settled(self) -> NDArray[np.bool_]:
+        """Which members may publish (CAMCAST, Section 5.1): they know who is above, if anybody."""
         ...
 
     def topics_changed(self) -> None:
@@ -48,3 +62,14 @@ class Membership(Layer, Protocol):
     def tables(self) -> Tables:
         """The tables as they are now, to disseminate on."""
         ...
+
+
+def known_parameters(
+    membership: Membership, network: Network, settings: Settings | None, tree: TopicTree
+) -> MemberParameters:
+    """What each member does with an event: by its own estimate of sizes, or by the true ones if told."""
+    sizes = membership.sizes()
+    if membership.true_sizes:
+        live = membership.topic[network.alive == 1]
+        sizes = np.bincount(live, minlength=tree.capacity)[membership.topic].astype(float)
+    return member_parameters(sizes, membership.topic, settings, tree)

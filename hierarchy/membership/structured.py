@@ -1,7 +1,9 @@
 """The structured membership: both tables from searches in a P-Grid. CAMCAST Section 5.2.3.
 
-Every member asks the overlay again, once in `refresh` cycles, for ln N + c members of its community and z of
-the next populated supertopic. N is how many the answering peer knows of, so nobody is told the size.
+Every member asks the overlay again, once in `refresh` cycles, for ln N + c members of its community and z
+of the next populated supertopic. N is how many the answering peer knows of, so nobody is told the size.
+Tables are drawn anew from the whole community, so it does not fall apart as long as the overlay knows its
+members.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from hierarchy.channel import WORD, Channel, channel_of
 from hierarchy.membership.pgrid.layer import PGrid
 from hierarchy.membership.pgrid.settings import PGridSettings
 from hierarchy.membership.rows import named
-from hierarchy.membership.unstructured import part
+from hierarchy.membership.scamp_membership import part
 from hierarchy.super_tables.slots import slots_of
 from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
@@ -41,6 +43,8 @@ class Structured:
         Of all draws.
     settings, pgrid : optional
         Of CAMCAST and P-Grid.
+    true_sizes : bool
+        Whether members are told the true sizes of their communities when they gossip, as the paper assumes.
     refresh : int
         Cycles between two searches of a member; the paper ties it to how fast subscriptions change.
 
@@ -67,17 +71,20 @@ class Structured:
         settings: Settings | None = None,
         pgrid: PGridSettings | None = None,
         refresh: int = 10,
+        true_sizes: bool = False,
     ) -> None:
         if refresh < 1:
             raise InputError(f"refresh: expected a whole number not below 1, got {refresh!r}")
         self.topic = np.asarray(topic, np.int32)
-        self.settings = settings
+        self.settings, self.true_sizes = settings, true_sizes
         self.grid = PGrid(tree, self.topic, seed, pgrid)
         self.slots = slots_of(tree)
         self.refresh = refresh
         n, own = len(self.topic), for_topics(settings, tree.capacity, tree)
         self.topic_table = np.full((n, max(s.table_size(n) for s in own)), -1, np.int32)
         self.super_table = np.full((n, self.slots.most, max(s.z for s in own)), -1, np.int32)
+        self.known = np.ones(n)  # members of the own community, as the last search found
+        self.searched = np.zeros(n, bool)  # for whom a search reached where its key belongs
         self.hops = np.empty(0, np.int64)  # of the searches of the last step
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
@@ -108,6 +115,8 @@ class Structured:
         keep = np.arange(wanted) < sizes[:, None]
         known = found.known > 0
         self.topic_table[due[known]] = np.where(keep, found.members, -1)[known]
+        self.known[due[known]] = found.known[known]
+        self.searched[due[known]] = True
         hops, messages = [found.hops], int(found.messages.sum()) + len(due)
         z = np.array([s.z for s in own])[self.topic[due]]
         for slot in range(self.slots.most):
@@ -120,6 +129,14 @@ class Structured:
             "overlay": overlay["messages"],
             "searches": messages,
         }
+
+    def sizes(self) -> NDArray[np.float64]:
+        """What each member takes the size of its community to be: how many the last search knew of."""
+        return self.known.copy()
+
+    def settled(self) -> NDArray[np.bool_]:
+        """Which members may publish: a search went all the way up for them."""
+        return self.searched.copy()
 
     def topics_changed(self) -> None:
         """Take up topics, or further parents, that were added to the tree; tables follow as they are due."""
@@ -148,6 +165,8 @@ class Structured:
             **{f"pgrid {name}": array for name, array in self.grid.arrays().items()},
             "topic_table": self.topic_table,
             "super_table": self.super_table,
+            "known": self.known,
+            "searched": self.searched,
         }
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -155,10 +174,12 @@ class Structured:
         self.grid.load(part(arrays, "pgrid "))
         self.topic_table = arrays["topic_table"].copy()
         self.super_table = arrays["super_table"].copy()
+        self.known, self.searched = arrays["known"].copy(), arrays["searched"].copy()
 
     def _clear(self, peers: NDArray[np.int64]) -> None:
         self.topic_table[peers] = -1
         self.super_table[peers] = -1
+        self.known[peers], self.searched[peers] = 1, False
 
     def _search_supers(
         self,

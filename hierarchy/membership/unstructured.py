@@ -12,21 +12,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import Settings
-from hierarchy.camcast.tables import Tables
-from hierarchy.channel import WORD
-from hierarchy.membership.gateways import Gateways
+from hierarchy.channel import WORD, Channel, channel_of
+from hierarchy.membership.census.settings import CensusSettings
+from hierarchy.membership.gateways import FOUNDS, Gateways
 from hierarchy.membership.rows import named
-from hierarchy.membership.scamp.layer import Scamp
 from hierarchy.membership.scamp.settings import ScampSettings
-from hierarchy.super_tables.layer import Finder, SuperTables
+from hierarchy.membership.scamp_membership import ScampMembership, add_up
+from hierarchy.super_tables.layer import Finder
 from hierarchy.topics import TopicTree
 from sub2sub.overlay.network import Network
-from sub2sub.overlay.views import table_links
 
 __all__ = ["Unstructured"]
 
 
-class Unstructured:
+class Unstructured(ScampMembership):
     """SCAMP views as topic tables; super-topic tables found and kept as in Section 3.
 
     Parameters
@@ -43,6 +42,10 @@ class Unstructured:
         Of SCAMP.
     finder : Finder, optional
         Where super-contacts come from; the gateways by default.
+    census : CensusSettings, optional
+        Of how members estimate the size of their community.
+    true_sizes : bool
+        Whether they are told the true sizes instead.
 
     Examples
     --------
@@ -68,87 +71,60 @@ class Unstructured:
         settings: Settings | None = None,
         scamp: ScampSettings | None = None,
         finder: Finder | None = None,
+        census: CensusSettings | None = None,
+        true_sizes: bool = False,
     ) -> None:
-        self.seed = seed
-        self.topic = np.asarray(topic, np.int32)
         self.gateways = Gateways(tree.capacity)
-        self.scamp = Scamp(len(self.topic), seed, scamp)
-        self.supers = SuperTables(
-            tree, self.topic, finder or self.gateways, lambda: self.scamp.views.partial, seed, settings
-        )
-        self.joining = np.empty(0, np.int64)
+        super().__init__(tree, topic, seed, settings, finder or self.gateways, scamp, census, true_sizes)
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
         """Start `peers` afresh; a contact is of the own community or of a supertopic, -1 asks a gateway."""
         peers, contacts = np.asarray(peers, np.int64), np.asarray(contacts, np.int64)
-        self.supers.join(peers, contacts, cycle)
+        self._start(peers, contacts, cycle)
         own = (contacts >= 0) & (self.topic[contacts] == self.topic[peers])
         self.scamp.join(peers[own], contacts[own], cycle)
-        self.joining = np.concatenate([self.joining[~np.isin(self.joining, peers)], peers[~own]])
-
-    def leave(self, peers: ArrayLike, cycle: int) -> None:
-        """Unsubscribe `peers`."""
-        self.scamp.leave(peers, cycle)
-        self.supers.leave(peers, cycle)
-        self.joining = self.joining[~np.isin(self.joining, peers)]
+        self.joining = self.joining[~np.isin(self.joining, peers[own])]
 
     def step(self, cycle: int, network: Network) -> dict[str, int]:
         """Admit newcomers, then let SCAMP and the super-topic tables take their turn."""
+        channel = channel_of(network)
         newcomers = self.joining[network.alive[self.joining] == 1]
-        self.joining = self.joining[:0]
-        contacts = self.gateways.admit(newcomers, self.topic, cycle, network, self.seed)
-        self.scamp.join(newcomers, contacts, cycle)
-        topic_tables = self.scamp.step(cycle, network)
-        super_tables = self.supers.step(cycle, network)
-        cost = add_up(topic_tables, super_tables)
-        cost["messages"] += 2 * len(newcomers)
-        cost["bytes"] += 2 * WORD * len(newcomers)
-        return {
-            **cost,
-            "topic tables": topic_tables["messages"],
-            "super tables": super_tables["messages"],
+        contacts = self.gateways.admit(newcomers, self.topic, cycle, channel, self.seed)
+        answered = contacts >= FOUNDS
+        self.joining = np.setdiff1d(self.joining, newcomers[answered], assume_unique=True)
+        self.scamp.join(newcomers[answered], contacts[answered], cycle)
+        costs = self._keep_tables(cycle, network)
+        asked = 2 * len(newcomers)
+        costs["contacts"] = {
+            "messages": costs["contacts"]["messages"] + asked,
+            "failed": costs["contacts"]["failed"] + int(channel.failed[0]),
+            "bytes": costs["contacts"]["bytes"] + WORD * asked,
         }
+        return add_up(costs)
+
+    def contacts_for(
+        self, members: NDArray[np.int64], cycle: int, channel: Channel
+    ) -> tuple[NDArray[np.int64], int]:
+        """Ask the gateways of their community."""
+        others = self.gateways.admit(members, self.topic, cycle, channel, self.seed)
+        alone = members[others == FOUNDS]  # the only gateway left is the member itself
+        self.scamp.views.served[alone] = 1
+        return others, 2 * len(members)
 
     def topics_changed(self) -> None:
         """Take up topics, or further parents, that were added to the tree."""
-        self.supers.topics_changed()
+        super().topics_changed()
         self.gateways.grow(self.supers.tree.capacity)
 
     def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Which members somebody alive still knows of."""
-        supers = self.supers.state.table[alive == 1]
-        return self.scamp.referenced(alive) | named(len(alive), supers, self.gateways.table)
-
-    def tables(self) -> Tables:
-        """The views of SCAMP and the super-topic tables."""
-        return Tables(self.topic, self.scamp.views.partial, self.supers.state.table)
-
-    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """The views of SCAMP and the super-topic tables as (holders, members, stamps of 0)."""
-        return table_links(self.scamp.views.partial, self.supers.state.table)
+        return super().referenced(alive) | named(len(alive), self.gateways.table)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything a checkpoint has to keep."""
-        return {
-            **{f"scamp {name}": array for name, array in self.scamp.arrays().items()},
-            **{f"supers {name}": array for name, array in self.supers.arrays().items()},
-            "gateways": self.gateways.table,
-            "waiting": self.joining,
-        }
+        return {**super().arrays(), "gateways": self.gateways.table}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take up the state that `arrays` gave."""
-        self.scamp.load(part(arrays, "scamp "))
-        self.supers.load(part(arrays, "supers "))
+        super().load(arrays)
         self.gateways.table = arrays["gateways"].copy()
-        self.joining = arrays["waiting"].copy()
-
-
-def add_up(*costs: Mapping[str, int]) -> dict[str, int]:
-    """What several parts cost together."""
-    return {name: sum(cost[name] for cost in costs) for name in ("messages", "failed", "bytes")}
-
-
-def part(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    """The arrays of one part of a membership, under the names the part gave them."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

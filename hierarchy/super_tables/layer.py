@@ -9,6 +9,8 @@ change something.
 Readings
 --------
 - As with dissemination, p_sel is the probability of checking, not that of leaving it out.
+- An entry that does not answer a check is asked again, `tries` times in all. Were it dropped for one lost
+  message, tables would change all the time, and the news of it would never end.
 - A search for a nearer community than the table holds goes on for ever if there is none. Each member
   takes part in it with probability p_sel only, at each timeout.
 """
@@ -21,11 +23,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hierarchy.camcast.settings import Settings, for_topics
+from hierarchy.camcast.settings import Settings, for_topics, select
 from hierarchy.channel import WORD, channel_of
 from hierarchy.super_tables.rules import Search, State
 from hierarchy.super_tables.slots import chains_of, slots_of
 from hierarchy.super_tables.steps import (
+    Limits,
     adopt,
     deactivate,
     due_requests,
@@ -70,6 +73,10 @@ class SuperTables:
         z, tau, g and p_sel, of all topics or of each.
     timeout : int
         Cycles between two requests of a search.
+    sizes : callable, optional
+        Gives what each member takes the size of its community to be, (n,); the true sizes by default.
+    tries : int
+        How often an entry is asked whether it is there before it is dropped.
     """
 
     name = "super tables"
@@ -83,9 +90,11 @@ class SuperTables:
         seed: int,
         settings: Settings | None = None,
         timeout: int = 3,
+        sizes: Callable[[], NDArray[np.float64]] | None = None,
+        tries: int = 3,
     ) -> None:
         self.tree, self.finder, self.topic_tables = tree, finder, topic_tables
-        self.seed, self.timeout = seed, timeout
+        self.seed, self.timeout, self.sizes, self.tries = seed, timeout, sizes, tries
         self.settings = settings
         self.slots = slots_of(tree)
         self._resolve()
@@ -144,8 +153,9 @@ class SuperTables:
         tables = self.topic_tables()
         p_sel = self._p_sel(present)
         deactivate(s, self.slots)
-        updates = pass_on(s, self.slots, tables, self._z, present, channel, key)
-        checks = keep_updated(s, self.slots, tables, self._z, self._tau, p_sel, present, channel, key)
+        limits = Limits(self._z, self._tau, self.tries)
+        updates = pass_on(s, self.slots, tables, limits, present, channel, key)
+        checks = keep_updated(s, self.slots, tables, limits, p_sel, present, channel, key)
         requests = due_requests(s, self.slots, p_sel, present, cycle, key)
         found, searches = self.finder.find(
             Search(s, self.slots, tables, requests, s.table.shape[2], cycle, self.seed, channel)
@@ -159,6 +169,21 @@ class SuperTables:
             "checks": checks,
             "searches": searches,
         }
+
+    def settled(self) -> NDArray[np.bool_]:
+        """Who may publish (CAMCAST, Section 5.1): tables in use are filled, or searched up to the root."""
+        s, slots = self.state, self.slots
+        ready = np.ones(len(s.topic), bool)
+        for place in range(slots.most):
+            slot = slots.first[s.topic] + place
+            own = np.flatnonzero(slot < slots.first[s.topic + 1])
+            slot = slot[own]
+            whole = slots.start[slot + 1] - slots.start[slot]
+            done = (s.table[own, place, 0] >= 0) | (s.scope[own, place] >= whole)
+            below = slots.after[slot]
+            above = (below >= 0) & (s.table[own, np.maximum(below - slots.first[s.topic[own]], 0), 0] >= 0)
+            ready[own[~(done | above)]] = False  # a branch above a chain that gave somebody is not in use
+        return ready
 
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """All entries as (holders, members, stamps of 0)."""
@@ -178,8 +203,13 @@ class SuperTables:
         s.table[peers], s.scope[peers], s.due[peers], s.fresh[peers] = -1, 0, 0, 0
 
     def _p_sel(self, present: NDArray[np.uint8]) -> NDArray[np.float64]:
-        sizes = np.bincount(self.state.topic[present == 1], minlength=self.tree.capacity)
-        return np.array([own.select(int(n)) for own, n in zip(self._own, sizes, strict=True)])
+        """The chance of each member to take part, by what it takes the size of its community to be."""
+        topic = self.state.topic
+        if self.sizes is None:
+            sizes = np.bincount(topic[present == 1], minlength=self.tree.capacity)[topic].astype(float)
+        else:
+            sizes = self.sizes()
+        return select(sizes, topic, self._own)
 
     def _resolve(self) -> None:
         self._own = for_topics(self.settings, self.tree.capacity, self.tree)

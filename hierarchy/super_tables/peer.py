@@ -72,6 +72,9 @@ class SuperTable:
         The supertopics it may hold members of, nearest first.
     z, tau : int
         Entries at most; with tau or fewer after a check, these are asked for others of their community.
+    tries : int
+        How often an entry is asked whether it is there before it is dropped; once where messages are not
+        lost.
     below : SuperTable, optional
         The table that has to be searched in vain for this one to be used (topics with several parents).
 
@@ -95,8 +98,10 @@ class SuperTable:
     [2]
     """
 
-    def __init__(self, chain: Sequence[str], z: int, tau: int = 1, below: SuperTable | None = None) -> None:
-        self.chain, self.z, self.tau, self.below = tuple(chain), z, tau, below
+    def __init__(
+        self, chain: Sequence[str], z: int, tau: int = 1, below: SuperTable | None = None, tries: int = 1
+    ) -> None:
+        self.chain, self.z, self.tau, self.below, self.tries = tuple(chain), z, tau, below, tries
         self.entries: list[Contact] = []
         self.scope = self.due = 0
         self.fresh = False
@@ -106,6 +111,7 @@ class SuperTable:
         self._asked: deque[int] = deque(maxlen=64)  # numbers of requests
         self._offered: list[Contact] = []
         self._refill = False
+        self._left = 0  # times that who is silent may still be asked
 
     def place(self) -> int:
         """How far up the entries' topic is, 0 for the parent; as many as there are supertopics if empty."""
@@ -135,6 +141,11 @@ class SuperTable:
         """Whether the table is in use: all of the chain below its branch has been searched in vain."""
         below = self.below
         return below is None or (not below.entries and below.scope >= len(below.chain))
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether one may publish (CAMCAST, Section 5.1): it has entries, or was searched up to the root."""
+        return bool(self.entries) or self.scope >= len(self.chain) or not self.is_active()
 
     @property
     def is_checking(self) -> bool:
@@ -180,7 +191,15 @@ class SuperTable:
                     self.merge(message.contacts)
 
     def conclude(self, dice: Dice) -> Sends:
-        """End a check: drop who has not answered, merge what was offered, ask for others if few are left."""
+        """End a check: drop who has not answered, merge what was offered, ask for others if few are left.
+
+        Who has not answered is asked again first, if it may be.
+        """
+        if self._silent and self._left:
+            self._left -= 1
+            silent = [entry for entry in self.entries if entry.id in self._silent]
+            yield from [Send(entry, Check(self._silent[entry.id])) for entry in silent]
+            return
         self.entries = [entry for entry in self.entries if entry.id not in self._silent]
         offered, refill = self._offered, self._refill
         self._silent, self._offered, self._refill = {}, [], False
@@ -224,6 +243,7 @@ class SuperTable:
 
     def _check(self, dice: Dice) -> Sends:
         """CHECK: ask all entries whether they are there."""
+        self._left = self.tries - 1
         self._silent = {entry.id: self._number(dice) for entry in self.entries}
         yield from [Send(entry, Check(self._silent[entry.id])) for entry in self.entries]
 

@@ -121,21 +121,27 @@ def ask(channel, member, other, own, k):
 
 
 @kernel
-def check(row, member, channel, own, k):
+def check(row, member, tries, channel, own, k):
     """Ask all entries whether they are there, and drop those that are not; returns (messages, next draw).
 
-    A question or an answer that is lost looks like a crash.
+    Who does not answer is asked again, up to `tries` times in all; then a lost message looks like a crash.
     """
     count = entries(row)
+    silent = np.ones(count, np.bool_)
+    messages = 0
+    for _ in range(tries):
+        for i in range(count):
+            if silent[i]:
+                silent[i] = not ask(channel, member, row[i], own, k)
+                k += 2
+                messages += 2
     kept = 0
     for i in range(count):
-        answered = ask(channel, member, row[i], own, k)
-        k += 2
-        if answered:
+        if not silent[i]:
             row[kept] = row[i]
             kept += 1
     row[kept:] = -1
-    return 2 * count, k
+    return messages, k
 
 
 @kernel

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from hierarchy.channel import arrives
 from hierarchy.super_tables.rules import answer, ask, check, entries, merge, table_place
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import draw, peer_key, unit
 
-__all__ = ["adopt", "deactivate", "due_requests", "keep_updated", "pass_on", "take_found"]
+__all__ = ["Limits", "adopt", "deactivate", "due_requests", "keep_updated", "pass_on", "take_found"]
 
 PASS_ON, KEEP_UPDATED, SEARCH = range(-3, 0)  # draws of the phases are kept apart
+
+
+class Limits(NamedTuple):
+    """Settings of each topic, z and tau, and how often an entry is asked whether it is there."""
+
+    z: NDArray[np.int64]
+    tau: NDArray[np.int64]
+    tries: int
 
 
 @kernel
@@ -49,7 +60,7 @@ def is_active(state, slots, member, slot):
 
 
 @kernel
-def pass_on(state, slots, topic_table, z, present, channel, key):
+def pass_on(state, slots, topic_table, limits, present, channel, key):
     """Send changed tables along the topic tables; returns messages, the checks they cause included."""
     fresh = state.fresh.copy()
     state.fresh[:] = 0
@@ -72,16 +83,16 @@ def pass_on(state, slots, topic_table, z, present, channel, key):
                 if not through or not present[to]:
                     continue
                 row = state.table[to, place]
-                sent, k = check(row, to, channel, own, k)
+                sent, k = check(row, to, limits.tries, channel, own, k)
                 messages += sent
                 for candidate in state.table[member, place]:
-                    if candidate >= 0 and merge(state.topic, row, z[t], slots, slot, candidate):
+                    if candidate >= 0 and merge(state.topic, row, limits.z[t], slots, slot, candidate):
                         state.fresh[to, place] = 1
     return messages
 
 
 @kernel
-def keep_updated(state, slots, topic_table, z, tau, p_sel, present, channel, key):
+def keep_updated(state, slots, topic_table, limits, p_sel, present, channel, key):
     """KEEP_TABLE_UPDATED for tables that have entries; returns messages."""
     told = np.empty(state.table.shape[2], np.int32)
     messages = 0
@@ -95,14 +106,14 @@ def keep_updated(state, slots, topic_table, z, tau, p_sel, present, channel, key
             row = state.table[member, slot - slots.first[t]]
             if row[0] < 0:
                 continue
-            selected = unit(draw(own, k)) < p_sel[t]
+            selected = unit(draw(own, k)) < p_sel[member]
             k += 1
             if not selected:
                 continue
-            sent, k = check(row, member, channel, own, k)
+            sent, k = check(row, member, limits.tries, channel, own, k)
             messages += sent
             left = entries(row)
-            if left > tau[t]:
+            if left > limits.tau[t]:
                 continue
             scope = slots.start[slot + 1] - slots.start[slot]
             asked = row[:left].copy()
@@ -112,9 +123,9 @@ def keep_updated(state, slots, topic_table, z, tau, p_sel, present, channel, key
                 k += 2
                 if not through:
                     continue
-                k = answer(state, slots, slot, scope, topic_table, other, z[t], told, own, k)
+                k = answer(state, slots, slot, scope, topic_table, other, limits.z[t], told, own, k)
                 for candidate in told:
-                    if candidate >= 0 and merge(state.topic, row, z[t], slots, slot, candidate):
+                    if candidate >= 0 and merge(state.topic, row, limits.z[t], slots, slot, candidate):
                         state.fresh[member, slot - slots.first[t]] = 1
     return messages
 
@@ -139,7 +150,7 @@ def due_requests(state, slots, p_sel, present, cycle, key):
                 continue
             whole = slots.start[slot + 1] - slots.start[slot]
             if now < whole:  # found farther up: nearer ones only, and not everybody every time
-                if unit(draw(own, place)) >= p_sel[t]:
+                if unit(draw(own, place)) >= p_sel[member]:
                     continue
                 state.scope[member, place] = now
             else:

@@ -82,7 +82,10 @@ def shown(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(shown(item) for item in value)
     if isinstance(value, dict):
-        return ", ".join(f"{key} {shown(item)}" for key, item in value.items())
+        inner = (
+            f"({shown(item)})" if isinstance(item, dict | list) else shown(item) for item in value.values()
+        )
+        return ", ".join(f"{key} {text}" for key, text in zip(value, inner, strict=True))
     return str(value)
 
 

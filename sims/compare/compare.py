@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from sims.compare.figures import figures
@@ -14,10 +15,24 @@ from sims.compare.plan import Plan
 from sims.compare.run import run_units
 from sims.compare.summary import facts
 from sims.compare.table import cells, gather
+from sims.compare.worlds import world_options
+from sims.compare.worlds.ranges import BITS, rounding_effect
 from sims.runs.folder import RunWriter
 from workloads.settings.toml import dumps
+from workloads.spec.table_files import is_stored
 
 __all__ = ["compare"]
+
+
+def _roundings(plan: Plan) -> list[str]:
+    """What rounding does to the ranges of tables; drawn worlds have no values to begin with."""
+    found = []
+    for world in plan.worlds:
+        workload, options = world_options(world.partition(" ")[2])
+        if world.startswith("ranges ") and is_stored(Path(workload)):
+            n = 0 if options.get("rows") == "all" else plan.subscribers
+            found.append(rounding_effect(workload, n, plan.seed, int(options.get("bits", BITS))))
+    return found
 
 
 def compare(
@@ -25,13 +40,15 @@ def compare(
 ) -> tuple[list[str], list[dict[str, Any]]]:
     """Run what is missing of a plan; write tables, figures and page; the findings, and numbers."""
     units = plan.units()
-    writer.write_settings(dumps({"compare": asdict(plan) | {"worlds": list(plan.worlds)}}))
+    writer.write_settings(
+        dumps({"compare": asdict(plan) | {"worlds": list(plan.worlds), "own": list(plan.own)}})
+    )
     folder = writer.path / "units"
     run_units(units, folder, processes, master, progress)
     table = cells(gather(units, folder))
     writer.write_table("compare", {name: table[name].to_numpy() for name in table})
     writer.write_text("compare.csv", table.to_csv(index=False, float_format="%.6g"))
-    sentences = findings(table)
+    sentences = findings(table) + _roundings(plan)
     writer.write_text("compare.md", markdown(table, plan, sentences))
     writer.write_text("finding.txt", "\n".join(sentences) + "\n")
     drawn = [(writer.write_figure(name, fig), caption) for name, caption, fig in figures(table)]

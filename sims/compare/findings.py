@@ -7,11 +7,13 @@ of the messages lost is named with what it delivers, and compared with nobody. T
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 import numpy as np
 import pandas as pd
 
 from sims.compare.summary import value, working_point
-from sims.compare.worlds import Fault
+from sims.compare.worlds import Fault, world_options
 
 __all__ = ["findings"]
 
@@ -111,7 +113,7 @@ def _ranges(table: pd.DataFrame, worlds: list[str]) -> str:
     parts = []
     for world in worlds:
         rings = _cell(table, world, RINGS, COST)
-        name = world.partition(" ")[2]
+        name = PurePath(world_options(world.partition(" ")[2])[0]).stem
         if rings is None:
             if hit := _short(table, world, RINGS):
                 parts.append(f"on {name} rings deliver {hit} at best with 5 % of the messages lost, not 99 %")

@@ -12,17 +12,19 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import closed, normalise, points
-from workloads.folder.foreign import read_events, read_subscriptions
-from workloads.folder.layout import open_workload
-from workloads.generate.rows import uniforms
+from workloads.folder.foreign import read_events
+from workloads.folder.stored import FOLLOW, Follow, Stored
 from workloads.settings.models import FileOrName, read, table
 from workloads.settings.plugins import maker, plugin
 from workloads.spec.files import resolve
 from workloads.spec.spec import Attribute, Spec
+from workloads.spec.table_files import is_stored, open_stored
+from workloads.spec.types import ValueType
 
 __all__ = ["Interests", "PopulationSettings", "WorkloadSettings"]
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 USUAL_SIZE = 10_000  # of the paper's population
 
 
@@ -36,7 +38,8 @@ class PopulationSettings:
         Subscribers at the start, of a table as many rows drawn by the seed; 0 for all rows of a table, or
         10,000 of a generated workload.
     spare : int
-        Places for those who join later. A place is free again when nobody remembers who had it.
+        Places for those who join later; 0 for as many as the faults of the run need. A place is free again
+        when nobody remembers who had it.
     """
 
     size: int = 0
@@ -58,10 +61,14 @@ class WorkloadSettings:
     spec : str
         A named workload (`sub2sub workload list`) or a .toml file that describes one.
     table : path
-        Instead of a spec: a workload folder, or a table of subscriptions (.parquet, .csv, .arrow) with the
-        columns X_low and X_high for each attribute X.
+        Instead of a spec: a workload folder, a table of subscriptions (.parquet, .csv, .arrow) with the
+        columns X_low and X_high for each attribute X, or a .toml file that says which columns of which tables
+        hold what (docs/workloads.md).
     event_table : path
         A table of test events with a column X for each attribute X; drawn at random if not given.
+    events_follow : str
+        Of a table: its own events, points drawn from the interests, or from anywhere ("table", "interest",
+        "uniform"); its own where it has any, otherwise the interests, if not given.
     events : int
         Test events; 0 for all of a table.
     at_least : int
@@ -78,6 +85,7 @@ class WorkloadSettings:
     spec: FileOrName = "power-law-3"
     table: Path | None = None
     event_table: Path | None = None
+    events_follow: str = ""
     events: int = 1_000
     at_least: int = 2
     seed: int | None = None
@@ -88,6 +96,11 @@ class WorkloadSettings:
         """Refuse what can be refused without looking at files."""
         if self.events < 0:
             raise InputError(f"workload.events: expected 0 or more, got {self.events}")
+        if self.spec.endswith(".toml") and is_stored(Path(self.spec)):
+            object.__setattr__(self, "table", Path(self.spec))
+            object.__setattr__(self, "spec", WorkloadSettings.spec)
+        if self.events_follow and (self.events_follow not in FOLLOW or self.table is None):
+            raise InputError(f"events_follow: expected one of {', '.join(FOLLOW)}, of a table")
         try:
             spec = resolve(self.spec)
         except InputError as error:
@@ -111,12 +124,12 @@ class WorkloadSettings:
         if self.source:
             source = _Called(self.source, self.settings, size, seed)
         elif self.table is not None:
-            source = _Table(self.table, size, seed)
+            source = _Table(self.table, size, seed, self.events_follow)
         else:
             source = _Generated(resolve(self.spec), seed)
         lows, highs = source.rows(0, size or source.usual_size)
         if self.event_table is not None:
-            events, _ = read_events(self.event_table, source.spec.names)
+            events, _ = read_events(self.event_table, source.spec.names, types=source.spec.types)
         elif source.events is not None:
             events = source.events
         else:
@@ -130,6 +143,8 @@ class Source(Protocol):
     spec: Spec
     usual_size: int
     events: Floats | None
+    ids: Integers | None
+    keys: list[str] | None
 
     def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
         """Closed ranges (lows, highs) of the subscriptions [start, stop)."""
@@ -139,6 +154,8 @@ class Source(Protocol):
 class _Generated:
     usual_size = USUAL_SIZE
     events: Floats | None = None
+    ids: Integers | None = None
+    keys: list[str] | None = None
 
     def __init__(self, spec: Spec, seed: int) -> None:
         self.spec, self.seed = spec, seed
@@ -153,6 +170,8 @@ class _Rows:
     spec: Spec
     usual_size: int
     events: Floats | None = None
+    ids: Integers | None = None
+    keys: list[str] | None = None
 
     def __init__(self, name: str, names: Sequence[str], lows: Floats, highs: Floats) -> None:
         self.lows, self.highs, self.usual_size = lows, highs, len(lows)
@@ -185,27 +204,52 @@ class _Called(_Rows):
         self.events = points(found[2], lows.shape[1]) if len(found) == 3 else None
 
 
-class _Table(_Rows):
-    """The rows of a table, again and again; where fewer are wanted, in an order drawn by the seed.
+class _TableSpec(Spec):
+    """Where events come from that a table does not have."""
 
-    Tables come sorted more often than not, and the first rows of such a one are no sample of it.
+    def __init__(self, stored: Stored, follow: Follow) -> None:
+        first, last = stored.ends
+        axes = zip(stored.types.items(), first.tolist(), last.tolist(), strict=True)
+        super().__init__(stored.name, tuple(_axis(name, kind, low, high) for (name, kind), low, high in axes))
+        object.__setattr__(self, "stored", stored)
+        object.__setattr__(self, "follow", follow)
+
+    def candidates(self, seed: int, start: int, stop: int) -> Floats:
+        """The candidate events [start, stop)."""
+        found: Floats = self.stored.candidates(stop, seed, self.follow)[start:]  # type: ignore[attr-defined]
+        return found
+
+
+def _axis(name: str, kind: ValueType, low: float, high: float) -> Attribute:
+    if kind.ends is not None:
+        return Attribute(name, type=kind.kind, values=kind.values)
+    return Attribute(name, low=low, high=high if high > low else low + 1.0, type=kind.kind)
+
+
+class _Table:
+    """The rows of a table, each for one subscriber; where fewer are wanted, drawn by the seed.
+
+    Those who join later have the rows that are left, and nobody joins when there are none.
     """
 
-    def __init__(self, path: Path, size: int, seed: int) -> None:
-        events = None
-        if (path / "manifest.json").exists():
-            workload = open_workload(path)
-            names = workload.names
-            files = list(workload.subscriptions())
-            lows, highs = (np.concatenate([file[side] for file in files]) for side in (2, 3))
-            events = workload.event_range(0, workload.events) if workload.events else None
-        else:
-            names, lows, highs, _ = read_subscriptions(path)
-        super().__init__(str(path), names, lows, highs)
-        self.events = events
-        if 0 < size < self.usual_size:
-            drawn = np.argsort(uniforms(seed, "population/sample", 0, self.usual_size), kind="stable")
-            self.lows, self.highs = self.lows[drawn], self.highs[drawn]
+    def __init__(self, path: Path, size: int, seed: int, follow: str) -> None:
+        stored = open_stored(path)
+        order = stored.order(seed, size or len(stored))
+        self.lows, self.highs = stored.lows[order], stored.highs[order]
+        self.usual_size, self.name = len(stored), stored.name
+        chosen = next((each for each in FOLLOW if each == follow), stored.own_follow)
+        self.spec: Spec = _TableSpec(stored, chosen)
+        self.events: Floats | None = stored.points if chosen == "table" else None
+        self.ids = None if stored.ring_ids is None else stored.ring_ids[order[: size or None]]
+        self.keys = None if stored.keys is None else [stored.keys[row] for row in order.tolist()]
+
+    def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
+        if stop > self.usual_size:
+            raise InputError(
+                f"{self.name} has {self.usual_size} subscriptions: expected at most so many subscribers, "
+                f"got {stop}; none is used twice"
+            )
+        return self.lows[start:stop], self.highs[start:stop]
 
 
 @dataclass(frozen=True)
@@ -216,6 +260,21 @@ class Interests:
     lows: Floats
     highs: Floats
     events: Floats
+
+    @property
+    def types(self) -> dict[str, ValueType]:
+        """The attributes, by name."""
+        return self.source.spec.types
+
+    @property
+    def ids(self) -> Integers | None:
+        """Sequence IDs, where the workload has them."""
+        return self.source.ids
+
+    @property
+    def keys(self) -> list[str] | None:
+        """Names of the subscribers, where the workload has them."""
+        return self.source.keys
 
     def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
         """Further subscriptions."""

@@ -7,6 +7,7 @@ over seeds and its interval. Costs are shown at each system's working point (`si
 from __future__ import annotations
 
 from itertools import product
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from sims.compare.summary import GOOD, WORKING, value, working_point
+from sims.compare.worlds import world_options
 from sims.report.charts import Chart, Series, figure_html
 from sims.report.fault_words import stress_label
 from sims.report.html import Cell, Page, share_text, table_html
@@ -104,7 +106,9 @@ def world_label(world: str) -> str:
     kind, _, rest = world.partition(" ")
     if kind == "between":
         return f"Between topics and ranges, t = {rest}"
-    return kind.capitalize() + (f" ({rest})" if rest else "")
+    rest, options = world_options(rest)
+    grid = f", 2^{options['bits']} values" if "bits" in options else ""
+    return kind.capitalize() + (f" ({PurePath(rest).stem}{grid})" if rest else "")
 
 
 def _table(source: Source) -> pd.DataFrame | None:

@@ -11,6 +11,7 @@ from sims.report.sources import Source
 from sub2sub.errors import InputError
 from sub2sub.events.dissemination import DisseminationSettings
 from workloads.spec.files import resolve
+from workloads.spec.types import types_from
 
 __all__ = ["add_overlays"]
 
@@ -57,30 +58,12 @@ def _dissemination(run: Source) -> DisseminationSettings:
 
 
 def _attributes(run: Source) -> list[str] | None:
-    """Names of the attributes, from the table or the spec that the subscriptions come from."""
-    workload = run.settings().get("workload", {})
-    names = workload.get("attributes")
+    """Names of the attributes, with what their coordinates stand for; None of runs that do not say."""
+    names = run.manifest.get("attributes")
     if isinstance(names, list) and all(isinstance(name, str) for name in names):
-        return names
-    if workload.get("table"):
-        return _columns(run, str(workload["table"]))
+        types = types_from(names, run.manifest.get("types"))
+        return [types[name].title(name) for name in names]
     try:
-        return list(resolve(str(workload.get("spec"))).names)
-    except (InputError, OSError):
-        return None
-
-
-def _columns(run: Source, table: str) -> list[str] | None:
-    """Attributes of a table of subscriptions, where it is still there."""
-    from pathlib import Path
-
-    from workloads.folder.foreign import read_subscriptions
-    from workloads.folder.layout import open_workload
-
-    path = Path(table)
-    try:
-        if (path / "manifest.json").exists():
-            return list(open_workload(path).names)
-        return list(read_subscriptions(path)[0])
+        return list(resolve(str(run.settings().get("workload", {}).get("spec"))).names)
     except (InputError, OSError):
         return None

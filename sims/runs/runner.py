@@ -17,8 +17,11 @@ from sims.runs.folder import CHECKPOINT, SETTINGS, RunFolder, RunWriter, is_run_
 from sims.runs.memory import refuse_too_large
 from sims.runs.result import final_numbers
 from sims.systems import system
+from sims.systems.interface import System
+from sims.systems.subscriptions import Subscriptions
 from sub2sub.errors import InputError
 from workloads.settings.parameters import parameters
+from workloads.spec.types import types_to
 
 __all__ = ["Ended", "run_experiment", "simulation_of"]
 
@@ -48,7 +51,10 @@ def simulation_of(experiment: Experiment, seed: int, folder: Path) -> Simulation
     >>> simulation.tables["rings"][0]["cycle"]
     0
     """
-    prepared = system(experiment.system).prepare(experiment, seed)
+    return _simulation(experiment, system(experiment.system).prepare(experiment, seed), folder)
+
+
+def _simulation(experiment: Experiment, prepared: System, folder: Path) -> Simulation:
     supplied = {
         "interests": prepared.wanted,
         "events": prepared.wanted.points,
@@ -108,7 +114,10 @@ def run_experiment(
             )
     # Built before the folder is: what is refused leaves nothing behind.
     refuse_too_large(experiment)
-    simulation = simulation_of(experiment, seed, out)
+    if experiment.engine == "events":
+        return _run_events(experiment, seed, out, name, overwrite or taken_up, progress)
+    prepared = system(experiment.system).prepare(experiment, seed)
+    simulation = _simulation(experiment, prepared, out)
     checkpoint = out / CHECKPOINT
     if taken_up and _records_its_end(done, experiment):
         checkpoint.unlink(missing_ok=True)
@@ -120,6 +129,7 @@ def run_experiment(
     )  # fmt: skip
     with writer:
         writer.write_settings(experiment.to_toml())
+        _note_interests(writer, prepared.wanted)
         if going_on:
             simulation.load(checkpoint)
             writer.note(f"taken up at cycle {simulation.cycle}")
@@ -139,10 +149,43 @@ def run_experiment(
     return Ended(out, seed, writer.manifest["seconds"], writer.manifest["final"])
 
 
+def _run_events(
+    experiment: Experiment, seed: int, out: Path, name: str, replaced: bool, progress: Progress | None
+) -> Ended:
+    """Run an experiment driven by events; what was interrupted begins anew."""
+    from sims.live.event_driven import EventDriven
+
+    driven = EventDriven(experiment, seed)
+    writer = RunWriter.create(
+        out, kind="run", name=name, seed=seed, cycles=experiment.cycles, replace=replaced
+    )
+    with writer:
+        writer.write_settings(experiment.to_toml())
+        writer.note(f"{len(driven.lows)} live peers under virtual time, {experiment.cycles} cycles")
+        report = None if progress is None else (lambda cycle: progress(cycle, experiment.cycles))
+        tables = driven.run(report)
+        _write_tables(writer, tables)
+        draw_figures(writer)
+        writer.manifest["final"] = final_numbers(tables)
+    return Ended(out, seed, writer.manifest["seconds"], writer.manifest["final"])
+
+
 def _records_its_end(before: Mapping[str, Any], experiment: Experiment) -> bool:
     """Whether a run that is to be longer has recorded its former end, so that it has to be repeated."""
     recorded = any(entry.at_end and "folder" in parameters(entry.make) for entry in experiment.observers)
     return recorded and before["state"] == "done"
+
+
+def _note_interests(writer: RunWriter, wanted: Subscriptions) -> None:
+    """Names and types of the attributes go to the manifest, names of subscribers to a table."""
+    if wanted.types:
+        writer.manifest["attributes"] = list(wanted.types)
+        writer.manifest["types"] = types_to(wanted.types)
+    if wanted.keys is not None:
+        keys = pa.array(wanted.keys[: wanted.n], pa.string())
+        writer.write_table(
+            "subscribers", pa.table({"host": pa.array(range(len(keys)), pa.int64()), "key": keys})
+        )
 
 
 def _refuse_other_settings(out: Path, experiment: Experiment) -> None:

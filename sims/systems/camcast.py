@@ -1,8 +1,8 @@
 """CAMCAST: communities of topics, events gossiped within them and upward (CAMCAST).
 
 An event of a topic is published by a random live member of its community. In a run fan-outs follow from
-`layers.topics` and, as the paper assumes, from the true sizes of communities; with `sizes = "estimated"`, and
-in comparisons always, each member goes by an estimate of its own (`sims.systems.community_sizes`).
+`layers.topics` and from the size that each member takes its community to have; with `sizes = "exact"`, as the
+paper assumes, from the true sizes (comparisons: `sims.systems.community_sizes`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.camcast.dissemination import STREAM
-from hierarchy.camcast.settings import TopicSettings, parameters
+from hierarchy.camcast.settings import TopicSettings, member_parameters
 from hierarchy.membership import CommunityOverlay, SemiStructured, Structured, Unstructured
 from sims.engine.simulation import Simulation
 from sims.systems.community_sizes import (
@@ -61,13 +61,13 @@ class CamcastDissemination:
     Attributes
     ----------
     sizes : str
-        How members know the size of their community: exactly, as the paper assumes, or as an estimate from
-        the sizes of SCAMP's views, which takes an unstructured membership.
+        How members know the size of their community when they gossip: as they have counted it, or exactly, as
+        the paper assumes.
     retries : int
         Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
     """
 
-    sizes: Literal["exact", "estimated"] = "exact"
+    sizes: Literal["estimated", "exact"] = "estimated"
     retries: int = 0
 
 
@@ -143,13 +143,11 @@ class Camcast(TableGossip):
     def _tables(self, settings: CamcastDissemination) -> tuple[NDArray[np.int32], NDArray[np.int32], Choices]:
         overlay = self.overlay
         tuned = overlay.settings or TopicSettings()
-        if settings.sizes == "estimated":
-            if not isinstance(overlay.membership, Unstructured) or not isinstance(tuned, TopicSettings):
-                raise InputError("dissemination.sizes: expected exact, as the membership is not unstructured")
-            return tables_of(overlay, CommunityGossip(tuned.c, tuned.g))
         tables, tree = overlay.membership.tables(), overlay.ranges.tree
-        live = overlay.topic[self.network.alive == 1]
-        known = parameters(np.bincount(live, minlength=tree.capacity), tuned, tree)
-        fanout, p_sel, p_a = known
-        own = Choices(fanout[overlay.topic], p_sel[overlay.topic], p_a[overlay.topic])
+        sizes = overlay.membership.sizes()
+        if settings.sizes == "exact":
+            live = overlay.topic[self.network.alive == 1]
+            sizes = np.bincount(live, minlength=tree.capacity)[overlay.topic].astype(float)
+        known = member_parameters(sizes, overlay.topic, tuned, tree)
+        own = Choices(known.fanout, known.p_sel, known.p_a)
         return tables.topic_table, tables.super_table, own

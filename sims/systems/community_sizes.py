@@ -3,8 +3,7 @@
 What the paper takes for granted and nobody can know is the size N of a community: fan-outs are ln N + c, the
 chance of being a link upward is g / N. In comparisons
 
-- a member estimates ln N from SCAMP, whose views settle at (c + 1) ln N entries, as the mean over its own
-  view and those of the members in it; each heartbeat carries one number more for that, which is billed;
+- members count their community (`hierarchy.membership.census`); the tallies are billed;
 - super-topic tables are checked with a fixed chance a cycle, not with g / N;
 - in a community of fewer than g, where all are links, each sends to more of its super-topic table, so that an
   event goes up g a times on average, as in a large one.
@@ -24,8 +23,7 @@ from hierarchy.topics import NestedRanges, TopicTree
 from sims.systems.gossip import Choices
 from sims.systems.interface import Knob, Traffic
 from sub2sub.errors import InputError
-from sub2sub.kernels.compilation import kernel
-from sub2sub.overlay.sizes import HEADER, NAME
+from sub2sub.overlay.sizes import HEADER
 
 __all__ = [
     "KNOBS",
@@ -33,7 +31,6 @@ __all__ = [
     "CommunityGossip",
     "choices",
     "compared_communities",
-    "estimate_sizes",
     "tables_of",
 ]
 
@@ -88,10 +85,9 @@ def compared_communities(
 
 
 def billed(costs: Mapping[str, Mapping[str, int]]) -> Traffic:
-    """What a cycle of such a membership costs, with headers and the number more of each heartbeat."""
+    """What a cycle of such a membership costs, with headers."""
     (cost,) = costs.values()
-    size = cost["bytes"] + HEADER * cost["messages"] + NAME * cost["topic tables"]
-    return Traffic(cost["messages"], size)
+    return Traffic(cost["messages"], cost["bytes"] + HEADER * cost["messages"])
 
 
 def tables_of(
@@ -104,14 +100,13 @@ def tables_of(
     >>> ranges = NestedRanges(TopicTree.from_paths([".a"]))
     >>> overlay = compared_communities(ranges, np.repeat([0, 1], [20, 200]), np.arange(220), seed=1)
     >>> overlay.bootstrap()
-    >>> costs = [overlay.step(cycle) for cycle in range(1, 6)]
+    >>> costs = [overlay.step(cycle) for cycle in range(1, 26)]
     >>> _, _, found = tables_of(overlay, CommunityGossip(c=1, g=5))
-    >>> bool(50 < np.median(5 / found.upward[20:]) < 400)  # takes the 200 for between 50 and 400
+    >>> bool(130 < np.median(5 / found.upward[20:]) < 300)  # takes the 200 for between 130 and 300
     True
     """
     tables = overlay.membership.tables()
-    ln_n = estimate_sizes(tables.topic_table, float(SCAMP.c + 1))
-    return tables.topic_table, tables.super_table, choices(ln_n, settings)
+    return tables.topic_table, tables.super_table, choices(np.log(overlay.membership.sizes()), settings)
 
 
 def choices(ln_n: NDArray[np.float64], settings: CommunityGossip) -> Choices:
@@ -129,30 +124,3 @@ def choices(ln_n: NDArray[np.float64], settings: CommunityGossip) -> Choices:
         np.minimum(1.0, settings.g / n),
         np.minimum(1.0, np.maximum(A, settings.g * A / n) / Z),
     )
-
-
-@kernel
-def _neighbourhood(table):
-    size = np.zeros(len(table), np.int64)
-    for member in range(len(table)):
-        while size[member] < table.shape[1] and table[member, size[member]] >= 0:
-            size[member] += 1
-    mean = np.empty(len(table), np.float64)
-    for member in range(len(table)):
-        total = np.float64(size[member])
-        for k in range(size[member]):
-            total += size[table[member, k]]
-        mean[member] = total / (size[member] + 1)
-    return mean
-
-
-def estimate_sizes(topic_table: NDArray[np.int32], entries: float) -> NDArray[np.float64]:
-    """What each member takes ln N to be, where tables have `entries` times ln N entries on average.
-
-    Examples
-    --------
-    >>> estimate_sizes(np.array([[1, -1], [0, -1], [-1, -1]], np.int32), 2.0)
-    array([0.5, 0.5, 0. ])
-    """
-    estimates: NDArray[np.float64] = _neighbourhood(topic_table) / entries
-    return estimates

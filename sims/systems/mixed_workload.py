@@ -38,9 +38,12 @@ class MixedWorkload(TopicWorkload):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise InputError(f"{name}: expected a share from 0 to 1, got {getattr(self, name)}")
 
-    def source(self, seed: int) -> TopicSource:
+        if self.ranges and self.table is not None:
+            raise InputError("ranges: expected 0, as the table says who wants what")
+
+    def source(self, seed: int, size: int = 0) -> TopicSource:
         """Topics as ranges, and ranges."""
-        return MixedSource(self, seed)
+        return super().source(seed, size) if self.table is not None else MixedSource(self, seed)
 
 
 class MixedSource(TopicSource):

@@ -7,7 +7,8 @@ numbers, and so that whoever publishes on a topic can belong to its community; n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from hierarchy.topics import NestedRanges
 from sub2sub.errors import InputError
+from workloads.spec.types import ValueType
 
 __all__ = ["Subscriptions", "Topics"]
 
@@ -65,6 +67,12 @@ class Subscriptions:
         Where interests are topics.
     source : object with `rows`, optional
         Where newcomers' subscriptions come from.
+    types : mapping, optional
+        Attribute to its type, in the order of the axes.
+    ring_ids : (n,) int64, optional
+        Sequence IDs of 63 bits, of workloads that have them; drawn by the seed otherwise.
+    keys : list of str, optional
+        Names of the subscribers.
 
     Examples
     --------
@@ -79,6 +87,14 @@ class Subscriptions:
     bits: int = 0
     topics: Topics | None = None
     source: Source | None = None
+    types: Mapping[str, ValueType] = field(default_factory=dict)
+    ring_ids: Integers | None = None
+    keys: list[str] | None = None
+
+    @property
+    def ids(self) -> NDArray[np.uint64] | None:
+        """Sequence IDs on the whole ring of 64 bits, in the workload's order."""
+        return None if self.ring_ids is None else self.ring_ids.astype(np.uint64) << np.uint64(1)
 
     @property
     def n(self) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from workloads.folder.tables import Source
 
 __all__ = [
-    "Columns", "EventTable", "OnBad", "Piece", "Rejected", "SubscriptionTable", "find_types", "gather",
-    "read_events", "read_subscriptions",
+    "Columns", "EventTable", "OnBad", "Piece", "Pieces", "Rejected", "SubscriptionTable", "find_types",
+    "gather", "guess_ranges", "read_events", "read_subscriptions",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -194,7 +194,20 @@ class EventTable:
             )
 
 
-def gather(table: SubscriptionTable | EventTable, width: int) -> tuple[list[NDArray[Any]], Rejected]:
+class Pieces(Protocol):
+    """A table that comes in pieces."""
+
+    @property
+    def rows(self) -> Rows:
+        """The table."""
+        ...
+
+    def pieces(self) -> Iterator[Piece]:
+        """Its batches, converted."""
+        ...
+
+
+def gather(table: Pieces, width: int) -> tuple[list[NDArray[Any]], Rejected]:
     """All rows that can be used, `width` columns of them, and the others."""
     pieces = list(table.pieces())
     columns = [

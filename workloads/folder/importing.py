@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from workloads.folder.foreign import (
     Columns,
     EventTable,
     OnBad,
-    Piece,
+    Pieces,
     Rejected,
     SubscriptionTable,
     find_types,
@@ -55,19 +55,6 @@ if TYPE_CHECKING:
     from workloads.folder.tables import Source
 
 __all__ = ["import_topics", "import_workload"]
-
-
-class _Pieces(Protocol):
-    """A table that comes in pieces."""
-
-    @property
-    def rows(self) -> Rows:
-        """The table."""
-        ...
-
-    def pieces(self) -> Iterator[Piece]:
-        """Its batches, converted."""
-        ...
 
 
 def _scratch() -> Any:
@@ -307,7 +294,7 @@ def _write_workload(
     return open_workload(out)
 
 
-def _write_parts(folder: Path, table: _Pieces, schema: pa.Schema, numbered: Any, aside: _Aside) -> int:
+def _write_parts(folder: Path, table: Pieces, schema: pa.Schema, numbered: Any, aside: _Aside) -> int:
     """Write the rows that can be used file by file; how many there are."""
     import pyarrow as pa
 

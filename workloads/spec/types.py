@@ -137,6 +137,21 @@ class ValueType:
         count = min(count, len(self.values) or count)
         return f"{count:g} value{'' if count == 1 else 's'}"
 
+    def title(self, name: str) -> str:
+        """An attribute's name, with what its coordinates stand for where they are no numbers.
+
+        Examples
+        --------
+        >>> ValueType("enum", ("S", "L")).title("size"), ValueType("date").title("due")
+        ('size: 0 S, 1 L', 'due (days since 1970)')
+        """
+        if self.values:
+            step, few = (2, 1) if self.kind == "string" else (1, 0), self.values[:6]
+            listed = [f"{step[0] * place + step[1]} {value}" for place, value in enumerate(few)]
+            return f"{name}: {', '.join(listed)}{', …' if len(self.values) > len(few) else ''}"
+        unit = {"timestamp": " (µs since 1970)", "date": " (days since 1970)", "bool": ": 0 false, 1 true"}
+        return name + unit.get(self.kind, "")
+
     def to_dict(self) -> dict[str, Any]:
         """As a manifest keeps it."""
         return {"type": self.kind, **({"values": list(self.values)} if self.values else {})}

@@ -6,8 +6,6 @@ view, which it keeps. A member that has heard no heartbeat for a while takes its
 the same; so does one whose view is empty. Both turn to somebody that has them in its view, or to the
 contact they had at first, where their own view is of no help.
 
-Read differently from the paper: a renewed subscription spreads without the c extra copies. With them views
-would grow by c entries each lease, without end (the paper's equilibrium counts only first subscriptions).
 Messages take no time within a cycle; who joins or leaves is served at the start of the next step.
 """
 
@@ -21,9 +19,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.channel import WORD, Channel, channel_of
 from hierarchy.membership.rows import named, widened
-from hierarchy.membership.scamp.rules import Views
+from hierarchy.membership.scamp.rules import Rules, Views
 from hierarchy.membership.scamp.settings import ScampSettings
-from hierarchy.membership.scamp.steps import balance, beat, clear_all, expire, join_all, leave_all, renew_all
+from hierarchy.membership.scamp.steps import (
+    balance,
+    beat,
+    clear_all,
+    expire,
+    join_all,
+    leave_all,
+    merge_all,
+    renew_all,
+)
 from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import table_links
@@ -69,20 +76,23 @@ class Scamp:
             np.full((n, 4 * capacity), -1, np.int32),
             np.zeros(n, np.int32),
             np.zeros(n, np.int32),
+            np.full(n, -1, np.int64),
+            np.zeros(n, np.int32),
+            np.zeros(n, np.uint8),
+            np.full(n, -1, np.int32),
+            np.zeros(n, np.int32),
             np.zeros(2, np.int32),
         )
-        self.contact = np.full(n, -1, np.int64)  # the one given at the join, for when the view is empty
-        self.heard = np.zeros(n, np.int32)  # cycle of the last heartbeat
         self.joining = np.empty(0, np.int64)
         self.leaving = np.empty(0, np.int64)
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
         """Start `peers` afresh with one contact each (-1: found a community), in this order."""
         peers, contacts = np.asarray(peers, np.int64), np.asarray(contacts, np.int64)
-        self.contact[peers] = contacts
         self.joining = np.concatenate([self.joining[~np.isin(self.joining, peers)], peers])
         self.leaving = self.leaving[~np.isin(self.leaving, peers)]
         clear_all(self.views, peers)
+        self.views.contact[peers] = contacts
 
     def leave(self, peers: ArrayLike, cycle: int) -> None:
         """Let `peers` unsubscribe; they may be gone from the network by then."""
@@ -99,11 +109,13 @@ class Scamp:
         self.joining, joining = self.joining[:0], self.joining
         self.leaving = self.leaving[:0]
         subscriptions += self._serve(join_all, joining, cycle, key, channel)
-        due = (self.views.lease_end <= cycle) | (self.heard < cycle - s.isolation) | (self.views.size == 0)
-        due &= (network.alive == 1) & (self.views.lease_end > 0)
+        v = self.views
+        due = (v.lease_end <= cycle) | (v.heard < cycle - s.isolation) | (v.size == 0)
+        due |= (v.asked >= 0) & (v.asked <= cycle - s.patience)
+        due &= (network.alive == 1) & (v.lease_end > 0)
         subscriptions += self._serve(renew_all, np.flatnonzero(due), cycle, key, channel)
         expire(self.views, network.alive, cycle)
-        beats = beat(self.views, self.heard, cycle, channel, key)
+        beats = beat(self.views, cycle, channel, key)
         balancing = balance(self.views, channel, key) if s.indirection else 0
         return {
             "messages": subscriptions + beats + balancing,
@@ -113,10 +125,19 @@ class Scamp:
             "heartbeats": beats,
         }
 
+    def merge(self, members: ArrayLike, others: ArrayLike, cycle: int, channel: Channel) -> int:
+        """Join members to the parts of their communities that `others` are in; returns messages.
+
+        Whoever says that it is in another part says how long its own subscription lasts, so the link to it
+        costs nothing more.
+        """
+        pairs = np.stack([np.asarray(members, np.int64), np.asarray(others, np.int64)], axis=1)
+        return self._serve(merge_all, pairs, cycle, cycle_key(self.seed, STREAM, cycle), channel)
+
     def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Which members somebody alive has in its view, or knows to be in the other's, or had as contact."""
         live = alive == 1
-        return named(len(alive), self.views.partial[live], self.views.inward[live], self.contact[live])
+        return named(len(alive), self.views.partial[live], self.views.inward[live], self.views.contact[live])
 
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """The partial views as (holders, members, stamps of 0)."""
@@ -124,30 +145,21 @@ class Scamp:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything a checkpoint has to keep."""
-        return {
-            **self.views._asdict(),
-            "contact": self.contact,
-            "heard": self.heard,
-            "joining": self.joining,
-            "leaving": self.leaving,
-        }
+        return {**self.views._asdict(), "joining": self.joining, "leaving": self.leaving}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take up the state that `arrays` gave."""
         self.views = Views(*(arrays[name].copy() for name in Views._fields))
-        self.contact, self.heard = arrays["contact"].copy(), arrays["heard"].copy()
         self.joining, self.leaving = arrays["joining"].copy(), arrays["leaving"].copy()
 
     def _serve(self, serve: Any, members: NDArray[np.int64], cycle: int, key: Any, channel: Channel) -> int:
         """Serve members one after the other, widening the rows whenever the next might not fit."""
         s = self.settings
-        rules = (s.c, s.lease, s.indirection, s.hop_limit, s.contact_first)
+        rules = Rules(s.c, s.lease, s.indirection, s.hop_limit, s.contact_first)
         done, messages = 0, 0
         while done < len(members):
             start = done
-            done, sent = serve(
-                self.views, members, done, self.contact, self.heard, rules, np.int64(cycle), channel, key
-            )
+            done, sent = serve(self.views, members, done, rules, np.int64(cycle), channel, key)
             messages += sent
             if done < len(members) or done == start:
                 self._widen()

@@ -8,6 +8,9 @@ way.
 The messages of a subscription are `Subscribe`, which walks to the member that serves it, and `Copy`, which
 walks until somebody keeps it. `Served` and `Kept` tell the newcomer who did. `Replace` takes a leaver out
 of a view, `Dropped` takes it out of an InView. `Weigh` and `Weighed` balance the weights of links.
+
+Until somebody has served its own subscription, a member serves nobody: it hands requests on to its contact,
+and asks again. Otherwise all who came to it in the meantime would be a community of their own.
 """
 
 from __future__ import annotations
@@ -16,85 +19,27 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from hierarchy.contacts import Contact, Send, Sends
+from hierarchy.membership.scamp.scamp_messages import (
+    Beat,
+    Copy,
+    Dropped,
+    Kept,
+    Replace,
+    ScampMessage,
+    Served,
+    Subscribe,
+    Weigh,
+    Weighed,
+)
 from hierarchy.membership.scamp.settings import ScampSettings
 from sub2sub.kernels.dice import Dice
 
-__all__ = ["Beat", "Copy", "Dropped", "Kept", "Link", "Replace", "ScampMessage", "ScampPeer", "Served"]
-__all__ += ["Subscribe", "Weigh", "Weighed"]
+__all__ = ["Link", "ScampPeer"]
 
 TRIES = 3  # members of the view, and of the InView, that a subscription is tried through
 HEAVIEST = 1e9  # so that no sum another peer reports makes a weight infinite
 
 
-@dataclass(frozen=True)
-class Subscribe:
-    """Serve this newcomer's subscription, after so many more steps; its lease lasts so many cycles."""
-
-    newcomer: Contact
-    lease: int
-    extra: int
-    steps: int
-
-
-@dataclass(frozen=True)
-class Served:
-    """The sender has served the receiver's subscription."""
-
-    server: Contact
-    lease: int
-
-
-@dataclass(frozen=True)
-class Copy:
-    """A copy of a subscription, to be kept or passed on for so many more steps."""
-
-    newcomer: Contact
-    lease: int
-    steps: int
-
-
-@dataclass(frozen=True)
-class Kept:
-    """The sender has the receiver in its view now."""
-
-    holder: Contact
-
-
-@dataclass(frozen=True)
-class Replace:
-    """The sender's subscription is over; take this member in its place, or nobody."""
-
-    heir: tuple[Contact, ...]
-    lease: int
-
-
-@dataclass(frozen=True)
-class Dropped:
-    """The sender does not have the receiver in its view any more."""
-
-
-@dataclass(frozen=True)
-class Beat:
-    """A heartbeat along a link."""
-
-
-@dataclass(frozen=True)
-class Weigh:
-    """The sender's link to the receiver has this weight."""
-
-    holder: Contact
-    weight: float
-
-
-@dataclass(frozen=True)
-class Weighed:
-    """All links to the sender, of which the receiver's has this weight, have that weight together."""
-
-    weight: float
-    total: float
-
-
-ScampMessage = Subscribe | Served | Copy | Kept | Replace | Dropped | Beat | Weigh | Weighed
 Source = Literal["contact", "view", "inward"]
 
 
@@ -131,6 +76,13 @@ class ScampPeer:
         Whom to turn to when the views are of no help.
     lease_end, heard : int
         The cycle in which its own subscription ends, and that of the last heartbeat.
+    served : bool
+        Whether it is in the community: it founded it, or a member has served its subscription.
+    asked : int
+        The cycle of its last request, as long as that is not answered; -1 afterwards.
+    wanted : int
+        How many members its view should have; while there are fewer, the subscriptions it serves spread
+        with c extra copies. 0 if it has no idea.
     returned : bool
         Whether the walk of its request ended at itself, so that it asked the first who answered to serve.
 
@@ -151,7 +103,8 @@ class ScampPeer:
         self.view: list[Link] = []
         self.inward: list[Contact] = []
         self.contact: Contact | None = None
-        self.lease_end = self.heard = 0
+        self.lease_end = self.heard = self.wanted = 0
+        self.served, self.asked = False, -1
         self._untried: list[Source] = []
         self._start: Contact | None = None
         self.returned = False
@@ -165,8 +118,14 @@ class ScampPeer:
 
     def join(self, contact: Contact | None, cycle: int, dice: Dice) -> Sends:
         """Subscribe through a member of the community; with none, found it."""
-        self.contact = contact
+        self.contact, self.served, self.asked = contact, contact is None, -1
         return self.subscribe(self.settings.c, cycle, dice)
+
+    def merge(self, contact: Contact, lease: int, cycle: int, dice: Dice) -> Sends:
+        """Link to a member of another part of the community, and subscribe there."""
+        yield from self.keep(contact, lease, cycle)
+        self._untried, self._start, self.returned = [], contact, False
+        yield Send(contact, Subscribe(self.own, self.lease_left(cycle), 0, self.settings.indirection))
 
     def leave(self, cycle: int) -> Sends:
         """Have those that know this member replace it, all but c + 1, and forget everything."""
@@ -181,11 +140,17 @@ class ScampPeer:
         for heir in heirs:
             yield Send(heir.peer, Dropped())
         self.view, self.inward, self.lease_end = [], [], 0
+        self.contact, self.served, self.asked = None, False, -1
+
+    def is_lost(self, cycle: int) -> bool:
+        """Whether it needs another contact: its view is empty, or its request is not answered."""
+        unanswered = 0 <= self.asked <= cycle - self.settings.patience
+        return self.lease_end > 0 and (not self.view or unanswered)
 
     def is_due(self, cycle: int) -> bool:
-        """Whether to subscribe again: the lease is over, the view empty, or no heartbeat came for long."""
-        isolated = self.heard < cycle - self.settings.isolation or not self.view
-        return self.lease_end > 0 and (self.lease_end <= cycle or isolated)
+        """Whether to subscribe again: the lease is over, the view empty, or nobody answers or beats."""
+        over = self.lease_end <= cycle or self.heard < cycle - self.settings.isolation
+        return self.lease_end > 0 and (over or self.is_lost(cycle))
 
     def renew(self, cycle: int, dice: Dice) -> Sends:
         """Subscribe again; who has this member by a lease that is over makes room for the new one."""
@@ -193,7 +158,7 @@ class ScampPeer:
             for holder in self.inward:
                 yield Send(holder, Replace((), 0))
             self.inward = []
-        yield from self.subscribe(0, cycle, dice)
+        yield from self.subscribe(0 if self.served else self.settings.c, cycle, dice)
 
     def expire(self, cycle: int) -> None:
         """Drop entries whose lease is over."""
@@ -243,7 +208,8 @@ class ScampPeer:
             case Subscribe():
                 yield from self._serve(message, cycle, dice)
             case Served():
-                if not self.view:
+                self.served, self.asked = True, -1
+                if len(self.view) < max(1, self.wanted // 2):  # too few for this one's events to get far
                     yield from self.keep(message.server, message.lease, cycle)
             case Copy():
                 yield from self._take_copy(message, cycle, dice)
@@ -287,30 +253,43 @@ class ScampPeer:
                 known = [link.peer for link in self.view] if source == "view" else self.inward
                 target = known[dice.next_below(len(known))] if known else None
             if target is not None and target.id != self.own.id:
-                self._start, self.returned = target, False
+                self._start, self.returned, self.asked = target, False, cycle
                 steps = self.settings.indirection
-                yield Send(target, Subscribe(self.own, self._lease_left(cycle), extra, steps))
+                yield Send(target, Subscribe(self.own, self.lease_left(cycle), extra, steps))
                 return
 
     def _serve(self, request: Subscribe, cycle: int, dice: Dice) -> Sends:
         """Walk on with a newcomer's request, or spread its subscription."""
-        newcomer = request.newcomer
-        if self.view and request.steps > 0:
+        newcomer, own = request.newcomer, request.newcomer.id == self.own.id
+        if (
+            not self.served and not own
+        ):  # it knows nobody to tell but its contact; the newcomer will ask again
+            if self.contact is not None and request.steps > 0:
+                yield Send(self.contact, replace(request, steps=request.steps - 1))
+        elif self.view and request.steps > 0:
             yield Send(self._walk(dice), replace(request, steps=request.steps - 1))
-        elif newcomer.id == self.own.id:  # the walk ended where it began; the first who answered serves
+        elif own and not self.served:  # nobody on the way is served, so this one founds the community
+            self.served, self.asked = True, -1
+        elif own:  # the walk ended where it began; the first who answered serves
             if self._start is not None:
                 self.returned = True
                 yield Send(self._start, replace(request, steps=0))
         else:
-            yield Send(newcomer, Served(self.own, self._lease_left(cycle)))
+            yield Send(newcomer, Served(self.own, self.lease_left(cycle)))
             known = [link.peer for link in self.view]
             if not known:  # the founder of a community has nobody to pass it on to
                 yield from self.keep(newcomer, request.lease, cycle)
             copy = Copy(newcomer, request.lease, self.settings.hop_limit)
             for target in known:
                 yield Send(target, copy)
-            for _ in range(request.extra if known else 0):
+            for _ in range(self._extra(request.extra, len(known))):
                 yield Send(known[dice.next_below(len(known))], copy)
+
+    def _extra(self, asked: int, known: int) -> int:
+        """How many extra copies to send: as many as asked for, or c while the own view is too small."""
+        if not known:
+            return 0
+        return max(asked, self.settings.c) if known < self.wanted else asked
 
     def _walk(self, dice: Dice) -> Contact:
         """The next step of a request: along a link, with the chance of its weight."""
@@ -371,5 +350,6 @@ class ScampPeer:
                 del self._told[sender]
                 link.weight = min(link.weight / message.total, HEAVIEST)
 
-    def _lease_left(self, cycle: int) -> int:
+    def lease_left(self, cycle: int) -> int:
+        """How long its own subscription lasts."""
         return max(self.lease_end - cycle, 0)

@@ -12,7 +12,10 @@ Read differently from the paper: a copy is given up after `hop_limit` steps, who
 the meetings with each node). Subscriptions travel over connections, as in CAMCAST's implementation: a
 sender notices that a message did not get through, and tries another member of its view. If copies were lost
 on the way, each renewal of a lease would come back with fewer links, and a crash of a third of the members
-would leave views of two.
+would leave views of two. A member that no one has served yet hands requests on to its contact. Renewals
+spread with c extra copies only where the server's view is smaller than it should be for the size of the
+community (`wanted`): with them always, views would grow by c entries each lease, without end; without them
+ever, those of small communities dwindle.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from hierarchy.membership.rows import add, find, remove_at
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw, unit
 
-__all__ = ["Views", "indirect", "keeps", "reach_somebody", "subscribe", "unsubscribe"]
+__all__ = ["Rules", "Views", "clear", "drop", "keep", "reach_somebody", "request", "unsubscribe"]
 
 
 class Views(NamedTuple):
@@ -45,6 +48,16 @@ class Views(NamedTuple):
         InView: who has this member in its view, as far as it was told.
     lease_end : (n,) int32
         Cycle in which a member's own subscription ends.
+    contact : (n,) int64
+        Whom a member turns to when the views are of no help; -1 for none.
+    heard : (n,) int32
+        Cycle of the last heartbeat.
+    served : (n,) uint8
+        Whether a member is in the community: it founded it, or its subscription was served.
+    asked : (n,) int32
+        Cycle of a member's last request, as long as that is not answered; -1 afterwards.
+    wanted : (n,) int32
+        How many members a view should have; 0 where its owner has no idea.
     peak : (2,) int32
         Most entries any view and any InView has had; `Scamp` widens the rows in time.
     """
@@ -56,7 +69,22 @@ class Views(NamedTuple):
     inward: NDArray[np.int32]
     in_size: NDArray[np.int32]
     lease_end: NDArray[np.int32]
+    contact: NDArray[np.int64]
+    heard: NDArray[np.int32]
+    served: NDArray[np.uint8]
+    asked: NDArray[np.int32]
+    wanted: NDArray[np.int32]
     peak: NDArray[np.int32]
+
+
+class Rules(NamedTuple):
+    """What of `ScampSettings` the kernels read."""
+
+    c: int
+    lease: int
+    indirection: int
+    hop_limit: int
+    contact_first: bool
 
 
 @kernel
@@ -114,10 +142,12 @@ def forward_copy(views, member, holder, arrived, hop_limit, channel, own, k):
 
 
 @kernel
-def subscribe(views, member, server, extra, hop_limit, channel, own, k):
+def spread(views, member, server, extra, rules, channel, own, k):
     """Have `server` spread `member`'s subscription; returns (messages, next draw)."""
     messages = 0
     size = views.size[server]
+    if size < views.wanted[server]:
+        extra = max(extra, rules.c)
     if size == 0 and server != member:
         keep(
             views, server, member, views.lease_end[member]
@@ -133,18 +163,18 @@ def subscribe(views, member, server, extra, hop_limit, channel, own, k):
         through = arrives(channel, server, target, draw(own, k))
         k += 1
         holder = target if through else np.int64(server)
-        more, k = forward_copy(views, member, holder, through, hop_limit, channel, own, k)
+        more, k = forward_copy(views, member, holder, through, rules.hop_limit, channel, own, k)
         messages += more
     return messages, k
 
 
 @kernel
-def reach_somebody(views, member, contact, contact_first, channel, own, k):
+def reach_somebody(views, member, contact_first, channel, own, k):
     """Find one of the view, of those that have `member` in theirs, or at last the contact, who answers.
 
     Returns (who, or -1; messages; next draw). With `contact_first` the contact is asked before the others.
     """
-    messages = 0
+    messages, contact = 0, views.contact[member]
     for turn in range(2):
         if contact >= 0 and turn == (0 if contact_first else 1):
             messages += 1
@@ -166,25 +196,56 @@ def reach_somebody(views, member, contact, contact_first, channel, own, k):
 
 
 @kernel
-def indirect(views, start, steps, channel, own, k):
-    """Walk along weighted links from `start`; returns (where it ends, messages, next draw)."""
+def indirect(views, member, start, steps, channel, own, k):
+    """Walk with `member`'s request from `start`; returns (where it ends, messages, next draw).
+
+    Along weighted links; from one who is not served yet, to its contact.
+    """
     at, messages = start, 0
     for _ in range(steps):
-        size = views.size[at]
-        if size == 0:
-            break
-        left = unit(draw(own, k)) * views.weight[at, :size].sum()
-        place = 0
-        while place < size - 1 and left >= views.weight[at, place]:
-            left -= views.weight[at, place]
-            place += 1
-        target = np.int64(views.partial[at, place])
+        if at != member and not views.served[at]:
+            target = views.contact[at]
+            if target < 0:
+                break
+        else:
+            size = views.size[at]
+            if size == 0:
+                break
+            left = unit(draw(own, k)) * views.weight[at, :size].sum()
+            k += 1
+            place = 0
+            while place < size - 1 and left >= views.weight[at, place]:
+                left -= views.weight[at, place]
+                place += 1
+            target = np.int64(views.partial[at, place])
         messages += 1
-        through = arrives(channel, at, target, draw(own, k + 1))
-        k += 2
+        through = arrives(channel, at, target, draw(own, k))
+        k += 1
         if through:  # otherwise the sender hears nothing back and tries again
             at = target
     return at, messages, k
+
+
+@kernel
+def request(views, member, start, extra, rules, channel, own, k):
+    """Have `member` subscribed by whom a walk from `start` ends at; returns messages."""
+    server, messages, k = indirect(views, member, start, rules.indirection, channel, own, k)
+    if server == member and not views.served[member]:  # nobody on the way is served, so it founds
+        views.served[member], views.asked[member] = 1, -1
+        return messages
+    if server == member:
+        server = start
+    if not views.served[server]:
+        return messages
+    answered = arrives(channel, server, member, draw(own, k))
+    k += 1
+    if answered:
+        views.served[member], views.asked[member] = 1, -1
+        few = views.size[member] < max(1, views.wanted[member] // 2)  # for its events to get far
+        if few and find(views.partial[member], views.size[member], server) < 0:
+            keep(views, member, server, views.lease_end[server])
+    sent, _ = spread(views, member, server, extra, rules, channel, own, k)
+    return messages + 1 + sent
 
 
 @kernel
@@ -222,3 +283,6 @@ def clear(views, member):
     views.size[member] = 0
     views.in_size[member] = 0
     views.lease_end[member] = 0
+    views.contact[member] = -1
+    views.served[member] = 0
+    views.asked[member] = -1

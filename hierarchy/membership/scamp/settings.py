@@ -24,6 +24,8 @@ class ScampSettings:
         Steps a request walks before it is served. More make views more even when many join by few contacts.
     isolation : int
         Cycles without a heartbeat after which a member subscribes again.
+    patience : int
+        Cycles to wait for an answer to a request before asking again.
     hop_limit : int
         Steps after which a copy of a subscription is given up.
     contact_first : bool
@@ -35,11 +37,12 @@ class ScampSettings:
     lease: int = 100
     indirection: int = 10
     isolation: int = 10
+    patience: int = 3
     hop_limit: int = 200
     contact_first: bool = False
 
     def __post_init__(self) -> None:
-        lowest = {"c": 0, "lease": 2, "indirection": 0, "isolation": 1, "hop_limit": 1}
+        lowest = {"c": 0, "lease": 2, "indirection": 0, "isolation": 1, "patience": 1, "hop_limit": 1}
         for field, low in lowest.items():
             value = getattr(self, field)
             if not isinstance(value, int) or value < low:

@@ -10,21 +10,13 @@ import numpy as np
 
 from hierarchy.channel import arrives
 from hierarchy.membership.rows import find
-from hierarchy.membership.scamp.rules import (
-    clear,
-    drop,
-    indirect,
-    keep,
-    reach_somebody,
-    subscribe,
-    unsubscribe,
-)
+from hierarchy.membership.scamp.rules import clear, drop, keep, reach_somebody, request, unsubscribe
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw, peer_key
 
-__all__ = ["balance", "beat", "clear_all", "expire", "join_all", "leave_all", "renew_all"]
+__all__ = ["balance", "beat", "clear_all", "expire", "join_all", "leave_all", "merge_all", "renew_all"]
 
-LEAVE, JOIN, RENEW, BEAT, BALANCE = range(-5, 0)  # draws of the phases are kept apart
+MERGE, LEAVE, JOIN, RENEW, BEAT, BALANCE = range(-6, 0)  # draws of the phases are kept apart
 
 
 @kernel
@@ -36,13 +28,13 @@ def clear_all(views, members):
 
 @kernel
 def _fits(views, extra):
-    """Whether one more subscription fits: a row of a view grows by one at most, an InView by all copies."""
-    copies = views.peak[0] + extra + 2
-    return views.peak[0] < views.partial.shape[1] and views.peak[1] + copies <= views.inward.shape[1]
+    """Whether one more subscription fits: a row of a view grows by two at most, an InView by all copies."""
+    copies = views.peak[0] + extra + 4
+    return views.peak[0] + 2 <= views.partial.shape[1] and views.peak[1] + copies <= views.inward.shape[1]
 
 
 @kernel
-def leave_all(views, members, done, contact, heard, rules, cycle, channel, key):
+def leave_all(views, members, done, rules, cycle, channel, key):
     """Unsubscribe members from number `done` on; returns (how far it got, messages)."""
     messages = 0
     while done < len(members):
@@ -51,7 +43,7 @@ def leave_all(views, members, done, contact, heard, rules, cycle, channel, key):
         if views.peak[1] + views.in_size[member] > views.inward.shape[1]:
             return done, messages
         own = peer_key(peer_key(key, LEAVE), member)
-        sent, _ = unsubscribe(views, member, rules[0], channel, own, np.int64(0))
+        sent, _ = unsubscribe(views, member, rules.c, channel, own, np.int64(0))
         messages += sent
         done += 1
     return done, messages
@@ -80,58 +72,71 @@ def _end_lease(views, member):
 
 
 @kernel
-def join_all(views, members, done, contact, heard, rules, cycle, channel, key):
+def join_all(views, members, done, rules, cycle, channel, key):
     """Subscribe newcomers from number `done` on; returns (how far it got, messages)."""
     messages = 0
     while done < len(members):
         member = members[done]
-        if not _fits(views, rules[0]):
+        if not _fits(views, rules.c):
             return done, messages
         done += 1
         if channel.alive[member]:
             own = peer_key(peer_key(key, JOIN), member)
-            messages += _subscribe(views, member, contact, heard, rules, rules[0], cycle, channel, own)
+            views.served[member] = views.contact[member] < 0  # it founds the community
+            messages += _subscribe(views, member, rules, rules.c, cycle, channel, own)
     return done, messages
 
 
 @kernel
-def renew_all(views, members, done, contact, heard, rules, cycle, channel, key):
+def renew_all(views, members, done, rules, cycle, channel, key):
     """Subscribe members again from number `done` on; returns (how far it got, messages)."""
     messages = 0
     while done < len(members):
         member = members[done]
-        if not _fits(views, np.int64(0)):
+        if not _fits(views, rules.c):
             return done, messages
         done += 1
         if views.lease_end[member] <= cycle:
             _end_lease(views, member)
         own = peer_key(peer_key(key, RENEW), member)
-        messages += _subscribe(views, member, contact, heard, rules, np.int64(0), cycle, channel, own)
+        extra = np.int64(0) if views.served[member] else rules.c
+        messages += _subscribe(views, member, rules, extra, cycle, channel, own)
     return done, messages
 
 
 @kernel
-def _subscribe(views, member, contact, heard, rules, extra, cycle, channel, own):
+def _subscribe(views, member, rules, extra, cycle, channel, own):
     """Begin a lease and spread it through whoever answers; returns messages."""
-    _, lease, steps, hop_limit, contact_first = rules
-    views.lease_end[member] = cycle + lease + below(draw(own, 0), lease // 2 + 1)
-    heard[member] = cycle
-    start, messages, k = reach_somebody(
-        views, member, contact[member], contact_first, channel, own, np.int64(1)
-    )
-    if start < 0:
-        return messages
-    server, walked, k = indirect(views, start, steps, channel, own, k)
-    if server == member:
-        server = start
-    if views.size[member] == 0:
-        keep(views, member, server, views.lease_end[server])
-    sent, _ = subscribe(views, member, server, extra, hop_limit, channel, own, k)
-    return messages + walked + sent
+    views.lease_end[member] = cycle + rules.lease + below(draw(own, 0), rules.lease // 2 + 1)
+    views.heard[member] = cycle
+    start, messages, k = reach_somebody(views, member, rules.contact_first, channel, own, np.int64(1))
+    if messages > 0:
+        views.asked[member] = cycle
+    if start >= 0:
+        messages += request(views, member, start, extra, rules, channel, own, k)
+    return messages
 
 
 @kernel
-def beat(views, heard, cycle, channel, key):
+def merge_all(views, pairs, done, rules, cycle, channel, key):
+    """Link members to others of their community and subscribe them there; returns (how far, messages)."""
+    messages = 0
+    while done < len(pairs):
+        member, other = pairs[done]
+        if not _fits(views, rules.c):
+            return done, messages
+        done += 1
+        own = peer_key(peer_key(key, MERGE), member)
+        if find(views.partial[member], views.size[member], other) < 0:
+            keep(views, member, other, views.lease_end[other])
+        messages += 1
+        if arrives(channel, member, other, draw(own, 0)):
+            messages += request(views, member, other, np.int64(0), rules, channel, own, np.int64(1))
+    return done, messages
+
+
+@kernel
+def beat(views, cycle, channel, key):
     """Send a heartbeat along every link; returns the messages."""
     messages = 0
     for member in range(len(views.size)):
@@ -141,7 +146,7 @@ def beat(views, heard, cycle, channel, key):
                 target = np.int64(views.partial[member, place])
                 messages += 1
                 if arrives(channel, member, target, draw(own, place)):
-                    heard[target] = cycle
+                    views.heard[target] = cycle
     return messages
 
 

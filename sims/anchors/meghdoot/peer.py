@@ -168,9 +168,11 @@ class MeghdootPeer(ObjectPeer):
         self.lost.pop(message.gone, None)  # Takeover
         self.near.pop(message.gone, None)
         twice = [zone for zone in self.zones[1:] if zone in message.zones]
+        before = list(self.near)
         if twice and sender < self.own:  # two took it over: the one with the lower number keeps it
             self.zones = tuple(zone for zone in self.zones if zone not in twice)
-            return self._tell(dict.fromkeys([sender, *self.near]))
+            self.near = {peer: zones for peer, zones in self.near.items() if self._beside(zones)}
+            return self._tell(dict.fromkeys([sender, *before]))
         return self._tell([sender])
 
     def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
@@ -231,6 +233,9 @@ class MeghdootPeer(ObjectPeer):
 
         One who has taken zones over may not know all it touches now: it is told of those known here.
         """
+        if not self.lost and self.near.get(sender) == message.zones:
+            self.around[sender] = message.around
+            return []
         news = message.zones if self.near.get(sender) != message.zones and len(message.zones) > 1 else ()
         self.lost.pop(sender, None)
         for gone, (_, zones) in list(self.lost.items()):

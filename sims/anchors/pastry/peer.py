@@ -82,6 +82,7 @@ class PastryPeer(ObjectPeer):
         self.leaves: list[int] = []
         self.table: dict[int, int] = {}
         self.gone: dict[int, int] = {}
+        self.met: set[int] = set()  # those looked at since somebody was forgotten: nothing new of them
         self.contact, self.now = -1, 0
         self.changed = 1
         self.reach = [AROUND, AROUND]  # how far away a new leaf may be, ahead and behind
@@ -162,22 +163,28 @@ class PastryPeer(ObjectPeer):
 
     def learn(self, node: int, fresh: bool = False) -> None:
         """Take up a node where there is room for it or it is nearer; `fresh` if it spoke itself."""
+        if node in self.met:
+            return
         if fresh:
             self.gone.pop(node, None)
-        if node == self.own or node in self.gone or node in self.leaves:
+        if node == self.own or node in self.gone:
             return
+        self.met.add(node)
         bits, theirs = self.settings.bits, self.ids[node]
         row = (ID_BITS - (self.id ^ theirs).bit_length()) // bits
         place = (row << bits) + (theirs >> (ID_BITS - (row + 1) * bits) & ((1 << bits) - 1))
         if place not in self.table:
             self.table[place] = node
         ahead = (theirs - self.id) % AROUND
+        if node in self.leaves:
+            return
         if ahead < self.reach[0] or AROUND - ahead < self.reach[1]:
             self._take_leaf(node)
 
     def forget(self, node: int) -> None:
         """Drop a node that did not answer."""
         self.gone[node] = self.now
+        self.met.clear()
         if node in self.leaves:
             self.leaves.remove(node)
             self.reach = [AROUND, AROUND]

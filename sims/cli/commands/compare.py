@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from workloads.cli.common import allow_option
+
 __all__ = ["command"]
 
 
@@ -30,12 +32,27 @@ __all__ = ["command"]
     "--seeds", type=click.IntRange(1), default=3, show_default=True, help="Seeds each cell is a mean over."
 )
 @click.option(
-    "--tree", type=click.Path(dir_okay=False), help="Topics: a file with a path such as .a.b a line."
-)
+    "--tree", type=click.Path(),
+    help="Topics: a file with a path such as .a.b a line; or a workload folder of topics, or a .toml file "
+    "with [table.topics], whose rows are the subscribers.",
+)  # fmt: skip
 @click.option(
     "--workload", "workloads", multiple=True, metavar="NAME|DIR|FILE",
-    help="Ranges: uniform-D, power-law-D, a .toml spec, a workload folder, or a table (.csv, .parquet).",
+    help="Ranges: uniform-D, power-law-D, a .toml spec, a workload folder, a table (.csv, .parquet), or a "
+    ".toml file with [table]. Every row of these is a subscriber, unless --subscribers says how many.",
 )  # fmt: skip
+@click.option(
+    "--bits", type=click.IntRange(1, 20), default=10, show_default=True,
+    help="Ranges are rounded outward to 2^BITS values per attribute; what that adds is printed.",
+)  # fmt: skip
+@click.option(
+    "--system",
+    "own",
+    multiple=True,
+    metavar="MODULE:CLASS",
+    help="A system of your own, to take part as well.",
+)
+@allow_option
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The first of the seeds.")
 @click.option("--quick", is_flag=True, help="The smaller form, within about a minute.")
 @click.option(
@@ -61,6 +78,8 @@ def command(
     seeds: int,
     tree: str | None,
     workloads: tuple[str, ...],
+    bits: int,
+    own: tuple[str, ...],
     seed: int,
     quick: bool,
     out: Path,
@@ -82,13 +101,14 @@ def command(
     from sims.cli.console import progress_bar
     from sims.compare.compare import compare
     from sims.compare.plan import Plan, worlds_of
+    from sims.compare.worlds.ranges import BITS
     from sims.runs.folder import RunWriter
 
     size = subscribers if subscribers is not None else 500 if quick else 10_000
-    plan = Plan(
-        tuple(worlds_of(world, tree, workloads, quick)), size, events, seeds=seeds, seconds=time_limit,
-        seed=seed, choosing=choosing,
-    )  # fmt: skip
+    options = "" if bits == BITS else f" bits={bits}"
+    options += " rows=all" if subscribers is None else ""
+    worlds = tuple(worlds_of(world, tree, workloads, quick, options))
+    plan = Plan(worlds, size, events, seeds=seeds, seconds=time_limit, seed=seed, choosing=choosing, own=own)
     plan.check()
     with (
         RunWriter.create(out, kind="compare", name="compare", seed=seed, replace=True) as writer,

@@ -1,25 +1,24 @@
-"""Worlds of ranges: a named workload, a spec in TOML, a workload folder, or a table from elsewhere.
+"""Worlds of ranges: a named workload, a spec in TOML, a workload folder, or tables from elsewhere.
 
 Values are whole numbers from 0 to 2^bits - 1: the resolution at which an application tells values apart. On
-that grid a cover by dyadic topics can be exact. Ranges are rounded outward, for every system alike.
+that grid a cover by dyadic topics can be exact. Ranges are rounded outward, for every system alike;
+`rounding_effect` says by how much they and their matches grow.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from sims.compare.worlds.world import Floats, Integers, World
+from sims.compare.worlds.world import Floats, World
 from sub2sub.errors import InputError
 from sub2sub.geometry.matching import match
-from workloads.folder.foreign import read_subscriptions
-from workloads.folder.layout import open_workload
-from workloads.generate.rows import uniforms
 from workloads.spec.files import resolve
-from workloads.spec.spec import Spec
+from workloads.spec.table_files import is_stored, open_stored
 
-__all__ = ["BITS", "on_grid", "range_world"]
+__all__ = ["BITS", "on_grid", "range_world", "rounding_effect"]
 
 BITS = 10
 TRIED = 64  # candidate events looked at for each wanted one, before giving up
@@ -42,14 +41,14 @@ def on_grid(values: Floats, low: Floats, high: Floats, bits: int) -> Floats:
 def range_world(
     n: int, events: int, probes: int, seed: int, workload: str, bits: int = BITS, choosing: int = 0
 ) -> World:
-    """A world of n subscribers of ranges.
+    """A world of n subscribers of ranges; of all rows of a folder or table if n is 0.
 
     Parameters
     ----------
     workload : str
-        `uniform-D`, `power-law-D`, a .toml spec, a workload folder, or a table of subscriptions with columns
-        X_low and X_high (.csv, .parquet, .arrow). Of a folder or table as many rows are drawn as there are
-        subscribers, another sample for each seed; all, where it has no more.
+        `uniform-D`, `power-law-D`, a .toml spec; or a workload folder, a table of subscriptions with columns
+        X_low and X_high (.csv, .parquet, .arrow), a .toml file that describes tables (docs/workloads.md). Of
+        these, n rows are drawn, other ones for each seed; all, where there are no more.
 
     Examples
     --------
@@ -57,49 +56,65 @@ def range_world(
     >>> world.d, float(world.highs.max()) < 1024, int(world.matches.sizes().min()) >= 2
     (2, True, True)
     """
+    if not 1 <= bits <= 20:
+        raise InputError(f"bits = {bits}: expected 1 to 20")
+    exact = _exact(workload, n, events + probes + choosing, seed)
+    low, high = exact.axis
+    lows, highs, candidates = (
+        on_grid(side, low, high, bits) for side in (exact.lows, exact.highs, exact.candidates)
+    )
+    points = wanted_points(lows, highs, candidates, events + probes + choosing)
+    return World(f"ranges {Path(workload).stem}", seed, lows, highs, points, probes, bits, choosing=choosing)
+
+
+class Exact(NamedTuple):
+    """Interests before they are rounded: ranges cut off at the axes, candidate events, ends of the axes."""
+
+    lows: Floats
+    highs: Floats
+    candidates: Floats
+    axis: tuple[Floats, Floats]
+
+
+def _exact(workload: str, n: int, wanted: int, seed: int) -> Exact:
     path = Path(workload)
-    if path.is_dir() or path.suffix in (".csv", ".parquet", ".arrow", ".feather"):
-        lows, highs, points = _stored(path, n, events + probes + choosing, seed, bits)
-    else:
-        lows, highs, points = _generated(resolve(workload), n, events + probes + choosing, seed, bits)
-    return World(f"ranges {path.stem}", seed, lows, highs, points, probes, bits, choosing=choosing)
-
-
-def _generated(spec: Spec, n: int, wanted: int, seed: int, bits: int) -> tuple[Floats, Floats, Floats]:
+    if is_stored(path):
+        stored = open_stored(path)
+        low, high = stored.ends
+        chosen = stored.order(seed, min(n or len(stored), len(stored)))[: n or None]
+        lows, highs = (np.clip(side[chosen], low, high) for side in (stored.lows, stored.highs))
+        own = stored.points[: TRIED * wanted]
+        more = stored.candidates(TRIED * wanted, seed, "interest")
+        return Exact(lows, highs, np.concatenate([own, more]), (low, high))
+    spec = resolve(workload)
     low, high = (np.array([getattr(a, end) for a in spec.attributes]) for end in ("low", "high"))
-    lows, highs = (on_grid(side, low, high, bits) for side in spec.subscriptions(n, seed))
-    candidates = on_grid(spec.candidates(seed, 0, TRIED * wanted), low, high, bits)
-    return lows, highs, wanted_points(lows, highs, candidates, wanted)
+    lows, highs = spec.subscriptions(n, seed)
+    return Exact(lows, highs, spec.candidates(seed, 0, TRIED * wanted), (low, high))
 
 
-def _stored(path: Path, n: int, wanted: int, seed: int, bits: int) -> tuple[Floats, Floats, Floats]:
-    """Subscriptions of a folder or a table; events of the folder, and when these end anywhere on the axes."""
-    if path.is_dir():
-        folder = open_workload(path)
-        parts = list(folder.subscriptions())
-        lows, highs = (np.concatenate([part[side] for part in parts]) for side in (2, 3))
-        points = folder.event_range(0, folder.events)
-    else:
-        _, lows, highs, _ = read_subscriptions(path)
-        points = np.empty((0, lows.shape[1]))
-    if len(lows) < 2:
-        raise InputError(f"{path}: expected at least 2 subscriptions, got {len(lows)}")
-    ends = np.where(np.isfinite(lows), lows, np.nan), np.where(np.isfinite(highs), highs, np.nan)
-    if any(np.isnan(side).all(axis=0).any() for side in ends):
-        raise InputError(f"{path}: expected some ranges of every attribute to have ends")
-    low, high = np.nanmin(ends[0], axis=0), np.nanmax(ends[1], axis=0)
-    chosen = _sample(len(lows), n, seed)
-    lows, highs = (on_grid(np.clip(side[chosen], low, high), low, high, bits) for side in (lows, highs))
-    shares = [uniforms(seed, f"event/{axis}", 0, TRIED * wanted) for axis in range(lows.shape[1])]
-    anywhere = np.floor(np.stack(shares, axis=1) * 2**bits)
-    candidates = np.concatenate([on_grid(points, low, high, bits), anywhere])
-    return lows, highs, wanted_points(lows, highs, candidates, wanted)
+def rounding_effect(workload: str, n: int, seed: int, bits: int = BITS, events: int = 200) -> str:
+    """What rounding to the grid does to a workload, in a sentence.
 
-
-def _sample(rows: int, n: int, seed: int) -> Integers:
-    if rows <= n:
-        return np.arange(rows)
-    return np.sort(np.argsort(uniforms(seed, "compare/sample", 0, rows), kind="stable")[:n])
+    Examples
+    --------
+    >>> rounding_effect("uniform-1", 500, seed=1, bits=6)[:40]
+    'Rounding uniform-1 to 2^6 values per att'
+    """
+    exact = _exact(workload, n, events, seed)
+    low, high = exact.axis
+    cell = np.where(high > low, high - low, 1.0) / 2**bits
+    rounded = [
+        on_grid(side, low, high, bits) for side in (exact.lows, exact.highs, exact.candidates[:events])
+    ]
+    before = match(exact.lows, exact.highs, exact.candidates[:events]).sizes().sum()
+    after = match(*rounded).sizes().sum()
+    wider = np.mean((rounded[1] - rounded[0] + 1) * cell - (exact.highs - exact.lows), axis=0) / (
+        high - low + cell
+    )
+    return (
+        f"Rounding {Path(workload).stem} to 2^{bits} values per attribute widens ranges by "
+        f"{100 * wider.max():.2g} % of the axis and adds {100 * (after / max(1, before) - 1):.2g} % matches."
+    )
 
 
 def wanted_points(lows: Floats, highs: Floats, candidates: Floats, wanted: int) -> Floats:

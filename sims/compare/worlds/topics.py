@@ -10,24 +10,29 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from hierarchy.topics import NestedRanges, TopicTree
-from sims.compare.worlds.world import World
+from sims.compare.worlds.world import Integers, World
 from sims.systems.subscriptions import Topics
 from sub2sub.errors import InputError
-from workloads.folder.topic_tables import read_topics
+from workloads.folder.topic_tables import read_tree as stored_tree
+from workloads.generate.rows import uniforms
+from workloads.generate.topic_ranges import depth_first
 from workloads.generate.topics import TopicSpec, regular_tree
+from workloads.spec.table_files import open_stored
 
-__all__ = ["TREE", "read_tree", "topic_world"]
+__all__ = ["TREE", "read_tree", "stored_topic_world", "topic_world"]
 
 TREE = regular_tree((5, 5, 4))  # 131 topics, depth 3
 EXPONENT = 1.0
 
 
 def read_tree(path: Path) -> tuple[str, ...]:
-    """The topics of a file: one path such as .sport.soccer a line, or a table with a column `topic`.
+    """The topics of a file: a path such as .sport.soccer a line, or a table with a column `path` or `topic`.
 
-    Topics on the way to one need not be listed.
+    Supertopics have to be listed, so that a name with a dot is not taken for a subtopic; it is written in
+    quotes (`."Soccer 2.0"`).
     """
     if path.suffix in (".txt", ""):
         try:
@@ -35,15 +40,33 @@ def read_tree(path: Path) -> tuple[str, ...]:
         except (OSError, UnicodeDecodeError) as failure:
             raise InputError(f"{path}: {failure}") from None
         paths = [line.strip() for line in lines if line.strip()]
+        source: Path | pa.Table = pa.table({"path": pa.array(dict.fromkeys(paths), pa.string())})
     else:
-        paths, _ = read_topics(path)
-    if not paths:
-        raise InputError(f"{path}: expected at least one topic, such as .sport.soccer")
+        source = path
     try:
-        tree = TopicTree.from_paths(dict.fromkeys(paths))
+        topics, _ = stored_tree(source)
     except InputError as failure:
         raise InputError(f"{path}: {failure}") from None
-    return tuple(tree.name(topic) for topic in tree)
+    if len(topics) < 2:
+        raise InputError(f"{path}: expected at least one topic, such as .sport.soccer")
+    return depth_first(tuple(topics))
+
+
+def stored_topic_world(path: Path, n: int, events: int, probes: int, seed: int, choosing: int = 0) -> World:
+    """A world of real topics: each row of a workload folder or of tables that a .toml file describes.
+
+    Events are those of the table, then of topics drawn from the subscriptions; as in other worlds of topics,
+    an event needs a subscriber of its own topic, who publishes it, and one more who wants it.
+    """
+    stored = open_stored(path)
+    if stored.topics is None:
+        raise InputError(f"{path}: expected topics, got ranges of {', '.join(stored.names)}")
+    chosen = stored.order(seed, min(n or len(stored), len(stored)))[: n or None]
+    of = stored.lows[chosen, 0].astype(np.int64)
+    wanted = events + probes + choosing
+    drawn = uniforms(seed, "event/row", 0, max(1000, 20 * wanted))
+    candidates = np.append(stored.points[:, 0].astype(np.int64), of[(drawn * len(of)).astype(np.int64)])
+    return _world(f"topics {path.stem}", seed, stored.topics, of, candidates, (events, probes, choosing))
 
 
 def topic_world(
@@ -63,15 +86,22 @@ def topic_world(
     >>> world.n, len(world.points), int(world.matches.sizes().min()) >= 2
     (200, 25, True)
     """
+    spec = TopicSpec(paths, exponent=EXPONENT, event_exponent=EXPONENT)
+    wanted = events + probes + choosing
+    drawn = spec.events(max(1000, 20 * wanted), seed)
+    return _world(name, seed, paths, spec.subscriptions(n, seed), drawn, (events, probes, choosing))
+
+
+def _world(
+    name: str, seed: int, paths: tuple[str, ...], of: Integers, drawn: Integers, counts: tuple[int, int, int]
+) -> World:
+    """The world of these subscriptions, and of the first of these events that somebody can be sent."""
     tree = TopicTree.numbered(paths)
     ranges = NestedRanges(tree)
-    spec = TopicSpec(paths, exponent=EXPONENT, event_exponent=EXPONENT)
-    of = spec.subscriptions(n, seed)
     sizes = np.bincount(of, minlength=tree.capacity)
     audience = np.array([sizes[[t, *tree.supertopics(t)]].sum() for t in range(tree.capacity)])
     worthy = (sizes > 0) & (audience > 1)
-    wanted = events + probes + choosing
-    drawn = spec.events(max(1000, 20 * wanted), seed)
+    wanted, (_, probes, choosing) = sum(counts), counts
     of_event = drawn[worthy[drawn]][:wanted]
     if of_event.size < wanted:
         raise InputError(

@@ -129,7 +129,8 @@ def judge(tables: Tables) -> list[Claim]:
         ),
         stated(
             "the least share of nodes whose removal cuts anybody off, worst seed (above 0.5)",
-            f"{SOURCE} it stays in one piece when most nodes are removed", "most", round(cut, 3), cut > 0.5,
+            f"{SOURCE} it stays in one piece when most nodes are removed; the bound is ours", "most",
+            round(cut, 3), cut > 0.5,
         ),
     ]  # fmt: skip
 

@@ -23,7 +23,11 @@ stands = st.builds(
 postings = st.lists(st.builds(m.Posting, contacts, small), max_size=6).map(tuple)
 weights = st.floats(0.0, 1e12)
 event_names = st.sampled_from([bytes(16), b"x" * 16])
+minima = st.lists(st.integers(0, 2**32 - 1), min_size=64, max_size=64).map(tuple)
 anything = st.one_of(
+    st.builds(m.Tally, small, weights, minima | st.just((1, 2))),
+    st.builds(m.Compare, small, names),
+    st.builds(m.Compared, small, contacts, st.integers(-1, 300), minima | st.just(()), small),
     st.builds(m.Find, small, st.lists(names, min_size=1, max_size=4).map(tuple)),
     *(st.builds(kind, small, lists) for kind in (m.Found, m.Checked)),
     st.builds(m.Subscribe, contacts, small, st.integers(0, 16), small),

@@ -52,7 +52,7 @@ class Driver:
             dice = key.of_peer(KEEP_UPDATED).of_peer(i)
             for place, table in enumerate(self.processes[i].tables):
                 self.carry(i, place, table.keep_updated(p_sel[self.processes[i].own.topic], dice), dice)
-                self.carry(i, place, table.conclude(dice), dice)
+                self.conclude(i, place, dice)
         requests = []
         for i in live:
             dice = key.of_peer(SEARCH).of_peer(i)
@@ -68,6 +68,13 @@ class Driver:
             self.processes[i].tables[place].take_found(contacts)
         return self.messages
 
+    def conclude(self, i: int, place: int, dice: Dice) -> None:
+        """End a check, after who is silent was asked again."""
+        table = self.processes[i].tables[place]
+        self.carry(i, place, table.conclude(dice), dice)
+        while table.is_checking:
+            self.carry(i, place, table.conclude(dice), dice)
+
     def carry(self, i: int, place: int, sends: Sends, dice: Dice) -> None:
         for send in sends:
             assert send.to is not None
@@ -82,7 +89,7 @@ class Driver:
             if through:
                 table = receiver.tables[place]
                 self.carry(j, place, table.receive(message, dice), dice)
-                self.carry(j, place, table.conclude(dice), dice)
+                self.conclude(j, place, dice)
             return
         self.messages += 1
         back = not self.lost(dice) and self.reaches(j, i)
@@ -133,7 +140,7 @@ def driver_of(layer: SuperTables, topic_table: Any, neighbourhood: Any, ttl: int
         for slot in slots:
             chain = [tree.name(int(u)) for u in s.chain[s.start[slot] : s.start[slot + 1]]]
             below = tables[s.after[slot] - s.first[t]] if s.after[slot] >= 0 else None
-            tables.append(SuperTable(chain, layer.settings.z, layer.settings.tau, below))
+            tables.append(SuperTable(chain, layer.settings.z, layer.settings.tau, below, layer.tries))
         view = [contacts[x] for x in topic_table[i] if x >= 0]
         processes.append(
             Process(

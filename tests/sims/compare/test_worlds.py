@@ -97,8 +97,8 @@ def test_ranges_are_read_from_a_table_as_they_are_but_for_the_grid(tmp_path: Pat
     assert sample.n == 20
 
 
-def test_trees_are_read_with_the_topics_on_the_way(tmp_path: Path) -> None:
-    (tmp_path / "tree.txt").write_text(".sport.soccer\n.news\n\n")
+def test_trees_are_read_and_names_with_dots_are_not_nested(tmp_path: Path) -> None:
+    (tmp_path / "tree.txt").write_text(".sport\n.sport.soccer\n.news\n\n")
     assert set(read_tree(tmp_path / "tree.txt")) == {".", ".sport", ".sport.soccer", ".news"}
     world = build_world(f"topics {tmp_path / 'tree.txt'}", 50, 5, 5, seed=1)
     assert world.topics is not None
@@ -122,5 +122,5 @@ def test_an_unknown_world_is_refused_in_one_line(name: str, message: str) -> Non
 
 def test_a_broken_tree_is_refused_with_its_line_named(tmp_path: Path) -> None:
     (tmp_path / "tree.txt").write_text(".a\nb..c\n")
-    with pytest.raises(InputError, match=r"tree\.txt: paths\[1\]"):
+    with pytest.raises(InputError, match=r"tree\.txt: topics, row 1"):
         read_tree(tmp_path / "tree.txt")

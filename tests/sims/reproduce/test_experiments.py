@@ -18,6 +18,7 @@ from tests.sims.reproduce.mutations import never_false
 
 # Claims that the project promises to reproduce, by words of theirs.
 MUST_HOLD = {
+    "camcast-shared": ["parasite events", "along the rings", "no fault", "5 % loss"],
     "sub2sub-fig5": ["cycles until all rings are complete"],
     "sub2sub-fig6": ["first cycle from which on"],
     "sub2sub-fig7b": ["complete on a settled overlay", "grow logarithmically"],

@@ -62,7 +62,6 @@ def test_rings_are_the_matches_of_the_library_in_the_order_of_their_ids(workload
         members = found.of(event)
         expected = members[np.lexsort((members, ring_id[members]))]
         assert ring["subscriber"].tolist() == subscriber[expected].tolist()
-        assert ring["ring_id"].tolist() == ring_id[expected].tolist()
         assert ring["successor"].tolist() == np.roll(subscriber[expected], -1).tolist()
     assert len(rings) == found.sizes().sum()
 
@@ -87,8 +86,8 @@ def test_ring_sizes_before_matching_say_what_to_do(workload: Workload) -> None:
         ring_sizes(workload)
 
 
-def brute_force(workload: Workload) -> set[tuple[int, int, int, int]]:
-    """Event, subscriber, ID and successor of every member of every ring, by the definition."""
+def brute_force(workload: Workload) -> set[tuple[int, int, int]]:
+    """Event, subscriber and successor of every member of every ring, by the definition."""
     subscriber, ring_id, lows, highs = (
         np.concatenate(c) for c in zip(*workload.subscriptions(), strict=True)
     )
@@ -96,14 +95,14 @@ def brute_force(workload: Workload) -> set[tuple[int, int, int, int]]:
     for event, point in enumerate(workload.event_range(0, workload.events)):
         inside = ((lows <= point) & (point <= highs)).all(axis=1)
         ring = sorted(zip(ring_id[inside].tolist(), subscriber[inside].tolist(), strict=True))
-        for (own_id, own), (_, following) in zip(ring, ring[1:] + ring[:1], strict=True):
-            rows.add((event, own, own_id, following))
+        for (_, own), (_, following) in zip(ring, ring[1:] + ring[:1], strict=True):
+            rows.add((event, own, following))
     return rows
 
 
-def rows_of(folder: Path) -> list[tuple[int, int, int, int]]:
+def rows_of(folder: Path) -> list[tuple[int, int, int]]:
     table = parquet.read_table(folder).to_pydict()
-    return list(zip(*(table[name] for name in ("event", "subscriber", "ring_id", "successor")), strict=True))
+    return list(zip(*(table[name] for name in ("event", "subscriber", "successor")), strict=True))
 
 
 @pytest.mark.parametrize("per_arc", [1, 7, 300, 10**6])
@@ -140,12 +139,12 @@ def test_spark_lists_the_rings_of_its_own_join_and_window(workload: Workload, sp
         spark.read.parquet(str(workload.folder / name)).createOrReplaceTempView(name)
     inside = " and ".join(f"e.{x} between s.{x}_low and s.{x}_high" for x in workload.names)
     joined = spark.sql(
-        f"""select event, subscriber, ring_id,
+        f"""select event, subscriber,
                    coalesce(lead(subscriber) over w, first(subscriber) over w) as successor
             from (select e.event, s.subscriber, s.ring_id from events e join subscriptions s on {inside})
             window w as (partition by event order by ring_id, subscriber)"""
     )
-    listed = spark.read.parquet(str(rings)).select("event", "subscriber", "ring_id", "successor")
+    listed = spark.read.parquet(str(rings)).select("event", "subscriber", "successor")
     assert joined.exceptAll(listed).count() == listed.exceptAll(joined).count() == 0
 
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from hierarchy.contacts import Contact, Sends
-from hierarchy.live.member import SCAMP_TURNS, Member, MemberSettings
+from hierarchy.live.member import SCAMP_TURNS, Member
+from hierarchy.live.member_settings import MemberSettings
 from hierarchy.membership.scamp.layer import STREAM
-from hierarchy.membership.scamp.peer import (
+from hierarchy.membership.scamp.scamp_messages import (
     Dropped,
     Kept,
     Replace,
-    Served,
     Subscribe,
     Weigh,
     Weighed,
@@ -28,7 +28,7 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import cycle_key
 from sub2sub.overlay.network import Network
 
-FREE = (Served, Kept, Dropped, Weigh)  # the simulator neither counts nor loses these
+FREE = (Kept, Dropped, Weigh)  # the simulator neither counts nor loses these
 
 
 def contact(number: int) -> Contact:
@@ -43,8 +43,9 @@ class Driver:
         n: int,
         seed: int,
         settings: ScampSettings,
+        wanted: int = 0,
     ) -> None:
-        self.seed, self.settings = seed, settings
+        self.seed, self.settings, self.wanted = seed, settings, wanted
         self.nodes = [self.make(i) for i in range(n)]
         self.contacts: list[Contact | None] = [None] * n
         self.joining: list[int] = []
@@ -53,12 +54,15 @@ class Driver:
         self.renewing = False
 
     def make(self, i: int) -> Member:
-        return Member(contact(i), lambda event: None, MemberSettings(scamp=self.settings, grace=0))
+        member = Member(contact(i), lambda event: None, MemberSettings(scamp=self.settings, grace=0))
+        member.scamp.wanted = self.wanted
+        return member
 
     def join(self, peers: Iterable[int], contacts: Iterable[int], cycle: int) -> None:
         for peer, other in zip(peers, contacts, strict=True):
             self.nodes[peer] = self.make(peer)
             self.contacts[peer] = contact(other) if other >= 0 else None
+            self.nodes[peer].scamp.contact = self.contacts[peer]
             self.joining = [i for i in self.joining if i != peer] + [peer]
             self.leaving = [i for i in self.leaving if i != peer]
 
@@ -138,12 +142,12 @@ class Driver:
             assert not list(node.settle_weights(dice))
 
     def views(self) -> list[tuple[list[int], list[int], list[int], list[float]]]:
-        """PartialView, InView, ends of leases and weights of each, in the simulator's numbers."""
+        """PartialView, InView, leases and request, and weights of each, in the simulator's numbers."""
         return [
             (
                 [link.peer.id - 1 for link in scamp.view],
                 [holder.id - 1 for holder in scamp.inward],
-                [scamp.lease_end, *(link.expires for link in scamp.view)],
+                [scamp.lease_end, scamp.served, scamp.asked, *(link.expires for link in scamp.view)],
                 [round(link.weight, 9) for link in scamp.view],
             )
             for scamp in (node.scamp for node in self.nodes)
@@ -155,7 +159,8 @@ def simulated_views(scamp: Any) -> list[tuple[list[int], list[int], list[int], l
     v, rows = scamp.views, []
     for i in range(len(v.size)):
         size = v.size[i]
-        leases = [int(v.lease_end[i]), *v.expires[i, :size].tolist()]
+        state = [int(v.lease_end[i]), bool(v.served[i]), int(v.asked[i])]
+        leases = [*state, *v.expires[i, :size].tolist()]
         weights = np.round(v.weight[i, :size], 9).tolist()
         rows.append((v.partial[i, :size].tolist(), v.inward[i, : v.in_size[i]].tolist(), leases, weights))
     return rows

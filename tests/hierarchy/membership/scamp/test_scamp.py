@@ -17,6 +17,7 @@ rules = st.builds(
     lease=st.sampled_from([4, 9, 50]),
     indirection=st.sampled_from([0, 3]),
     isolation=st.sampled_from([2, 10]),
+    patience=st.sampled_from([1, 3]),
     hop_limit=st.sampled_from([3, 60]),
     contact_first=st.booleans(),
 )
@@ -59,10 +60,11 @@ def _replay(layer, network, history, check) -> None:
         check(cycle, layer.step(cycle, network))
 
 
-@given(histories(), rules, st.integers(0, 2**32))
+@given(histories(), rules, st.integers(0, 2**32), st.sampled_from([0, 3, 9]))
 @settings(deadline=None, max_examples=80)
-def test_the_kernels_decide_as_live_members_do_draw_for_draw(history, own, seed) -> None:
-    scamp, members = Scamp(14, seed, own), Driver(14, seed, own)
+def test_the_kernels_decide_as_live_members_do_draw_for_draw(history, own, seed, wanted) -> None:
+    scamp, members = Scamp(14, seed, own), Driver(14, seed, own, wanted)
+    scamp.views.wanted[:] = wanted
     expected: list = []
     _replay(members, _nobody(14), history, lambda cycle, sent: expected.append((sent, members.views())))
 
@@ -204,7 +206,7 @@ def test_a_checkpoint_goes_on_as_the_uninterrupted_run() -> None:
         assert np.array_equal(array, other.arrays()[name])
 
 
-@pytest.mark.parametrize("field", ["c", "lease", "indirection", "isolation", "hop_limit"])
+@pytest.mark.parametrize("field", ["c", "lease", "indirection", "isolation", "patience", "hop_limit"])
 def test_settings_outside_their_domain_are_refused(field) -> None:
     with pytest.raises(InputError, match=f"{field}: expected a whole number not below"):
         ScampSettings(**{field: -1})

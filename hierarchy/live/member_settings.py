@@ -1,0 +1,67 @@
+"""What a live member is given, and what it remembers of an event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hierarchy.camcast.settings import TopicSettings
+from hierarchy.contacts import Contact
+from hierarchy.membership.census.settings import CensusSettings
+from hierarchy.membership.scamp.settings import ScampSettings
+
+__all__ = ["Gateways", "MemberSettings", "Trace", "supertopics"]
+
+Gateways = Mapping[str, Sequence[Contact]]
+"""Well-known members of communities, by topic; who they are is found out by asking, so their id is 0."""
+
+
+def supertopics(topic: str) -> tuple[str, ...]:
+    """The topics above a topic, nearest first.
+
+    Examples
+    --------
+    >>> supertopics(".soccer.italy")
+    ('.soccer', '.')
+    >>> supertopics(".")
+    ()
+    """
+    parts = [part for part in topic.split(".") if part]
+    return tuple("." + ".".join(parts[:k]) for k in range(len(parts) - 1, -1, -1))
+
+
+@dataclass(frozen=True)
+class MemberSettings:
+    """Settings of a live member.
+
+    Attributes
+    ----------
+    topic, scamp, census
+        As of the simulator.
+    timeout : int
+        Cycles between two requests of a search.
+    grace : int
+        Cycles that an entry of the view is kept after its lease; clocks differ by one.
+    patience : int
+        Cycles that the entries of a super-topic table have to answer a check.
+    memory : int
+        Events remembered as seen.
+    """
+
+    topic: TopicSettings = field(default_factory=TopicSettings)
+    scamp: ScampSettings = field(default_factory=ScampSettings)
+    census: CensusSettings = field(default_factory=CensusSettings)
+    timeout: int = 3
+    grace: int = 1
+    patience: int = 2
+    memory: int = 65536
+
+
+@dataclass
+class Trace:
+    """What a member remembers of an event: the round it came in, and messages of it that came and went."""
+
+    round: int
+    arrived: int = 1
+    upward: int = 0
+    within: int = 0

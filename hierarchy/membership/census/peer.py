@@ -1,0 +1,168 @@
+"""One member's part in the census of its community.
+
+Paper and rules: `hierarchy.membership.census.rules`. Live members run this class; the tests drive it as the
+oracle that the kernels agree with.
+
+A `Tally` goes to some of the topic table each cycle. Now and then a member asks a contact that it did not get
+from its own part of the community (`Compare`); if the answer (`Compared`) says that they are in different
+parts, it merges them by subscribing there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log1p
+
+from hierarchy.contacts import Contact, Send, Sends
+from hierarchy.membership.census.rules import FEW
+from hierarchy.membership.census.settings import CensusSettings
+from sub2sub.kernels.dice import Dice
+
+__all__ = ["CensusMessage", "CensusPeer", "Compare", "Compared", "Tally"]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The smallest numbers the sender has heard of in a count, and the size by the one before (0: none)."""
+
+    epoch: int
+    size: float
+    minima: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Compare:
+    """Which part of the community of this topic is the receiver in?"""
+
+    exchange: int
+    topic: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The sender, the minima of its last count (-1: none), and for how long its subscription lasts."""
+
+    exchange: int
+    member: Contact
+    epoch: int
+    minima: tuple[int, ...]
+    lease: int
+
+
+CensusMessage = Tally | Compare | Compared
+
+
+class CensusPeer:
+    """How the counts of one member stand.
+
+    Parameters
+    ----------
+    key : int
+        Of its own numbers.
+    settings : CensusSettings
+    cycle : int, optional
+        When it begins.
+
+    Attributes
+    ----------
+    epoch, begun : int
+        Number of the count it takes part in, and the cycle in which it entered that.
+    minima : list of int
+        The smallest numbers it has heard of.
+    size : float
+        Size of the community by the last count; 0 if there was none.
+    counted, last
+        Number of the last count it took part in from early on (-1: none), and the minima of it.
+    merged : int
+        Number of the last count after which it merged its part with another.
+
+    Examples
+    --------
+    >>> one, two = (CensusPeer(key, CensusSettings(minima=256)) for key in (1, 2))
+    >>> contact = Contact(2, "h", 2, ".")
+    >>> (send,) = one.tell([contact], Dice(1))
+    >>> two.take(send.message, cycle=0)
+    >>> round(one.estimate()), round(two.estimate())
+    (1, 2)
+    """
+
+    def __init__(self, key: int, settings: CensusSettings, cycle: int = 0) -> None:
+        self.key, self.settings = key, settings
+        self.size, self.counted, self.merged = 0.0, -1, -1
+        self.last: list[int] = [0] * settings.minima
+        self.minima: list[int]
+        self._asked: set[int] = set()
+        self._enter(0, cycle)
+
+    def estimate(self) -> float:
+        """The size of the community as far as it knows: by the last count, else by the present one."""
+        return self.size or _size(self.minima)
+
+    def advance(self, cycle: int) -> None:
+        """Begin the next count if the time of this one is up."""
+        self._asked.clear()
+        time = self.settings.period if self.epoch else self.settings.period // 2
+        if cycle - self.begun >= time:
+            self._begin(self.epoch + 1, cycle)
+
+    def tell(self, view: Sequence[Contact], dice: Dice) -> Sends:
+        """Send the tally to some of the topic table."""
+        for _ in range(min(self.settings.fan, len(view))):
+            to = view[dice.next_below(len(view))]
+            yield Send(to, Tally(self.epoch, self.size, tuple(self.minima)))
+
+    def take(self, tally: Tally, cycle: int) -> None:
+        """Take a tally: enter a later count, keep the smaller numbers; a newcomer believes the size."""
+        if len(tally.minima) != len(self.minima):
+            return
+        if tally.epoch > self.epoch:
+            self._begin(tally.epoch, cycle)
+        if tally.epoch == self.epoch:
+            self.minima = [min(pair) for pair in zip(self.minima, tally.minima, strict=True)]
+            if self.counted < 0:
+                self.size = tally.size
+
+    def wants_to_ask(self, dice: Dice) -> bool:
+        """Whether to ask a contact now, with chance askers / size and once after each count at most."""
+        return self.counted > self.merged and dice.next_unit() * self.size < self.settings.askers
+
+    def ask(self, contact: Contact, dice: Dice) -> Send:
+        """Ask a contact which part it is in."""
+        number = dice.next_bits()
+        self._asked.add(number)
+        return Send(contact, Compare(number, contact.topic))
+
+    def answer(self, question: Compare, own: Contact, lease: int) -> Compared:
+        """Say which part it is in."""
+        return Compared(question.exchange, own, self.counted, tuple(self.last), lease)
+
+    def is_apart(self, answer: Compared) -> bool:
+        """Whether an answer says that both are apart. Counts that differ by one say nothing."""
+        if answer.exchange not in self._asked:
+            return False
+        self._asked.remove(answer.exchange)
+        ahead = abs(self.counted - answer.epoch)
+        if self.counted < 0 or answer.epoch < 0 or ahead == 1:
+            return False
+        differing = sum(mine != other for mine, other in zip(self.last, answer.minima, strict=False))
+        if ahead > 1 or FEW * differing > len(self.last):
+            self.merged = self.counted
+            return True
+        return False
+
+    def _begin(self, epoch: int, cycle: int) -> None:
+        """Enter a count; the one before is over, and is believed if it was long enough."""
+        if cycle - self.begun >= self.settings.period // 2:
+            self.size, self.last, self.counted = _size(self.minima), self.minima, self.epoch
+        self._enter(epoch, cycle)
+
+    def _enter(self, epoch: int, cycle: int) -> None:
+        self.epoch, self.begun = epoch, cycle
+        numbers = Dice(self.key).of_peer(epoch)
+        self.minima = [numbers.bits(i) >> 32 for i in range(self.settings.minima)]
+
+
+def _size(minima: Sequence[int]) -> float:
+    total = -sum(log1p(-(number + 0.5) / 2**32) for number in minima)
+    return max(1.0, (len(minima) - 1) / total)

@@ -1,0 +1,192 @@
+"""What the unstructured and the semi-structured membership have in common: SCAMP, census, super-topic tables.
+
+Topic tables are SCAMP's views. Members count their community (`hierarchy.membership.census`): p_sel and
+fan-outs follow from what they take its size to be, and views are kept at (c + 1) ln of it. A few members a
+cycle ask a contact from outside, a gateway or one found in an overlay, whether they are in one part of the
+community, and subscribe there if they are not. So a community is one component whatever happened to it, as
+long as anybody from outside can be found: that is the invariant of both memberships.
+
+A member whose request nobody answers, or whose view is empty, asks for another contact.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hierarchy.camcast.settings import Settings
+from hierarchy.camcast.tables import Tables
+from hierarchy.channel import WORD, Channel, channel_of
+from hierarchy.membership.census.layer import Census
+from hierarchy.membership.census.settings import CensusSettings
+from hierarchy.membership.rows import named
+from hierarchy.membership.scamp.layer import Scamp
+from hierarchy.membership.scamp.settings import ScampSettings
+from hierarchy.super_tables.layer import Finder, SuperTables
+from hierarchy.topics import TopicTree
+from sub2sub.overlay.network import Network
+from sub2sub.overlay.views import table_links
+
+__all__ = ["ScampMembership", "add_up", "part"]
+
+
+class ScampMembership(ABC):
+    """Topic tables by SCAMP, super-topic tables by a finder, sizes by a census.
+
+    Parameters
+    ----------
+    tree, topic, seed, settings
+        As of the memberships.
+    finder : Finder
+        Where super-contacts come from.
+    scamp, census : optional
+        Settings of SCAMP and of the census.
+    true_sizes : bool
+        Whether members are told the true sizes of their communities, as the paper assumes.
+    """
+
+    def __init__(
+        self,
+        tree: TopicTree,
+        topic: ArrayLike,
+        seed: int,
+        settings: Settings | None,
+        finder: Finder,
+        scamp: ScampSettings | None,
+        census: CensusSettings | None,
+        true_sizes: bool,
+    ) -> None:
+        self.seed, self.true_sizes = seed, true_sizes
+        self.topic = np.asarray(topic, np.int32)
+        self.scamp = Scamp(len(self.topic), seed, scamp)
+        self.census = Census(len(self.topic), seed, census)
+        self.supers = SuperTables(
+            tree,
+            self.topic,
+            finder,
+            lambda: self.scamp.views.partial,
+            seed,
+            settings,
+            sizes=None if true_sizes else self.census.sizes,
+        )
+        self.joining = np.empty(0, np.int64)
+
+    @abstractmethod
+    def contacts_for(
+        self, members: NDArray[np.int64], cycle: int, channel: Channel
+    ) -> tuple[NDArray[np.int64], int]:
+        """Find each member another one of its community, from outside (-1: none); and count messages."""
+
+    def leave(self, peers: ArrayLike, cycle: int) -> None:
+        """Unsubscribe `peers`."""
+        self.scamp.leave(peers, cycle)
+        self.supers.leave(peers, cycle)
+        self.census.leave(peers)
+        self.joining = self.joining[~np.isin(self.joining, peers)]
+
+    def sizes(self) -> NDArray[np.float64]:
+        """What each member takes the size of its community to be."""
+        return self.census.sizes()
+
+    def settled(self) -> NDArray[np.bool_]:
+        """Which members may publish: they are in, and their super-topic tables are settled."""
+        served: NDArray[np.bool_] = self.scamp.views.served == 1
+        return served & self.supers.settled()
+
+    def topics_changed(self) -> None:
+        """Take up topics, or further parents, that were added to the tree."""
+        self.supers.topics_changed()
+
+    def tables(self) -> Tables:
+        """The views of SCAMP and the super-topic tables."""
+        return Tables(self.topic, self.scamp.views.partial, self.supers.state.table)
+
+    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The views of SCAMP and the super-topic tables as (holders, members, stamps of 0)."""
+        return table_links(self.scamp.views.partial, self.supers.state.table)
+
+    def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Which members somebody alive still knows of."""
+        return self.scamp.referenced(alive) | named(len(alive), self.supers.state.table[alive == 1])
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything a checkpoint has to keep."""
+        return {
+            **{f"scamp {name}": array for name, array in self.scamp.arrays().items()},
+            **{f"supers {name}": array for name, array in self.supers.arrays().items()},
+            **{f"census {name}": array for name, array in self.census.arrays().items()},
+            "waiting": self.joining,
+        }
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take up the state that `arrays` gave."""
+        self.scamp.load(part(arrays, "scamp "))
+        self.supers.load(part(arrays, "supers "))
+        self.census.load(part(arrays, "census "))
+        self.joining = arrays["waiting"].copy()
+
+    def _start(self, peers: NDArray[np.int64], supers: ArrayLike, cycle: int) -> None:
+        """Let peers begin from nothing, those with a super-contact from that."""
+        self.supers.join(peers, supers, cycle)
+        self.census.join(peers, cycle)
+        self.joining = np.concatenate([self.joining[~np.isin(self.joining, peers)], peers])
+
+    def _keep_tables(self, cycle: int, network: Network) -> dict[str, dict[str, int]]:
+        """One cycle of everything but finding contacts for newcomers; what each part cost."""
+        channel = channel_of(network)
+        contacts = self._renew_contacts(cycle, channel)
+        census = self.census.step(cycle, self.scamp.views.partial, channel)
+        wanted = (self.scamp.settings.c + 1) * np.log(self.sizes())
+        self.scamp.views.wanted[:] = np.where(self.census.joined == 1, np.floor(wanted), 0)
+        contacts += self._merge_parts(cycle, channel)
+        return {
+            "contacts": {
+                "messages": contacts,
+                "failed": int(channel.failed[0]),
+                "bytes": 3 * WORD * contacts,
+            },
+            "census": {**census, "failed": 0},
+            "topic tables": self.scamp.step(cycle, network),
+            "super tables": self.supers.step(cycle, network),
+        }
+
+    def _renew_contacts(self, cycle: int, channel: Channel) -> int:
+        """Find another contact for members that need one; returns messages."""
+        v, s = self.scamp.views, self.scamp.settings
+        lost = (v.size == 0) | ((v.asked >= 0) & (v.asked <= cycle - s.patience))
+        lost |= s.contact_first & (v.lease_end == cycle)
+        due = np.flatnonzero(lost & (v.lease_end > 0) & (channel.alive == 1))
+        others, messages = self.contacts_for(due, cycle, channel)
+        v.contact[due[others >= 0]] = others[others >= 0]
+        return messages
+
+    def _merge_parts(self, cycle: int, channel: Channel) -> int:
+        """Let some members ask whether they and a contact are in one part of their community."""
+        members = self.census.askers(cycle, channel)
+        members = members[self.scamp.views.served[members] == 1]
+        others, messages = self.contacts_for(members, cycle, channel)
+        members, others = members[others >= 0], others[others >= 0]
+        apart = self.census.apart(members, others, cycle, channel)
+        messages += 2 * len(members)
+        return messages + self.scamp.merge(members[apart], others[apart], cycle, channel)
+
+
+def add_up(costs: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """What several parts cost together, and the messages of each.
+
+    Examples
+    --------
+    >>> add_up({"a": {"messages": 2, "failed": 1, "bytes": 8}, "b": {"messages": 1, "failed": 0, "bytes": 4}})
+    {'messages': 3, 'failed': 1, 'bytes': 12, 'a': 2, 'b': 1}
+    """
+    whole = {name: sum(cost[name] for cost in costs.values()) for name in ("messages", "failed", "bytes")}
+    return {**whole, **{part: cost["messages"] for part, cost in costs.items()}}
+
+
+def part(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """The arrays of one part of a membership, under the names the part gave them."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
