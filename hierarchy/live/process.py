@@ -26,6 +26,7 @@ a community answers, the process founds it.
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
@@ -51,6 +52,7 @@ from sub2sub.live.wire.limits import Limits
 __all__ = ["Community", "Process"]
 
 STREAM = stream_number("live camcast")
+WAIT = 64  # cycles to wait before publishing, at most
 MEMBERSHIPS = ("unstructured", "semi-structured", "structured")
 
 
@@ -87,7 +89,7 @@ class Process(Host):
             raise InputError(f"membership: expected one of {', '.join(MEMBERSHIPS)}, got {membership!r}")
         self.membership = membership
         super().__init__(PROTOCOL, listen, period, limits, tls, seed, reply, advertise)
-        self.gateways = {topic: list(addresses) for topic, addresses in (gateways or {}).items()}
+        self.gateways = {topic: _addresses(topic, given) for topic, given in (gateways or {}).items()}
         self.connections.given.update(host for known in self.gateways.values() for host, _ in known)
         self.settings = settings or MemberSettings()
         self._communities: dict[str, Community] = {}
@@ -179,6 +181,8 @@ class Community:
 
     async def subscribe(self, callback: Callable[[Received], None] | None = None) -> Events:
         """Receive each event of the topic and of its subtopics; without a callback, iterate over them."""
+        if callback is not None and not callable(callback):
+            raise InputError(f"callback: expected a function of one event, got {callback!r}")
         await self._enter()
         events = Events(callback)
         self._subscribers.append(events)
@@ -195,6 +199,10 @@ class Community:
     async def publish(self, data: bytes = b"", upward: float | None = None) -> bytes:
         """Publish an event; returns its name.
 
+        Waits until the process is in the community and knows members of the topics above, or knows that
+        there are none (CAMCAST, Section 5.1), for `WAIT` cycles at most: what is published before does not
+        get there.
+
         Parameters
         ----------
         data : bytes
@@ -203,11 +211,17 @@ class Community:
         """
         if upward is not None and not 0 <= upward <= 1:
             raise InputError(f"upward: expected a probability, got {upward}")
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise InputError(f"data: expected bytes, got {type(data).__name__}")
         if len(data) > MAX_DATA:
             raise InputError(f"data: expected at most {MAX_DATA} bytes, got {len(data)}")
         member = await self._enter()
         self._publishes = True
         process = self.process
+        for _ in range(4 * WAIT):
+            if member.is_settled:
+                break
+            await asyncio.sleep(process.period / 4)
         name, chance = process.dice.randbytes(NAME), -1.0 if upward is None else float(upward)
         event = m.Event(name, self.topic, member.own.id, 0, chance, bytes(data))
         process.dispatch(member, list(member.publish(event, process.draws())))
@@ -256,3 +270,12 @@ class Community:
         received = Received(event.topic, event.data, id, event.publisher, event.round)
         for events in list(self._subscribers):
             events.deliver(received)
+
+
+def _addresses(topic: str, given: Sequence[Address]) -> list[Address]:
+    """The addresses of a community's gateways, checked."""
+    for address in given if isinstance(given, list | tuple) else [given]:
+        right = isinstance(address, tuple | list) and len(address) == 2
+        if not right or not isinstance(address[0], str) or not isinstance(address[1], int):
+            raise InputError(f"gateways[{topic!r}]: expected a list of (host, port), got {address!r}")
+    return [(host, port) for host, port in given]

@@ -18,6 +18,7 @@ from sub2sub.overlay.network import Network
 
 __all__ = ["SimulatedTransport"]
 
+WAIT = 64  # cycles to wait before publishing, at most
 SENDING_TO_ALL = TopicSettings(a=3, z=3)  # with p_a below 1, a small community often reaches nobody above
 
 
@@ -64,7 +65,7 @@ class SimulatedTransport:
         self.network = Network(np.zeros(capacity, np.uint8), np.zeros(capacity, np.uint8))
         self.membership = membership(tree, np.zeros(capacity, np.int32), seed, self.settings)
         self.cycle = 0
-        self._topics = tree.capacity
+        self._changes = tree.changes
         self._members: dict[tuple[int, int], int] = {}  # (process, topic) -> member
         self._owner: list[tuple[int, Subscriber]] = []  # of each member: process, whom to tell
         self._events = 0
@@ -92,9 +93,17 @@ class SimulatedTransport:
         self.step()
 
     def publish(self, process: int, topic: str, data: Any) -> int:
-        """Gossip an event, and tell everybody it reaches."""
+        """Gossip an event, and tell everybody it reaches.
+
+        Waits, some cycles, until the process knows members of the topics above, or knows that there are none
+        (CAMCAST, Section 5.1): what is published before does not get there.
+        """
         t = self.tree.number(topic)
         member = self._members[process, t]
+        for _ in range(WAIT):
+            if self.membership.settled()[member]:
+                break
+            self.step()
         number, self._events = self._events, self._events + 1
         spread = disseminate(
             self.membership.tables(),
@@ -128,6 +137,6 @@ class SimulatedTransport:
                 self.network.alive[member] = 0
 
     def _follow_tree(self) -> None:
-        if self.tree.capacity > self._topics:
-            self._topics = self.tree.capacity
+        if self.tree.changes > self._changes:
+            self._changes = self.tree.changes
             self.membership.topics_changed()

@@ -143,6 +143,11 @@ class SuperTable:
         return below is None or (not below.entries and below.scope >= len(below.chain))
 
     @property
+    def is_settled(self) -> bool:
+        """Whether one may publish (CAMCAST, Section 5.1): it has entries, or was searched up to the root."""
+        return bool(self.entries) or self.scope >= len(self.chain) or not self.is_active()
+
+    @property
     def is_checking(self) -> bool:
         """Whether a check is under way."""
         return bool(self._silent or self._offered or self._refill)
