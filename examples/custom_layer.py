@@ -20,7 +20,6 @@ from sub2sub.cyclon.layer import Cyclon
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
 from sub2sub.overlay.network import Network, reaches
-from sub2sub.overlay.population import Population
 from sub2sub.overlay.views import peer_of, table_links
 
 
@@ -86,7 +85,7 @@ def start() -> Simulation[Stack]:
     n = 1_000
     cyclon = Cyclon(n, seed=1)
     layer = Averaging(np.arange(n, dtype=float), cyclon, seed=1)
-    stack = Stack(Population.of(np.zeros((n, 1)), np.ones((n, 1)), seed=1), [cyclon, layer], seed=1)
+    stack = Stack(n, [cyclon, layer], seed=1)
     stack.bootstrap()
     return Simulation(stack, [(Schedule(at=10), Crash(0.2)), (Schedule(every=5), Spread())])
 

@@ -8,6 +8,7 @@ subscription left and has stopped publishing. What carries the events is a `Tran
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -42,6 +43,7 @@ class Event:
     round: int
 
 
+LOG = logging.getLogger(__name__)
 Subscriber = Callable[[Event], None]
 
 
@@ -128,6 +130,8 @@ class Community:
 
         Can decorate a function.
         """
+        if not callable(subscriber):
+            raise InputError(f"subscriber: expected a function of one event, got {subscriber!r}")
         self._enter()
         self._subscribers.append(subscriber)
         return subscriber
@@ -166,4 +170,7 @@ class Community:
 
     def _deliver(self, event: Event) -> None:
         for subscriber in list(self._subscribers):
-            subscriber(event)
+            try:
+                subscriber(event)
+            except Exception:  # an application's mistake must not keep the event from others
+                LOG.exception("a subscriber of %s failed", self.topic)

@@ -69,6 +69,7 @@ class GridMember(Member):
         self.contact: m.Contact | None = None
         self._in = not keeps_scamp  # whether it may announce itself
         self._placed_in = self._announce_in = self._search_in = self._in_vain = 0
+        self._listed_own = self._at_root = False  # what searches have been answered
         self._known = 1.0  # members of the community, as the last search found
         self._searches: dict[int, _Search] = {}
         self._suspects: set[int] = set()  # who could not be reached once, and was not heard of since
@@ -114,6 +115,12 @@ class GridMember(Member):
         """Now and then, search for one to ask whether both are in one part of the community."""
         if self.scamp.served and self.census.wants_to_ask(dice):
             yield from self._request(SEARCH, self.own.topic, dice, PART)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it may publish: it is in, and knows somebody above or that nobody is there."""
+        inside = self.scamp.served if self.keeps_scamp else self._listed_own
+        return inside and (bool(self.supers.entries) or self._at_root or not self.supers.chain)
 
     def p_sel(self) -> float:
         """The chance to act as a link, or to check the super-topic table."""
@@ -187,6 +194,7 @@ class GridMember(Member):
             if members:
                 yield self.census.ask(members[0], dice)
         elif search.place == OWN:
+            self._listed_own = True
             if self.keeps_scamp:
                 yield from self._enter(members, dice)
             elif message.known:
@@ -199,3 +207,5 @@ class GridMember(Member):
         elif search.place + 1 < len(self.supers.chain):
             above = search.place + 1
             yield from self._request(SEARCH, self.supers.chain[above], dice, above)
+        else:
+            self._at_root = True

@@ -13,24 +13,22 @@ a community answers, the process founds it.
 ...         gateways = {".soccer": [alice.address], ".soccer.italy": []}
 ...         async with Process(gateways, period=0.05) as bob:
 ...             italy = bob.community(".soccer.italy")
-...             while True:  # until the super-topic table has found alice
-...                 await italy.publish(b"goal", upward=1.0)
-...                 try:
-...                     event = await asyncio.wait_for(anext(events), 0.1)
-...                 except TimeoutError:
-...                     continue
-...                 return event.topic, event.data
+...             await italy.publish(b"goal")  # as soon as it is known who is above
+...             event = await anext(events)
+...             return event.topic, event.data
 >>> asyncio.run(example())
 ('.soccer.italy', b'goal')
 """
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
 from hierarchy.camcast.community import Event as Received
+from hierarchy.camcast.settings import SENDING_TO_ALL
 from hierarchy.live import messages as m
 from hierarchy.live.events import Events
 from hierarchy.live.grid_member import GridMember
@@ -51,6 +49,7 @@ from sub2sub.live.wire.limits import Limits
 __all__ = ["Community", "Process"]
 
 STREAM = stream_number("live camcast")
+WAIT = 64  # cycles to wait before publishing, at most
 MEMBERSHIPS = ("unstructured", "semi-structured", "structured")
 
 
@@ -63,8 +62,8 @@ class Process(Host):
         Of the communities to enter, and of those above them.
     listen, period, limits, tls, seed, reply, advertise
         As of `sub2sub.live.Node`.
-    settings : MemberSettings
-        Of all communities.
+    settings : MemberSettings, optional
+        Of all communities; by default links send to all entries of their super-topic tables.
     membership : str
         "unstructured", "semi-structured" or "structured" (Section 5.2), the same for everybody. The last two
         keep a P-Grid, which is entered through the gateways named "*".
@@ -87,9 +86,9 @@ class Process(Host):
             raise InputError(f"membership: expected one of {', '.join(MEMBERSHIPS)}, got {membership!r}")
         self.membership = membership
         super().__init__(PROTOCOL, listen, period, limits, tls, seed, reply, advertise)
-        self.gateways = {topic: list(addresses) for topic, addresses in (gateways or {}).items()}
+        self.gateways = {topic: _addresses(topic, given) for topic, given in (gateways or {}).items()}
         self.connections.given.update(host for known in self.gateways.values() for host, _ in known)
-        self.settings = settings or MemberSettings()
+        self.settings = settings or MemberSettings(SENDING_TO_ALL)
         self._communities: dict[str, Community] = {}
         self._turns = itertools.count()
 
@@ -179,6 +178,8 @@ class Community:
 
     async def subscribe(self, callback: Callable[[Received], None] | None = None) -> Events:
         """Receive each event of the topic and of its subtopics; without a callback, iterate over them."""
+        if callback is not None and not callable(callback):
+            raise InputError(f"callback: expected a function of one event, got {callback!r}")
         await self._enter()
         events = Events(callback)
         self._subscribers.append(events)
@@ -192,8 +193,12 @@ class Community:
         events.close()
         self._leave_if_idle()
 
-    async def publish(self, data: bytes = b"", upward: float | None = None) -> bytes:
-        """Publish an event; returns its name.
+    async def publish(self, data: bytes = b"", upward: float | None = None) -> int:
+        """Publish an event; returns its id.
+
+        Waits until the process is in the community and knows members of the topics above, or knows that
+        there are none (CAMCAST, Section 5.1), for `WAIT` cycles at most: what is published before does not
+        get there.
 
         Parameters
         ----------
@@ -203,15 +208,21 @@ class Community:
         """
         if upward is not None and not 0 <= upward <= 1:
             raise InputError(f"upward: expected a probability, got {upward}")
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise InputError(f"data: expected bytes, got {type(data).__name__}")
         if len(data) > MAX_DATA:
             raise InputError(f"data: expected at most {MAX_DATA} bytes, got {len(data)}")
         member = await self._enter()
         self._publishes = True
         process = self.process
+        for _ in range(4 * WAIT):
+            if member.is_settled:
+                break
+            await asyncio.sleep(process.period / 4)
         name, chance = process.dice.randbytes(NAME), -1.0 if upward is None else float(upward)
         event = m.Event(name, self.topic, member.own.id, 0, chance, bytes(data))
         process.dispatch(member, list(member.publish(event, process.draws())))
-        return name
+        return int.from_bytes(name, "big")
 
     async def stop_publishing(self) -> None:
         """Stay in the community only as long as there are subscriptions."""
@@ -256,3 +267,12 @@ class Community:
         received = Received(event.topic, event.data, id, event.publisher, event.round)
         for events in list(self._subscribers):
             events.deliver(received)
+
+
+def _addresses(topic: str, given: Sequence[Address]) -> list[Address]:
+    """The addresses of a community's gateways, checked."""
+    for address in given if isinstance(given, list | tuple) else [given]:
+        right = isinstance(address, tuple | list) and len(address) == 2
+        if not right or not isinstance(address[0], str) or not isinstance(address[1], int):
+            raise InputError(f"gateways[{topic!r}]: expected a list of (host, port), got {address!r}")
+    return [(host, port) for host, port in given]

@@ -23,7 +23,7 @@ __all__ = ["Membership", "known_parameters"]
 
 @runtime_checkable
 class Membership(Layer, Protocol):
-    """A layer (`step`, `join`, `arrays`, `load`) with five more methods.
+    """A layer (`step`, `join`, `arrays`, `load`) with six more methods.
 
     Attributes
     ----------
@@ -45,6 +45,10 @@ class Membership(Layer, Protocol):
 
     def sizes(self) -> NDArray[np.float64]:
         """What each member takes the size of its community to be, (n,)."""
+        ...
+
+    def settled(self) -> NDArray[np.bool_]:
+        """Which members may publish (CAMCAST, Section 5.1): they know who is above, if anybody."""
         ...
 
     def topics_changed(self) -> None:

@@ -6,7 +6,7 @@ about (joins, churn, changed subscriptions) need not know of topics.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ from hierarchy.camcast.settings import Settings
 from hierarchy.membership.interface import Membership, known_parameters
 from hierarchy.membership.unstructured import Unstructured
 from hierarchy.topics import NestedRanges, TopicTree
+from hierarchy.topics.encoding import Added
+from sub2sub.errors import InputError
+from sub2sub.geometry.boxes import normalise
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 
@@ -107,6 +110,34 @@ class CommunityOverlay:
         """One cycle of the membership; what it cost."""
         return {self.membership.name: self.membership.step(cycle, self.network)}
 
+    def add_topic(self, name: str, parents: Sequence[str | int] | None = None) -> Added:
+        """Add a topic; subscriptions whose ranges a relabelling moved move with them."""
+        added = self.ranges.add(name, parents)
+        self._relabel(list(added.moved))
+        return added
+
+    def add_parent(self, topic: str | int, parent: str | int) -> None:
+        """Put a topic below a further supertopic."""
+        self.ranges.tree.add_parent(topic, parent)
+        self._relabel([])
+
+    def remove_topic(self, topic: str | int, cycle: int) -> int:
+        """Remove a topic without subtopics; its members unsubscribe first. How many these were."""
+        tree = self.ranges.tree
+        number = tree.number(topic)
+        if number == 0 or tree.subtopics(number):
+            raise InputError(
+                f"topic: expected a topic without subtopics, not the root, got {tree.name(number)!r}"
+            )
+        there = (self.topic == number) & self.population.present
+        members = np.flatnonzero(there).astype(np.int64)
+        self.membership.leave(members, cycle)
+        self.network.alive[members] = 0
+        self.population.retire(members)
+        self.ranges.remove(number)
+        self._relabel([])
+        return int(np.count_nonzero(there))
+
     def referenced(self) -> NDArray[np.bool_]:
         """Which peers somebody alive still knows of."""
         return self.membership.referenced(self.network.alive)
@@ -121,6 +152,14 @@ class CommunityOverlay:
             event=event,
             network=self.network,
         )
+
+    def _relabel(self, moved: Sequence[int]) -> None:
+        """Give the members of topics their ranges anew, and tell the membership."""
+        bounds, boxes, d = self.ranges.bounds(), self.population.boxes, self.population.d
+        members = np.flatnonzero(np.isin(self.topic, moved) & self.population.present)
+        closed = bounds[self.topic[members]].astype(float) - np.array([0, 1])
+        boxes[members, 0, :d], boxes[members, 1, :d] = normalise(closed[:, :1], closed[:, 1:])
+        self.membership.topics_changed()
 
     def _follow(self, peers: NDArray[np.int64]) -> None:
         """Take up the topics of peers from their ranges."""

@@ -92,6 +92,11 @@ class ScampMembership(ABC):
         """What each member takes the size of its community to be."""
         return self.census.sizes()
 
+    def settled(self) -> NDArray[np.bool_]:
+        """Which members may publish: they are in, and their super-topic tables are settled."""
+        served: NDArray[np.bool_] = self.scamp.views.served == 1
+        return served & self.supers.settled()
+
     def topics_changed(self) -> None:
         """Take up topics, or further parents, that were added to the tree."""
         self.supers.topics_changed()

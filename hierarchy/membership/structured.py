@@ -84,6 +84,7 @@ class Structured:
         self.topic_table = np.full((n, max(s.table_size(n) for s in own)), -1, np.int32)
         self.super_table = np.full((n, self.slots.most, max(s.z for s in own)), -1, np.int32)
         self.known = np.ones(n)  # members of the own community, as the last search found
+        self.searched = np.zeros(n, bool)  # for whom a search reached where its key belongs
         self.hops = np.empty(0, np.int64)  # of the searches of the last step
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
@@ -115,6 +116,7 @@ class Structured:
         known = found.known > 0
         self.topic_table[due[known]] = np.where(keep, found.members, -1)[known]
         self.known[due[known]] = found.known[known]
+        self.searched[due[known]] = True
         hops, messages = [found.hops], int(found.messages.sum()) + len(due)
         z = np.array([s.z for s in own])[self.topic[due]]
         for slot in range(self.slots.most):
@@ -131,6 +133,10 @@ class Structured:
     def sizes(self) -> NDArray[np.float64]:
         """What each member takes the size of its community to be: how many the last search knew of."""
         return self.known.copy()
+
+    def settled(self) -> NDArray[np.bool_]:
+        """Which members may publish: a search went all the way up for them."""
+        return self.searched.copy()
 
     def topics_changed(self) -> None:
         """Take up topics, or further parents, that were added to the tree; tables follow as they are due."""
@@ -160,6 +166,7 @@ class Structured:
             "topic_table": self.topic_table,
             "super_table": self.super_table,
             "known": self.known,
+            "searched": self.searched,
         }
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -167,12 +174,12 @@ class Structured:
         self.grid.load(part(arrays, "pgrid "))
         self.topic_table = arrays["topic_table"].copy()
         self.super_table = arrays["super_table"].copy()
-        self.known = arrays["known"].copy()
+        self.known, self.searched = arrays["known"].copy(), arrays["searched"].copy()
 
     def _clear(self, peers: NDArray[np.int64]) -> None:
         self.topic_table[peers] = -1
         self.super_table[peers] = -1
-        self.known[peers] = 1
+        self.known[peers], self.searched[peers] = 1, False
 
     def _search_supers(
         self,

@@ -9,7 +9,7 @@ import numpy as np
 
 from hierarchy.camcast.community import Event, Subscriber
 from hierarchy.camcast.dissemination import disseminate
-from hierarchy.camcast.settings import Settings, TopicSettings
+from hierarchy.camcast.settings import SENDING_TO_ALL, Settings
 from hierarchy.membership.interface import Membership, known_parameters
 from hierarchy.membership.unstructured import Unstructured
 from hierarchy.topics import TopicTree
@@ -18,7 +18,7 @@ from sub2sub.overlay.network import Network
 
 __all__ = ["SimulatedTransport"]
 
-SENDING_TO_ALL = TopicSettings(a=3, z=3)  # with p_a below 1, a small community often reaches nobody above
+WAIT = 64  # cycles to wait before publishing, at most
 
 
 class SimulatedTransport:
@@ -64,7 +64,7 @@ class SimulatedTransport:
         self.network = Network(np.zeros(capacity, np.uint8), np.zeros(capacity, np.uint8))
         self.membership = membership(tree, np.zeros(capacity, np.int32), seed, self.settings)
         self.cycle = 0
-        self._topics = tree.capacity
+        self._changes = tree.changes
         self._members: dict[tuple[int, int], int] = {}  # (process, topic) -> member
         self._owner: list[tuple[int, Subscriber]] = []  # of each member: process, whom to tell
         self._events = 0
@@ -92,9 +92,17 @@ class SimulatedTransport:
         self.step()
 
     def publish(self, process: int, topic: str, data: Any) -> int:
-        """Gossip an event, and tell everybody it reaches."""
+        """Gossip an event, and tell everybody it reaches.
+
+        Waits, some cycles, until the process knows members of the topics above, or knows that there are none
+        (CAMCAST, Section 5.1): what is published before does not get there.
+        """
         t = self.tree.number(topic)
         member = self._members[process, t]
+        for _ in range(WAIT):
+            if self.membership.settled()[member]:
+                break
+            self.step()
         number, self._events = self._events, self._events + 1
         spread = disseminate(
             self.membership.tables(),
@@ -128,6 +136,6 @@ class SimulatedTransport:
                 self.network.alive[member] = 0
 
     def _follow_tree(self) -> None:
-        if self.tree.capacity > self._topics:
-            self._topics = self.tree.capacity
+        if self.tree.changes > self._changes:
+            self._changes = self.tree.changes
             self.membership.topics_changed()

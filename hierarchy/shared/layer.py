@@ -369,7 +369,7 @@ class NestedTables:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""
-        names = ("equals", "above", "below", "since", "buried", "buried_at")
+        names = ("topical", "equals", "above", "below", "since", "buried", "buried_at")
         return {name: getattr(self, name) for name in names}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -9,6 +9,8 @@ ranges come next, and of two nested ones the tighter is never the farther. Every
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -74,3 +76,7 @@ class Points(Vicinity):
         """Empty the views of `peers`, whose ranges may be others than before."""
         self.boxes[peers] = point_boxes(self.population.boxes[peers], self.population.d)
         super().join(peers, contacts, cycle)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """State for a checkpoint, points of newcomers included."""
+        return {**super().arrays(), "boxes": self.boxes}

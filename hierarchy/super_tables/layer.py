@@ -170,6 +170,21 @@ class SuperTables:
             "searches": searches,
         }
 
+    def settled(self) -> NDArray[np.bool_]:
+        """Who may publish (CAMCAST, Section 5.1): tables in use are filled, or searched up to the root."""
+        s, slots = self.state, self.slots
+        ready = np.ones(len(s.topic), bool)
+        for place in range(slots.most):
+            slot = slots.first[s.topic] + place
+            own = np.flatnonzero(slot < slots.first[s.topic + 1])
+            slot = slot[own]
+            whole = slots.start[slot + 1] - slots.start[slot]
+            done = (s.table[own, place, 0] >= 0) | (s.scope[own, place] >= whole)
+            below = slots.after[slot]
+            above = (below >= 0) & (s.table[own, np.maximum(below - slots.first[s.topic[own]], 0), 0] >= 0)
+            ready[own[~(done | above)]] = False  # a branch above a chain that gave somebody is not in use
+        return ready
+
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """All entries as (holders, members, stamps of 0)."""
         return table_links(self.state.table)

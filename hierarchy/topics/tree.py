@@ -52,6 +52,7 @@ class TopicTree:
         self._parents: list[list[int]] = [[]]
         self._children: list[list[int]] = [[]]
         self._further_parents = 0
+        self.changes = 0  # how often topics or parents came or went, for who has to follow
 
     @classmethod
     def from_paths(cls, paths: Iterable[str]) -> TopicTree:
@@ -293,6 +294,7 @@ class TopicTree:
         self._further_parents += len(numbers) - 1
         for parent in numbers:
             self._children[parent].append(topic)
+        self.changes += 1
         return topic
 
     def add_parent(self, topic: str | int, parent: str | int) -> None:
@@ -308,6 +310,7 @@ class TopicTree:
         self._parents[t].append(p)
         self._children[p].append(t)
         self._further_parents += 1
+        self.changes += 1
 
     def remove(self, topic: str | int) -> None:
         """Remove a topic without subtopics. Its number is not given out again."""
@@ -321,6 +324,7 @@ class TopicTree:
         self._parents[t] = []
         del self._number[self.name(t)]
         self._names[t] = None
+        self.changes += 1
 
     def spanning_parents(self) -> NDArray[np.int64]:
         """Spanning parent of each topic number; -1 for the root and for removed topics."""

@@ -40,7 +40,9 @@ def compare(
 ) -> tuple[list[str], list[dict[str, Any]]]:
     """Run what is missing of a plan; write tables, figures and page; the findings, and numbers."""
     units = plan.units()
-    writer.write_settings(dumps({"compare": asdict(plan) | {"worlds": list(plan.worlds)}}))
+    writer.write_settings(
+        dumps({"compare": asdict(plan) | {"worlds": list(plan.worlds), "own": list(plan.own)}})
+    )
     folder = writer.path / "units"
     run_units(units, folder, processes, master, progress)
     table = cells(gather(units, folder))

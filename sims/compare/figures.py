@@ -36,6 +36,14 @@ LOOKS: dict[str, tuple[str, str, str]] = {
     "rfpbcast": (BLACK, "x", ":"),
     "pmcast": (SKY, "D", "--"),
     "hpmcast": (SKY, "P", "-"),
+    "hpmcast as printed": (SKY, "X", ":"),
+    "plumtree": (GREEN, "o", "-"),
+    "gossipsub": (GREEN, "s", "--"),
+    "poldercast": (PINK, "o", "-"),
+    "scribe": (PINK, "s", "--"),
+    "meghdoot": (ORANGE, "D", "--"),
+    "broker": (BLACK, "*", "-"),
+    "matching tree": (BLACK, "+", ":"),
 }
 FRONTIER = (Fault(), Fault(loss=0.15), Fault(crashed=0.3))
 FLOOR = 1e-4  # a smaller share of missed deliveries is not told apart from none

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from sims.compare.worlds import build_world, interests_digest
 from sims.compare.worlds.between import STEPS
-from sims.systems.catalogue import systems_of
+from sims.systems.catalogue import system, systems_of
 from sub2sub.errors import InputError
+from workloads.files.digests import file_digest
+from workloads.settings.plugins import is_plugin
 from workloads.spark.packages import digest as code_digest
 
 __all__ = ["Plan", "Unit", "worlds_of"]
@@ -44,11 +48,18 @@ class Unit:
         >>> Unit("topics", "sub2sub", 1, 100, 10, 5, 60.0).key[:17]
         'topics-sub2sub-1-'
         """
-        what = json.dumps([code_digest(), interests_digest(self.world), asdict(self)], sort_keys=True)
+        code = code_digest() + (_own_code(self.system) if is_plugin(self.system) else "")
+        what = json.dumps([code, interests_digest(self.world), asdict(self)], sort_keys=True)
         name = "-".join(
             "".join(c if c.isalnum() else "_" for c in text) for text in (self.world, self.system)
         )
         return f"{name}-{self.seed}-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
+
+
+def _own_code(name: str) -> str:
+    """Digest of the file that somebody's system stands in."""
+    file = getattr(sys.modules[system(name).__module__], "__file__", None)
+    return file_digest(Path(file)) if file else ""
 
 
 def worlds_of(
@@ -87,6 +98,8 @@ class Plan:
         Worlds and systems are drawn anew for so many seeds, from `seed` on.
     choosing : int
         Events of each seed by which working points are chosen; 0 for a thousand over all seeds.
+    own : tuple of str
+        Systems of one's own, `module:Class`, that take part in every world beside those that do anyway.
     seconds : float
         A unit that takes longer leaves the rest of its cells empty, with that reason.
     """
@@ -99,6 +112,7 @@ class Plan:
     seconds: float = 300.0
     seed: int = 1
     choosing: int = 0
+    own: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what cannot be compared."""
@@ -120,6 +134,9 @@ class Plan:
 
     def check(self) -> None:
         """Build the first seed's worlds, so that a user's mistake is known before anything runs."""
+        for name in self.own:
+            if not system(name).knobs:
+                raise InputError(f"system = {name!r}: expected knobs, the settings it is compared with")
         for world in self.worlds:
             build_world(world, self.subscribers, self.events, self.probes, self.seed, self.choosing)
 
@@ -136,5 +153,5 @@ class Plan:
             Unit(world, system, seed, *size)
             for seed in range(self.seed, self.seed + self.seeds)
             for world in self.worlds
-            for system in systems_of(world)
+            for system in (*systems_of(world), *self.own)
         ]

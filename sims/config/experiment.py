@@ -75,6 +75,11 @@ class Experiment:
         What happens to the population, and when.
     observers : tuple of Entry
         What is looked at, and when; a few of the system's if not given.
+    engine : str
+        "cycles", after PeerSim, or "events": whole live nodes under virtual time, on a network with latencies
+        (`sims.live.event_driven`; for a thousand peers or so).
+    latency : (float, float)
+        With events: cycles that a message takes between two peers, at least and at most.
     """
 
     title: str = ""
@@ -88,11 +93,15 @@ class Experiment:
     dissemination: Any = None
     faults: tuple[Entry, ...] = ()
     observers: tuple[Entry, ...] = ()
+    engine: Literal["cycles", "events"] = "cycles"
+    latency: tuple[float, float] = (0.01, 0.1)
 
     def __post_init__(self) -> None:
         """Refuse lengths and seeds that cannot be."""
         if self.cycles < 1:
             raise InputError(f"cycles: expected 1 or more, got {self.cycles}")
+        if not 0 < self.latency[0] <= self.latency[1]:
+            raise InputError(f"latency: expected two numbers above 0, the lower first, got {self.latency}")
         if self.checkpoint_every < 0:
             raise InputError(f"checkpoint_every: expected 0 or more cycles, got {self.checkpoint_every}")
         for kind in ("faults", "observers"):

@@ -38,7 +38,8 @@ class PopulationSettings:
         Subscribers at the start, of a table as many rows drawn by the seed; 0 for all rows of a table, or
         10,000 of a generated workload.
     spare : int
-        Places for those who join later. A place is free again when nobody remembers who had it.
+        Places for those who join later; 0 for as many as the faults of the run need. A place is free again
+        when nobody remembers who had it.
     """
 
     size: int = 0

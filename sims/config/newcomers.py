@@ -2,17 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sims.engine import Schedule
 from sims.engine.control import Row
 from sims.engine.faults import enter
 from sims.engine.simulation import Simulation
 from sub2sub.errors import InputError
 
-__all__ = ["Newcomers", "Subscriptions"]
+__all__ = ["REMEMBERED", "Newcomers", "Subscriptions", "room"]
+
+REMEMBERED = 60  # cycles after which nobody links to one who has left, with room to spare
+
+
+class Scheduled(Protocol):
+    """A fault with its settings, and when it happens."""
+
+    @property
+    def kind(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def schedule(self) -> Schedule:
+        """When it happens."""
+        ...
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """Its settings."""
+        ...
+
+
+def room(faults: Iterable[Scheduled], size: int, cycles: int) -> int:
+    """Places for all newcomers of a run; those of one who left are free again when nobody remembers it.
+
+    Examples
+    --------
+    >>> from sims.config.entries import FAULTS, entries
+    >>> from workloads.settings.models import read
+    >>> churn = {"kind": "churn", "from": 10, "until": 30, "share": 0.05}
+    >>> room(read(entries(FAULTS), [churn], cycles=40), size=1000, cycles=40)
+    1000
+    """
+    due = [
+        (each, sum(each.schedule.due(cycle) for cycle in range(cycles + 1)))
+        for each in faults
+        if each.kind in ("join", "churn", "resubscribe")
+    ]
+    joining = sum(times * int(each.arguments["count"]) for each, times in due if each.kind == "join")
+    replaced = sum(
+        min(times, REMEMBERED) * math.ceil(float(each.arguments["share"]) * (size + joining))
+        for each, times in due
+        if each.kind != "join"
+    )
+    return joining + replaced
 
 
 class Subscriptions(Protocol):

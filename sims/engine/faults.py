@@ -222,7 +222,7 @@ def _depart(simulation: Simulation, peers: Peers) -> None:
 
 
 def _places(simulation: Simulation, name: str, count: int) -> Peers:
-    """Peers that newcomers can be: never used ones, or departed ones that nobody alive remembers."""
+    """Peers that newcomers can be: never used ones, or departed ones that nobody remembers."""
     overlay = simulation.overlay
     dormant = np.flatnonzero(overlay.population.dormant)
     if dormant.size < count:

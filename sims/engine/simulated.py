@@ -56,5 +56,5 @@ class Simulated(Protocol):
         ...
 
     def referenced(self) -> NDArray[np.bool_]:
-        """Which peers somebody alive holds a link to."""
+        """Which peers somebody holds a link to who is alive, or may come back with its links."""
         ...

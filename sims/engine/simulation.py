@@ -143,8 +143,18 @@ class Simulation(Generic[S_co]):
                     self.record(control.name, row)
 
     def step(self) -> None:
-        """One cycle: controls of the present cycle if they have not run, then all layers."""
+        """One cycle: controls of the present cycle if they have not run, then all layers.
+
+        Raises
+        ------
+        InputError
+            When nobody has joined the overlay.
+        """
         self.execute_controls()
+        if self.cycle == 0 and not getattr(self.overlay, "started", True):
+            raise InputError(
+                "overlay: nobody has joined yet; expected overlay.bootstrap() before the first cycle"
+            )
         self.cycle += 1
         peers = int(self.overlay.network.alive.sum())
         for name, cost in self.overlay.step(self.cycle).items():

@@ -5,6 +5,8 @@ Whoever is forked after this module was imported starts in milliseconds, and sha
 
 from __future__ import annotations
 
+import gc
+
 from hierarchy.live.warmup import warm_up as warm_up_members
 from sub2sub.live.net.warmup import warm_up
 
@@ -30,3 +32,4 @@ class Echo:
 
 warm_up()
 warm_up_members()
+gc.freeze()  # what is loaded by now stays for good: no process has to look through it again and again

@@ -32,7 +32,7 @@ def draw_figures(run: RunWriter) -> None:
 def _mark_faults(run: RunFolder, axes: Axes) -> None:
     """A line where something happens to the population once."""
     for fault in run.settings.get("faults", []):
-        if "at" in fault:
+        if isinstance(fault.get("at"), int):
             axes.axvline(fault["at"], color="#999999", linestyle=":", linewidth=1.2)
             axes.annotate(
                 f" {fault['kind']}", (fault["at"], 0.35), xycoords=("data", "axes fraction"), fontsize=9,

@@ -114,6 +114,8 @@ def run_experiment(
             )
     # Built before the folder is: what is refused leaves nothing behind.
     refuse_too_large(experiment)
+    if experiment.engine == "events":
+        return _run_events(experiment, seed, out, name, overwrite or taken_up, progress)
     prepared = system(experiment.system).prepare(experiment, seed)
     simulation = _simulation(experiment, prepared, out)
     checkpoint = out / CHECKPOINT
@@ -144,6 +146,27 @@ def run_experiment(
         writer.manifest["final"] = final_numbers(simulation.tables)
     if not keep:
         checkpoint.unlink(missing_ok=True)
+    return Ended(out, seed, writer.manifest["seconds"], writer.manifest["final"])
+
+
+def _run_events(
+    experiment: Experiment, seed: int, out: Path, name: str, replaced: bool, progress: Progress | None
+) -> Ended:
+    """Run an experiment driven by events; what was interrupted begins anew."""
+    from sims.live.event_driven import EventDriven
+
+    driven = EventDriven(experiment, seed)
+    writer = RunWriter.create(
+        out, kind="run", name=name, seed=seed, cycles=experiment.cycles, replace=replaced
+    )
+    with writer:
+        writer.write_settings(experiment.to_toml())
+        writer.note(f"{len(driven.lows)} live peers under virtual time, {experiment.cycles} cycles")
+        report = None if progress is None else (lambda cycle: progress(cycle, experiment.cycles))
+        tables = driven.run(report)
+        _write_tables(writer, tables)
+        draw_figures(writer)
+        writer.manifest["final"] = final_numbers(tables)
     return Ended(out, seed, writer.manifest["seconds"], writer.manifest["final"])
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sims.config.entries import Kinds
 from sims.config.interests import WorkloadSettings
+from sims.config.newcomers import room
 from sims.engine.simulated import Simulated
 from sims.engine.simulation import Simulation
 from sims.observers.deliveries import Deliveries
@@ -183,7 +184,8 @@ class System(ABC):
                 found.lows, found.highs, found.events, source=found, types=found.types, ring_ids=found.ids,
                 keys=found.keys,
             )  # fmt: skip
-        return cls(found, seed, experiment.layers, experiment.population.spare)
+        spare = experiment.population.spare or room(experiment.faults, found.n, experiment.cycles)
+        return cls(found, seed, experiment.layers, spare)
 
     @classmethod
     def at(cls, knob: Knob) -> Any:

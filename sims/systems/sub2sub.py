@@ -41,13 +41,6 @@ class RingLayers(OverlaySettings):
 
     Attributes
     ----------
-    cyclon, vicinity, ring
-        Settings of each layer.
-    suspect_age : int
-        Age in cycles from which on a ring link is probed, 0 for never; below `ring.max_age` by the number of
-        probes that may be lost before a live neighbour is dropped.
-    patience : int
-        Cycles after which a peer whose random view is incomplete asks for a contact again, 0 for never.
     near : table
         A layer in VICINITY's place, `kind = "module:Class"` and its settings.
     above : list of tables

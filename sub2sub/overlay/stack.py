@@ -156,12 +156,17 @@ class Stack:
             self.step(self.cycle + 1)
         return self
 
+    @property
+    def started(self) -> bool:
+        """Whether anybody has joined yet."""
+        return self._started
+
     def referenced(self) -> NDArray[np.bool_]:
-        """Which peers somebody alive holds a link to."""
+        """Which peers somebody holds a link to who is alive, or down and may come back with its links."""
         mask = np.zeros(len(self.population), bool)
         for layer in self.layers:
             holders, peers, _ = layer.links()
-            mask[peers[self.network.alive[holders] == 1]] = True
+            mask[peers[self.population.present[holders]]] = True
         return mask
 
 

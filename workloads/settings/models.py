@@ -23,7 +23,16 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import ConfigDict, Field, Strict, TypeAdapter, ValidationError, ValidationInfo, WrapValidator
+from pydantic import (
+    ConfigDict,
+    Field,
+    Strict,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+    WrapValidator,
+)
 from pydantic import ValidatorFunctionWrapHandler as Handler
 from typing_extensions import TypedDict
 
@@ -351,6 +360,19 @@ def list_of(kind: Any) -> Any:
     return tuple[kind, ...]
 
 
+_CODE = Annotated[
+    dict[str, Any],
+    WithJsonSchema(
+        {
+            "type": "object",
+            "description": "Code of one's own, and its settings.",
+            "properties": {"kind": {"type": "string", "pattern": ":"}},
+            "required": ["kind"],
+        }
+    ),
+]
+
+
 def one_of(
     kinds: Mapping[str, Any],
     *,
@@ -390,4 +412,6 @@ def one_of(
 
     words = (Literal[tuple(kinds)],) if word else ()
     tables = tuple(kinds.values()) if options is None else options
+    if other is not None:
+        tables += (_CODE,)
     return Annotated[Union[(*words, *tables)], WrapValidator(validate)]

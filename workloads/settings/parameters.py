@@ -58,7 +58,7 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 
 def documented(target: Any) -> dict[str, str]:
-    """What a class's docstring says of each attribute or parameter.
+    """What the docstrings of a class and of those it inherits from say of each attribute or parameter.
 
     Examples
     --------
@@ -66,7 +66,15 @@ def documented(target: Any) -> dict[str, str]:
     >>> documented(Churn)["alpha"]
     'Tail of the Pareto lengths, above 1; smaller is heavier.'
     """
-    section = _SECTION.search(inspect.getdoc(target) or "")
+    found: dict[str, str] = {}
+    for each in reversed(inspect.getmro(target)) if inspect.isclass(target) else (target,):
+        found |= _said(each.__doc__)
+    return found
+
+
+def _said(text: str | None) -> dict[str, str]:
+    """What one docstring says of each."""
+    section = _SECTION.search(inspect.cleandoc(text or ""))
     found: dict[str, str] = {}
     names: list[str] = []
     for line in section[1].splitlines() if section else ():

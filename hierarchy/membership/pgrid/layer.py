@@ -133,8 +133,7 @@ class PGrid:
         introductions, count = self._introduce(channel, np.uint64(peer_key(key, GATEWAY)), pairs)
         meetings, count = meet_all(
             self.trie,
-            self.settings.replication,
-            self.settings.recursion,
+            (self.settings.replication, self.settings.recursion),
             channel,
             np.uint64(peer_key(key, MEET)),
             pairs,
@@ -250,6 +249,8 @@ class PGrid:
         for peer in self.joining[channel.alive[self.joining] == 1]:
             own = np.uint64(peer_key(key, peer))
             contact = self.contact[peer]
+            if contact >= 0 and not channel.alive[contact]:
+                contact = -1
             known = self.recent[(channel.alive[self.recent] == 1) & (self.recent != peer)]
             if contact < 0 and len(known):
                 contact = known[below(np.uint64(draw(own, 1 << 20)), len(known))]

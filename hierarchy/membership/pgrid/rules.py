@@ -124,12 +124,15 @@ def replicas(trie, peer):
 
 
 @kernel
-def meet(trie, a, b, enough, deepest, own, k, pairs, count):
-    """Let two peers exchange, and each other's references with them down to `deepest` levels of recursion.
+def meet(trie, a, b, limits, channel, own, k, pairs, count):
+    """Let two peers exchange, and each other's references with them down to some levels of recursion.
+
+    `limits` are the peers wanted at a leaf and those levels. Who is drawn in has to be reached first.
 
     Returns (messages, next draw, count). Those with data to hand over, replicas that met and peers that
     parted, are noted in `pairs` from `count` on.
     """
+    enough, deepest = limits
     depth = trie.reference.shape[1]
     waiting = np.empty((64, 3), np.int64)
     waiting[0, 0], waiting[0, 1], waiting[0, 2] = a, b, 0
@@ -137,6 +140,12 @@ def meet(trie, a, b, enough, deepest, own, k, pairs, count):
     while left > 0:
         left -= 1
         a, b, recursion = waiting[left, 0], waiting[left, 1], waiting[left, 2]
+        if recursion > 0:
+            through = arrives(channel, a, b, draw(own, k))
+            k += 1
+            if not through:
+                messages += 1
+                continue
         messages += 2
         shorter = min(trie.length[a], trie.length[b])
         common = first_difference(trie.path[a], trie.path[b], shorter)

@@ -42,7 +42,7 @@ def random_entry(row, bits):
 
 
 @kernel
-def meet_all(trie, enough, deepest, channel, key, pairs, count):
+def meet_all(trie, limits, channel, key, pairs, count):
     """Let every live peer check a reference, meet a buddy and meet an acquaintance.
 
     Returns (messages, how many pairs are noted).
@@ -77,7 +77,7 @@ def meet_all(trie, enough, deepest, channel, key, pairs, count):
             if passed_on >= 0 and passed_on != peer:
                 k = put(trie.acquaintance[peer], passed_on, own, k)
             sent, k, count = meet(
-                trie, np.int64(peer), np.int64(other), enough, deepest, own, k, pairs, count
+                trie, np.int64(peer), np.int64(other), limits, channel, own, k, pairs, count
             )
             messages += sent
     return messages, count

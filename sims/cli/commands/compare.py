@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from workloads.cli.common import allow_option
+
 __all__ = ["command"]
 
 
@@ -43,6 +45,14 @@ __all__ = ["command"]
     "--bits", type=click.IntRange(1, 20), default=10, show_default=True,
     help="Ranges are rounded outward to 2^BITS values per attribute; what that adds is printed.",
 )  # fmt: skip
+@click.option(
+    "--system",
+    "own",
+    multiple=True,
+    metavar="MODULE:CLASS",
+    help="A system of your own, to take part as well.",
+)
+@allow_option
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The first of the seeds.")
 @click.option("--quick", is_flag=True, help="The smaller form, within about a minute.")
 @click.option(
@@ -69,6 +79,7 @@ def command(
     tree: str | None,
     workloads: tuple[str, ...],
     bits: int,
+    own: tuple[str, ...],
     seed: int,
     quick: bool,
     out: Path,
@@ -97,7 +108,7 @@ def command(
     options = "" if bits == BITS else f" bits={bits}"
     options += " rows=all" if subscribers is None else ""
     worlds = tuple(worlds_of(world, tree, workloads, quick, options))
-    plan = Plan(worlds, size, events, seeds=seeds, seconds=time_limit, seed=seed, choosing=choosing)
+    plan = Plan(worlds, size, events, seeds=seeds, seconds=time_limit, seed=seed, choosing=choosing, own=own)
     plan.check()
     with (
         RunWriter.create(out, kind="compare", name="compare", seed=seed, replace=True) as writer,

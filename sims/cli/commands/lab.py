@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from sub2sub.errors import InputError
+from workloads.cli.common import allow_option
 
 __all__ = ["command"]
 
@@ -28,6 +29,7 @@ LOOPBACK = "127.0.0.1"
     show_default=True,
     help="Folder for saved experiments.",
 )
+@allow_option
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; any free one by default.")
 @click.option("--open/--no-open", "show", default=True, help="Open the page in a browser.")
 def command(

@@ -6,8 +6,8 @@ unstructured membership, and events are published with the same settings from th
 faults, with 5 % loss from the first message on, two cycles after a fifth has crashed, and while some leave
 and as many join in every cycle. Members estimate the sizes of their communities in both. Hits, messages per
 event and spam are those of test events after the overlays have settled; upkeep is that of the last cycles.
-The least number of messages with which CAMCAST's own tables reach .999, or those of their most reliable
-setting, is what the shared overlay may cost; under churn, what they cost without.
+The fewest messages per delivery with which CAMCAST's own tables reach .999, or those of their most reliable
+setting, are what the shared overlay may cost; under churn, what they cost without.
 """
 
 from __future__ import annotations
@@ -115,6 +115,7 @@ def _publish(made: System, simulation: Simulation) -> list[dict[str, Any]]:
             {
                 "route": route, "knob": knob, "hit_ratio": outcome.hit_ratio,
                 "complete": outcome.complete_share, "messages": float(outcome.billed.mean()),
+                "per_delivery": outcome.messages_per_delivery,
                 "spam": int(outcome.spam.sum()), "parasitic": int(outcome.parasitic.sum()),
             }
         )  # fmt: skip
@@ -134,17 +135,17 @@ def working_points(rows: pd.DataFrame) -> pd.DataFrame:
     for (tree, condition, name), shared in chosen.items():
         if name == SYSTEMS[0]:
             own = chosen.get((tree, condition, SYSTEMS[1]), chosen[tree, "no fault", SYSTEMS[1]])
-            point = {"hit_ratio": shared.hit_ratio, "messages": shared.messages}
-            allowed = {"own_hit_ratio": own.hit_ratio, "allowed": own.messages}
+            point = {"hit_ratio": shared.hit_ratio, "per_delivery": shared.per_delivery}
+            allowed = {"own_hit_ratio": own.hit_ratio, "allowed": own.per_delivery}
             found.append({"tree": tree, "condition": condition, **point, **allowed})
     return pd.DataFrame(found)
 
 
 def _cheapest(cells: pd.DataFrame) -> pd.Series[float]:
-    """The setting with the fewest messages that reaches .999 in every seed, or the most reliable one."""
-    knobs = cells.groupby("knob").agg({"hit_ratio": "min", "messages": "mean"})
+    """The cheapest setting that reaches .999 in every seed, or the most reliable one."""
+    knobs = cells.groupby("knob").agg({"hit_ratio": "min", "per_delivery": "mean"})
     enough = knobs[knobs.hit_ratio >= HIT]
-    return knobs.loc[enough.messages.idxmin() if len(enough) else knobs.hit_ratio.idxmax()]
+    return knobs.loc[enough.per_delivery.idxmin() if len(enough) else knobs.hit_ratio.idxmax()]
 
 
 def judge(tables: Tables) -> list[Claim]:
@@ -164,12 +165,17 @@ def judge(tables: Tables) -> list[Claim]:
     ]  # fmt: skip
     claims += [
         stated(
-            "messages per event of that over those of CAMCAST's own tables, by tree and condition (at most "
-            "1 in all)",
+            "messages per delivery of that over those of CAMCAST's own tables, by tree and condition (at "
+            "most 1 in all)",
             OURS, "at most 1",
-            {f"{row.tree}, {row.condition}": round(row.messages / row.allowed, 3)
+            {f"{row.tree}, {row.condition}": round(row.per_delivery / row.allowed, 3)
              for row in points.itertuples()},
-            bool((points.messages <= points.allowed).all()),
+            bool((points.per_delivery <= points.allowed).all()),
+        ),
+        observed(
+            "hit ratio of CAMCAST's own tables there",
+            "not in the papers",
+            {f"{row.tree}, {row.condition}": round(row.own_hit_ratio, 4) for row in points.itertuples()},
         ),
         stated(
             "parasite events (copies at peers that do not want them, and messages these sent), all settings",

@@ -131,3 +131,36 @@ def test_misuse_is_refused_in_one_line() -> None:
         CommunityManager(2, network).community(".a").publish("y")
     with pytest.raises(InputError, match=r"is a member of '\.a' already"):
         network.join(1, ".a", print)
+
+
+@pytest.mark.parametrize("membership", [Unstructured, SemiStructured, Structured])
+def test_a_further_parent_given_while_it_runs_hears_of_events(membership) -> None:
+    network = _network(".a", ".b", membership=membership)
+    heard, publisher = _listener(network, 1, ".b"), CommunityManager(2, network).community(".a")
+    publisher.publish("before")
+    network.tree.add_parent(".a", ".b")
+    network.step(30)
+    publisher.publish("after")
+    assert [event.data for event in heard] == ["after"]
+
+
+@pytest.mark.parametrize("membership", [Unstructured, SemiStructured, Structured])
+def test_the_first_event_gets_to_the_root_past_empty_communities(membership) -> None:
+    """Publishing waits until somebody above is known."""
+    network = _network(".a.b.c.d", membership=membership)
+    heard = _listener(network, 1, ".")
+    network.step(20)
+    CommunityManager(2, network).community(".a.b.c.d").publish("first")
+    assert [event.data for event in heard] == ["first"]
+
+
+def test_a_subscriber_that_raises_is_isolated_and_logged(caplog) -> None:
+    network, heard = _network(".a"), []
+    community = CommunityManager(1, network).community(".a")
+    community.subscribe(lambda event: 1 / 0)
+    community.subscribe(heard.append)
+    CommunityManager(2, network).community(".a").publish("x")
+    assert [event.data for event in heard] == ["x"]
+    assert "a subscriber of .a failed" in caplog.text
+    with pytest.raises(InputError, match="subscriber: expected a function"):
+        community.subscribe(7)

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from sims.anchors.gossipsub.layer import GossipSub
+from sims.anchors.gossipsub.peer import GossipSubPeer, Graft, Prune
 from sims.anchors.gossipsub.settings import GossipSubSettings
 from sub2sub.errors import InputError
+from sub2sub.kernels.dice import Dice
 from tests.sims.anchors.grown import go_on, grow, reached, stack_of
 
 N = 150
@@ -69,3 +71,14 @@ def test_settings_that_contradict_one_another_are_refused() -> None:
         GossipSubSettings(D=3)
     with pytest.raises(InputError, match=r"gossipsub\.D_out"):
         GossipSubSettings(D_out=4)
+
+
+def test_a_full_mesh_refuses_links_that_others_opened_and_names_other_peers() -> None:
+    peer = GossipSubPeer(0, GossipSubSettings())
+    peer.connected = list(range(1, 20))
+    peer.mesh, peer.outbound = list(range(1, 13)), [13]
+    ((target, answer),) = peer.receive(14, Graft(), Dice(1))
+    assert (target, type(answer), len(answer.others)) == (14, Prune, 4)
+    assert 14 not in peer.mesh
+    assert list(peer.receive(13, Graft(), Dice(1))) == []  # one it opened itself may come
+    assert 13 in peer.mesh

@@ -35,6 +35,28 @@ def test_a_comparison_is_a_run_folder_with_its_table_in_three_forms(tmp_path: Pa
     assert {"sub2sub", "sub2sub as published", "hpmcast"} <= {row["system"] for row in facts["systems"]}
 
 
+def test_a_system_of_ones_own_takes_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = """
+from sims.systems.interface import Knob
+from sims.systems.sub2sub import Sub2Sub
+
+class Mine(Sub2Sub):
+    name = "mine"
+    knobs = (Knob(shortcuts=3),)
+"""
+    (tmp_path / "own_system.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("SUB2SUB_ALLOW", "own_system")
+    monkeypatch.setattr("sims.compare.plan.systems_of", lambda world: ("sub2sub",))
+    result = compare(tmp_path / "c", "--world", "topics", "--system", "own_system:Mine")
+    assert result.exit_code == 0, result.output
+    systems = set(pq.read_table(tmp_path / "c" / "compare.parquet")["system"].to_pylist())
+    assert systems == {"sub2sub", "own_system:Mine"}
+    refused = compare(tmp_path / "d", "--system", "strange:System")
+    assert refused.exit_code == 2
+    assert "--allow strange" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sims.config.experiment import load_experiment
+from sims.report.report import report
 from sims.runs.folder import RunFolder
 from sims.runs.runner import run_experiment
 from sims.runs.sweeping import run as run_one
@@ -117,6 +118,14 @@ def test_an_extended_run_equals_one_that_was_long_from_the_start(
         assert short.table(name).equals(long.table(name)), name
     with pytest.raises(InputError, match="cycles: expected 12 or more, which are done, got 9"):
         run_experiment(load_experiment(file, ["cycles=9"]), 1, tmp_path / "short", resume=True)
+
+
+def test_faults_and_figures_take_the_end_for_a_cycle(file: Path, tmp_path: Path) -> None:
+    faults = 'faults=[{kind = "crash", at = "end", share = 0.5}]'
+    ended = run_experiment(load_experiment(file, [faults]), 1, tmp_path / "r")
+    assert RunFolder.open(ended.folder).table("crash")["cycle"].to_pylist() == [8]
+    assert (tmp_path / "r" / "traffic.png").exists()
+    assert "at the end" in report([tmp_path / "r"]).html()
 
 
 def test_a_run_of_a_sweep_may_set_what_ones_own_code_takes(file: Path) -> None:

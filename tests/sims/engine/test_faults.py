@@ -117,3 +117,32 @@ def test_places_of_those_who_left_are_taken_again_once_nobody_remembers_them() -
 def test_given_peers_that_are_none_are_refused() -> None:
     with pytest.raises(InputError, match=r"crash\.peers: expected peers from 0 to 279, got 280"):
         simulation((1, Crash(peers=(3, 280)))).run(2)
+
+
+def test_nobody_takes_the_place_of_one_whom_a_crashed_peer_links_to() -> None:
+    """It would come back and take the stranger for the one it knew."""
+    run = simulation(spare=0)
+    run.run(15)
+    overlay = run.overlay
+    holders, peers, _ = overlay.ring.links()
+    crashed = int(holders[0])
+    known = np.unique(peers[holders == crashed])
+    Crash(peers=(crashed,)).execute(run)
+    Leave(peers=tuple(known.tolist())).execute(run)
+    run.run(60)  # the living have forgotten them by then
+    alive = overlay.network.alive == 1
+    assert not any(
+        np.isin(layer.links()[1][alive[layer.links()[0]]], known).any() for layer in overlay.layers
+    )
+    overlay.population.free(~overlay.referenced())
+    assert not overlay.population.dormant[known].any()
+    overlay.population.retire(np.array([crashed]))
+    overlay.population.free(~overlay.referenced())
+    assert overlay.population.dormant[known].all()
+
+
+def test_a_simulation_that_nobody_has_joined_is_refused() -> None:
+    low = np.random.default_rng(1).random((20, 2)) * 0.7
+    run = Simulation(Overlay(Population.of(low, low + 0.3)))
+    with pytest.raises(InputError, match="overlay: nobody has joined yet"):
+        run.run(3)

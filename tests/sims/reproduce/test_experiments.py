@@ -18,6 +18,7 @@ from tests.sims.reproduce.mutations import never_false
 
 # Claims that the project promises to reproduce, by words of theirs.
 MUST_HOLD = {
+    "camcast-shared": ["parasite events", "along the rings", "no fault", "5 % loss"],
     "sub2sub-fig5": ["cycles until all rings are complete"],
     "sub2sub-fig6": ["first cycle from which on"],
     "sub2sub-fig7b": ["complete on a settled overlay", "grow logarithmically"],
@@ -25,6 +26,12 @@ MUST_HOLD = {
     "sub2sub-text": ["once or a few more times"],
     "sub2sub-crash": ["until all rings are complete again", "reaches everybody again"],
     "sub2sub-return": ["after their return"],
+    "sub2sub-churn": [
+        "hit ratio, worst seed",
+        "upkeep messages beside",
+        "with recovery",
+        "newcomer gets in its second",
+    ],
     "sub2sub-loss": ["until all rings are complete"],
     "sub2sub-partition": ["after the merge"],
     "sub2sub-choices": ["cannot be capped"],

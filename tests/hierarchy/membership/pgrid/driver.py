@@ -101,6 +101,9 @@ class Driver:
         waiting, messages = [(i, j, 0)], 0
         while waiting:
             i, j, recursion = waiting.pop()
+            if recursion and not self.arrives(i, j, dice):
+                messages += 1
+                continue
             messages += 2
             meeting = meet(self.peers[i], self.peers[j], dice)
             if meeting.shares:

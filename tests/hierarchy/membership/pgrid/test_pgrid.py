@@ -188,3 +188,18 @@ def test_a_newer_announcement_takes_the_place_of_the_older() -> None:
 def test_settings_outside_their_domain_are_refused(field) -> None:
     with pytest.raises(InputError, match=f"{field}: expected a whole number not below"):
         PGridSettings(**{field: -1})
+
+
+def test_crashed_peers_do_nothing() -> None:
+    group = Communities.chain(40, 160)
+    grid, network = PGrid(group.tree, group.topic, seed=1), Network.whole(200)
+    grid.join(np.arange(200), np.full(200, -1), 0)
+    for cycle in range(12):
+        grid.step(cycle, network)
+    dead = np.arange(0, 200, 2)
+    network.alive[dead] = 0
+    before = {name: array[dead].copy() for name, array in grid.trie._asdict().items()}
+    for cycle in range(12, 30):
+        grid.step(cycle, network)
+    for name, array in grid.trie._asdict().items():
+        assert np.array_equal(array[dead], before[name]), name

@@ -1,0 +1,202 @@
+"""Experiments driven by events: whole live nodes under virtual time in place of the simulator's cycles.
+
+The same experiment file runs in both ways. Here every peer is a `Node` on a machine of its own; it ticks
+when its own clock says so, its messages are bytes that take time, an exchange may still be under way when
+the next begins. A cycle is one virtual second. What the simulator's engine gives for granted, that a
+contact is known and an acknowledgement costs nothing, are messages here.
+
+For Sub-2-Sub with its usual settings; of the faults, crashes and loss. A thousand peers take some seconds of
+processor a cycle.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sims.config.experiment import Experiment
+from sims.live.subscriber import report_of
+from sims.live.swarm import completeness
+from sims.systems import system
+from sub2sub.errors import InputError
+from sub2sub.live import CoreSettings, Limits, Node, Received
+from sub2sub.live.virtual.loop import VirtualLoop
+from sub2sub.live.virtual.machine import Machine
+from sub2sub.live.virtual.weather import Network, Weather
+from sub2sub.overlay.overlay import OverlaySettings
+
+__all__ = ["EventDriven"]
+
+PORT = 7000
+SPREAD = 4  # cycles in which events spread before they are counted
+FAULTS = ("crash", "loss")
+Tables = dict[str, list[dict[str, Any]]]
+
+
+class EventDriven:
+    """An experiment, to be run once.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        With `engine = "events"`.
+    seed : int
+
+    Examples
+    --------
+    >>> from sims.config.experiment import experiment_from
+    >>> population, workload = {"size": 12}, {"events": 5}
+    >>> tables = {"engine": "events", "cycles": 12, "population": population, "workload": workload}
+    >>> EventDriven(experiment_from(tables), seed=1).run()["rings"][-1]["complete"]
+    1.0
+    """
+
+    def __init__(self, experiment: Experiment, seed: int) -> None:
+        if experiment.system != "sub2sub":
+            raise InputError(f"engine: expected 'cycles' for {experiment.system}; events drive sub2sub only")
+        for place, entry in enumerate(experiment.faults):
+            if entry.kind not in FAULTS:
+                raise InputError(
+                    f"faults[{place}].kind: expected one of {', '.join(FAULTS)} with events, got {entry.kind}"
+                )
+        self.experiment, self.seed = experiment, seed
+        wanted = system(experiment.system).prepare(experiment, seed).wanted
+        self.lows: NDArray[np.float64] = wanted.lows[: experiment.population.size]
+        self.highs: NDArray[np.float64] = wanted.highs[: experiment.population.size]
+        self.points: NDArray[np.float64] = wanted.points
+        self.dice = random.Random(f"events {seed}")
+        self.network = Network(seed, Weather(latency=experiment.latency, jitter=experiment.latency[0] / 10))
+        self.tables: Tables = {"rings": []}
+        self.nodes: list[tuple[Machine, Node] | None] = []
+        self.heard: list[tuple[int, bytes, int]] = []
+        self.crashed = 0
+
+    def run(self, progress: Callable[[int], None] | None = None) -> Tables:
+        """Live through all cycles; what was observed, as the simulator's tables."""
+        VirtualLoop(self.network).run(self._live(progress))
+        return self.tables
+
+    async def _live(self, progress: Callable[[int], None] | None) -> None:
+        joining = asyncio.create_task(self._join())
+        for cycle in range(self.experiment.cycles + 1):
+            if cycle:
+                await asyncio.sleep(1.0)
+            self._suffer(cycle)
+            self._look(cycle)
+            if progress and cycle:
+                progress(cycle)
+        await joining
+        await self._publish()
+
+    async def _join(self) -> None:
+        """Let everybody join through a random one before it, as soon as that one is in."""
+        self.nodes = [None] * len(self.lows)
+        inside = [asyncio.Event() for _ in self.lows]
+        entering = []
+        for number in range(len(self.lows)):
+            machine = self.network.machine(f"10.{number // 62500}.{number // 250 % 250}.{number % 250}")
+            contact = self.dice.randrange(number) if number else None
+            entering.append(machine.start(self._enter(machine, number, contact, inside)))
+        await asyncio.gather(*entering)
+
+    async def _enter(
+        self, machine: Machine, number: int, contact: int | None, inside: list[asyncio.Event]
+    ) -> None:
+        own = self.experiment.layers
+        layers = OverlaySettings(own.cyclon, own.vicinity, own.ring, own.suspect_age, own.patience)
+        seed = self.dice.getrandbits(62)
+        address = None
+        if contact is not None:
+            await inside[contact].wait()
+            known = self.nodes[contact]
+            address = known[1].address if known else None
+        node = Node(
+            self.lows.shape[1],
+            address,
+            (machine.host, PORT),
+            settings=CoreSettings(layers, self.experiment.dissemination),
+            limits=Limits(per_address=1000, reserved=1),
+            seed=seed,
+        )
+        await node.__aenter__()
+        await node.subscribe(self.lows[number], self.highs[number], self._note(number))
+        self.nodes[number] = machine, node
+        inside[number].set()
+
+    def _note(self, number: int) -> Callable[[Received], None]:
+        return lambda event: self.heard.append((number, event.name, event.hops))
+
+    def _live_nodes(self) -> list[tuple[Machine, Node]]:
+        return [each for each in self.nodes if each and not each[0].crashed]
+
+    def _suffer(self, cycle: int) -> None:
+        for entry in self.experiment.faults:
+            if not entry.schedule.due(cycle):
+                continue
+            if entry.kind == "loss":
+                self.network.weather = replace(self.network.weather, loss=entry.arguments["probability"])
+            else:
+                live = self._live_nodes()
+                for machine, _ in self.dice.sample(
+                    live, round(entry.arguments.get("share", 0.0) * len(live))
+                ):
+                    machine.crash()
+                    self.crashed += 1
+
+    def _look(self, cycle: int) -> None:
+        reports = [report_of(node) for _, node in self._live_nodes()]
+        links, complete = completeness(reports, self.points) if reports else (0.0, 0.0)
+        if not all(self.nodes):  # who is not in yet lacks all links
+            links = complete = 0.0
+        self.tables["rings"].append({"cycle": cycle, "links": links, "complete": complete})
+
+    def _counted(self) -> Counter[str]:
+        """Events that have arrived at peers so far: new to them, known, unwanted."""
+        counts = Counter[str]()
+        for _, node in self._live_nodes():
+            counts.update({name: node.counts[name] for name in ("delivered", "duplicates", "spam")})
+        return counts
+
+    async def _publish(self) -> None:
+        """Publish the test events from random nodes, and count who has received them."""
+        self.heard.clear()
+        live, names = self._live_nodes(), {}
+        before = self._counted()
+        for number, point in enumerate(self.points):
+            machine, node = self.dice.choice(live)
+            published = await machine.start(node.publish(point.tolist()))
+            names[published.name] = number
+        await asyncio.sleep(SPREAD)
+        numbers = [k for k, each in enumerate(self.nodes) if each and not each[0].crashed]
+        lows, highs = self.lows[numbers, None], self.highs[numbers, None]
+        inside = np.logical_and(lows <= self.points, self.points <= highs).all(axis=2)
+        places, events = np.nonzero(np.atleast_2d(inside))
+        wanted = {
+            (numbers[place], event) for place, event in zip(places.tolist(), events.tolist(), strict=True)
+        }
+        had = [(number, names[name]) for number, name, _ in self.heard if name in names]
+        hops = [hops for _, name, hops in self.heard if name in names]
+        missed = {event for _, event in wanted - set(had)}
+        counted = self._counted() - before
+        messages, deliveries = counted.total(), max(counted["delivered"], 1)
+        self.tables["delivery"] = [
+            {
+                "cycle": self.experiment.cycles,
+                "hit_ratio": len(wanted & set(had)) / len(wanted) if wanted else 1.0,
+                "complete": 1.0 - len(missed) / max(len({event for _, event in wanted}), 1),
+                "spam": float(len(set(had) - wanted)),
+                "twice": len(had) - len(set(had)),
+                "messages_per_event": messages / max(len(names), 1),
+                "messages_per_delivery": messages / deliveries,
+                "duplicates_per_delivery": counted["duplicates"] / deliveries,
+                "hops_mean": float(np.mean(hops)) if hops else 0.0,
+                "hops_max": float(max(hops, default=0)),
+            }
+        ]
