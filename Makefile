@@ -36,6 +36,7 @@ $(CORE): pyproject.toml constraints.txt
 
 $(READY): $(CORE)
 	$(INSTALL) --no-build-isolation -e ".[sims,spark,live,lab,docs,dev]"
+	"$(BIN)/sub2sub" warm
 	@touch "$(READY)"
 
 test: lint types unit

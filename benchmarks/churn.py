@@ -3,7 +3,8 @@
     python benchmarks/churn.py --peers 2000 --share 0.05 --seeds 2
 
 3 attributes, power law; events enter by publishers' walks. Beside the default, the ring layer without what
-was added for churn: candidates taken up unseen, no immediate join, one try, nobody dropped at once.
+was added for churn: candidates taken up unseen, no immediate join, one try, nobody dropped at once, and
+neighbours probed only from age 6 on.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from workloads import named
 
 BUILD, FOLLOWED = 30, 24  # cycles before churn begins, and with it; the second half is measured
 DEFAULT = OverlaySettings()
-WITHOUT = replace(DEFAULT, ring=replace(DEFAULT.ring, verify=False, join=False, tries=1, drop_failed=False))
+EARLIER = replace(DEFAULT.ring, verify=False, join=False, tries=1, drop_failed=False)
+WITHOUT = replace(DEFAULT, ring=EARLIER, suspect_age=6)
 
 
 def measure(

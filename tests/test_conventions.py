@@ -29,7 +29,7 @@ PARTS = {
     "steps",
     "tables",
 }
-COMPILED = ("apart", "kernel", "hot", "rule", "intrinsic")  # decorators of what numba types
+COMPILED = ("apart", "kernel", "hot", "part", "rule", "intrinsic")  # decorators of what numba types
 MODULES = [path for package in MAY_IMPORT for path in sorted((ROOT / package).rglob("*.py"))]
 
 

@@ -9,6 +9,7 @@ from sims.config.experiment import Experiment, experiment_type
 from sims.systems import RUNNABLE as NAMES
 from workloads.settings.json_schema import json_schema
 from workloads.spec.files import WORKLOAD
+from workloads.spec.table_files import TABLE_WORKLOAD
 from workloads.sweeps.sweep_file import SWEEP
 
 __all__ = ["SCHEMAS", "experiment_schema", "sweep_schema", "workload_schema"]
@@ -43,8 +44,8 @@ def _resolved(part: Schema, schema: Schema) -> Schema:
 
 
 def workload_schema() -> Schema:
-    """The schema of workload specs, of attributes or of topics."""
-    return json_schema("workload", {"workload": WORKLOAD})
+    """The schema of workload specs, of attributes or of topics, and of descriptions of tables."""
+    return json_schema("workload", {"workload": WORKLOAD, "table": TABLE_WORKLOAD})
 
 
 def sweep_schema() -> Schema:

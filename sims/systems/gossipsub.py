@@ -57,7 +57,7 @@ class GossipSubSystem(Grouped):
         *(Knob(D_lazy=d, mcache_gossip=g) for d, g in ((0, 0), (3, 1), (6, 3))),
         Knob(D_lazy=0, mcache_gossip=0, retries=2),
     )
-    probe = Knob(D_lazy=6, mcache_gossip=3)
+    probe = Knob(D_lazy=3, mcache_gossip=1)
     layer_names = ("gossipsub",)
 
     def protocol(self, people: Population, layers: GossipSubSettings | None) -> Sequence[Layer]:

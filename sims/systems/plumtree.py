@@ -45,7 +45,7 @@ class PlumtreeSystem(Grouped):
     name = "plumtree"
     layers = HyParViewSettings
     dissemination = LazyPush
-    knobs = tuple(Knob(wait=w, retries=r) for w, r in ((2, 0), (4, 0), (8, 0), (16, 0), (8, 2)))
+    knobs = tuple(Knob(wait=w, retries=r) for w, r in ((2, 0), (4, 0), (16, 0), (8, 2)))
     probe = Knob(wait=4, retries=0)
     layer_names = ("plumtree",)
 

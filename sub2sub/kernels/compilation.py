@@ -7,6 +7,7 @@
 - `@hot` leaves out reference counting. numba counts every row `view[i]` it looks at, with an atomic
   operation each, which is most of the cost of a loop over a million small rows.
 - `@apart` is a `hot` function too large to be inlined.
+- `@part` is a `hot` function that only one other calls, compiled as a part of it.
 - `@rule` is a `hot` function that is inlined wherever it is called: the small pure functions that kernels are
   made of, where passing a few arrays would cost more than the work.
 
@@ -25,7 +26,7 @@ import numba
 
 from sub2sub.kernels.cache import kept
 
-__all__ = ["apart", "hot", "in_memory", "is_compiled", "kernel", "rule"]
+__all__ = ["apart", "hot", "in_memory", "is_compiled", "kernel", "part", "rule"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -126,3 +127,19 @@ def rule(function: F) -> F:
     21.0
     """
     return _compiled(function, _nrt=False, forceinline=True)
+
+
+def part(function: F) -> F:
+    """A `hot` function that is only ever a part of one other, and is compiled with it, not by itself.
+
+    What is compiled by itself is made into machine code even if all who call it have a copy of their own.
+
+    Examples
+    --------
+    >>> @part
+    ... def third(x):
+    ...     return x / 3
+    >>> third(42)
+    14.0
+    """
+    return _compiled(function, _nrt=False, inline="always")

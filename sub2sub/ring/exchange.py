@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.kernels.compilation import hot, rule
+from sub2sub.kernels.compilation import hot, part, rule
 from sub2sub.kernels.memory import LANES32
 from sub2sub.kernels.randomness import draw, peer_key, stream_number
 from sub2sub.overlay.network import arrives, attempts, reaches
@@ -64,7 +64,7 @@ def _meet(pool, t, x, cycle):
     return before
 
 
-@rule
+@part
 def _expire(pool, boxes, t, settings, scratch):
     """Remove the neighbours that nobody has heard from for too long."""
     place = np.int64(0)
@@ -146,7 +146,7 @@ def choose_all(pool, settings, faults, key, turn, partner, peers):
     return peers.shape[0]
 
 
-@rule
+@part
 def _fail(pool, boxes, i, j, settings, space):
     """Let i note that its partner did not answer."""
     space.counts[FAILED] += 1
@@ -160,7 +160,7 @@ def _fail(pool, boxes, i, j, settings, space):
             remove(pool, boxes, i, place, settings, space.own)
 
 
-@rule
+@part
 def _exchange(pool, boxes, feeds, settings, probes, space, i, j, draws, turn):
     """Let i exchange with j."""
     n, cycle, counts, own, partner = boxes.shape[0], settings.cycle, space.counts, space.own, space.partner

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.kernels.compilation import apart, rule
+from sub2sub.kernels.compilation import apart, part, rule
 from sub2sub.ring.candidates import add_links, add_neighbours, drop_tried, keep_overlapping
 from sub2sub.ring.pool import PEER, STAMP, find, get, place_of, put, size_of, way_up, write_tried
 from sub2sub.ring.shadow import touched_cells
@@ -81,7 +81,7 @@ def _renew(pool, t, place, stamp):
     put(pool, t, STAMP, place, max(get(pool, t, STAMP, place), stamp))
 
 
-@rule
+@part
 def _enqueue(offers, queued, column, away):
     """Put a column where its distance belongs in the order: an insertion sort, as there are few."""
     offers[AWAY, column] = away
@@ -92,7 +92,7 @@ def _enqueue(offers, queued, column, away):
     offers[ORDER, at] = column
 
 
-@rule
+@part
 def _enqueue_unknown(pool, t, n, count, settings, offers):
     """Queue the offered that are no neighbours of t, renew the stamps of those that are; how many queue."""
     queued = np.int64(0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sub2sub.kernels.compilation import rule
+from sub2sub.kernels.compilation import part, rule
 from sub2sub.kernels.memory import LANES32, LANES64
 from sub2sub.kernels.randomness import below
 from sub2sub.kernels.rows import least_value, place_of_value
@@ -68,7 +68,7 @@ def _prefetch_place(pool, t):
     prefetch(pool.size, t)
 
 
-@rule
+@part
 def look_ahead(pool, feeds, partner, peers, k):
     """Start to load what the exchanges after number k will need."""
     if k + 2 * AHEAD < peers.shape[0]:
@@ -84,7 +84,7 @@ def look_ahead(pool, feeds, partner, peers, k):
             _prefetch_rows(feeds.random, t, feeds.random.shape[1])
 
 
-@rule
+@part
 def look_ahead_alone(pool, peers, k):
     """Start to load the view of a peer whose turn comes soon."""
     if k + AHEAD < peers.shape[0]:

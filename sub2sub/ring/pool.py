@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.kernels.compilation import apart, hot, rule
+from sub2sub.kernels.compilation import apart, hot, part, rule
 from sub2sub.kernels.memory import LANES32, aligned
 from sub2sub.kernels.rows import place_of_value, shift
 from sub2sub.ring.shadow import CELLS, UNKNOWN
@@ -201,7 +201,7 @@ def _grow_view(pool, t, d):
             write_tried(pool, t, max(x, ~x), x)
 
 
-@rule
+@part
 def _shift_view(pool, t, place, d, by):
     """Move the neighbours from `place` on by one place; what was tried stays where it is."""
     count = size_of(pool, t) - place

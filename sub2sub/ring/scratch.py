@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.geometry.cover import ask, heap_for, stack_for
-from sub2sub.kernels.compilation import apart, rule
+from sub2sub.kernels.compilation import apart, part, rule
 from sub2sub.kernels.memory import LANES32, padded
 from sub2sub.kernels.rows import shift
 from sub2sub.kernels.simd import backwards, bits, gather, load, numbers, pack, popcount, store, where
@@ -71,7 +71,7 @@ def _words(pool, at, side):
     return backwards(load(pool.words, at)) if side == 1 else load(pool.words, at)
 
 
-@rule
+@part
 def _copy_side(pool, t, side, d, rows):
     """Copy peers and witnesses of the neighbours of t on one side, nearest first; how many there are."""
     size, listed = size_of(pool, t), np.int64(0)
@@ -87,7 +87,7 @@ def _copy_side(pool, t, side, d, rows):
     return listed
 
 
-@rule
+@part
 def _fill_in(boxes, t, side, d, rows, count):
     """Put the boxes of the peers in the first row below them, and the ways to these peers in their place."""
     n, width = np.int32(boxes.shape[0]), boxes.shape[2]

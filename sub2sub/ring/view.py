@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from sub2sub.geometry.cover import clip
-from sub2sub.kernels.compilation import apart, rule
+from sub2sub.kernels.compilation import apart, part, rule
 from sub2sub.kernels.rows import place_of_value
 from sub2sub.kernels.simd import first_bit
 from sub2sub.ring.pool import (
@@ -82,7 +82,7 @@ def is_hidden(shadow, t, touched, up, n):
     return touched & (above | below) == 0
 
 
-@rule
+@part
 def _learn(pool, boxes, t, x, side, touched, way, depth, settings, scratch):
     """x was found superfluous because of neighbours up to `depth`: so are others in the same cells.
 
@@ -101,7 +101,7 @@ def _learn(pool, boxes, t, x, side, touched, way, depth, settings, scratch):
         lower_cells(pool.shadow, t, side, np.int64(1) << cell, depth_code(farthest) + 1)
 
 
-@rule
+@part
 def _place_if_needed(pool, boxes, t, x, side, touched, way, settings, scratch):
     """Where on t's list of one side x belongs, and its witness in `scratch.point`; -1 if it is covered."""
     if touched & deeper_cells(pool.shadow, t, side, depth_code(way)) == 0:
@@ -118,7 +118,7 @@ def _place_if_needed(pool, boxes, t, x, side, touched, way, settings, scratch):
     return np.int64(-1)
 
 
-@rule
+@part
 def _take_up(pool, t, x, up, n, stamp, cycle, d):
     """Put x into t's view, a neighbour on neither side yet; its place."""
     place = find(pool, t, up, n)
@@ -133,7 +133,7 @@ def _take_up(pool, t, x, up, n, stamp, cycle, d):
     return place
 
 
-@rule
+@part
 def _add_on_side(pool, boxes, t, x, side, place, nearer, way, scratch):
     """Let the neighbour x at `place` count on one side: list, witness, and what it covers from now on."""
     insert(scratch, boxes, x, side, nearer, way)
@@ -143,7 +143,7 @@ def _add_on_side(pool, boxes, t, x, side, place, nearer, way, scratch):
     strike_witnesses(scratch, boxes, x, side, nearer + 1)
 
 
-@rule
+@part
 def offer(pool, boxes, t, x, touched, stamp, settings, scratch, probes):
     """Offer x, which overlaps and is no neighbour, to t, whose frame is in `scratch`; whether t took it.
 
@@ -171,7 +171,7 @@ def offer(pool, boxes, t, x, touched, stamp, settings, scratch, probes):
     return place >= 0
 
 
-@rule
+@part
 def _clip_listed(boxes, t, side, k, scratch):
     """Put the part of t's box in which the k-th of a list lies on the stack."""
     d, rows = scratch.point.shape[0], scratch.lists[side]
@@ -208,7 +208,7 @@ def drop_hidden(pool, boxes, t, side, settings, scratch):
             scratch.counts[DROPPED] += 1
 
 
-@rule
+@part
 def _call_on_hidden(pool, boxes, t, side, first, settings, scratch):
     """Let neighbours from place `first` on, away from t, count on a side on which they are needed now.
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.cyclon.layer import Cyclon
-from sub2sub.kernels.compilation import hot, rule
+from sub2sub.kernels.compilation import hot, part, rule
 from sub2sub.kernels.memory import LANES64, aligned
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key
 from sub2sub.kernels.simd import prefetch
@@ -110,7 +110,7 @@ def _prefetch_row(rows, i):
         prefetch(rows, i * rows.shape[1] + start)
 
 
-@rule
+@part
 def _look_ahead(views, peers, k):
     """Start to load the views of two that will exchange some turns from now."""
     if k + AHEAD < peers.shape[0]:
@@ -122,7 +122,7 @@ def _look_ahead(views, peers, k):
         _prefetch_row(views.random_view, q)
 
 
-@rule
+@part
 def _look_ahead_for_boxes(views, boxes, peers, k):
     """Start to load the boxes of the random links of the peer that is fed next."""
     if k + 1 < peers.shape[0]:
@@ -131,7 +131,7 @@ def _look_ahead_for_boxes(views, boxes, peers, k):
             prefetch(boxes, peer_of(views.random_view[i, place]) * boxes.shape[1] * boxes.shape[2])
 
 
-@rule
+@part
 def _feed(i, views, boxes, settings, draws, far):
     """Let i take up random links that are near enough, drop those that are too old, and choose a partner."""
     view = Ranked(views.links[i], views.gaps[i])
@@ -198,7 +198,7 @@ def _feed_all(views, boxes, settings, faults, key, scratch, peers):
             _feed(i, views, boxes, settings, peer_key(key, i), scratch.space.gaps)
 
 
-@rule
+@part
 def _fail(i, q, views):
     """Let i drop a partner that did not answer, if it still has it."""
     place = place_of(views.links[i], q)

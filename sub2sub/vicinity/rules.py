@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.kernels.compilation import rule
+from sub2sub.kernels.compilation import part, rule
 from sub2sub.kernels.memory import LANES64
 from sub2sub.kernels.randomness import stream_number
 from sub2sub.kernels.simd import bits, first_bit, greatest, least, loader, popcount, raw_bits
@@ -82,7 +82,7 @@ def overlapping(target, row, size, boxes):
     return mask & ~places_of(row, target)
 
 
-@rule
+@part
 def overlapping_for(target, known, start, wanted, boxes, out):
     """Up to `wanted` links to peers that overlap `target`: from `start` on, then random ones; how many."""
     row, size = known.row, known.size
@@ -195,7 +195,7 @@ def refresh(row, words, mask):
         row[place] = max(row[place], word)
 
 
-@rule
+@part
 def displace(view, size, room, worst, received, news):
     """Let news fill free places, then displace farther links; (size, worst, rest).
 

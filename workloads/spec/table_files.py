@@ -40,7 +40,7 @@ from workloads.settings.documents import Document
 from workloads.settings.models import table
 from workloads.spec.types import KINDS, ValueType
 
-__all__ = ["TableSettings", "is_stored", "open_stored", "stored_files"]
+__all__ = ["TABLE_WORKLOAD", "TableSettings", "is_stored", "open_stored", "stored_files"]
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,8 @@ class TableWorkload:
     table: TableSettings
 
 
-_TABLE_WORKLOAD = table(TableWorkload)
+TABLE_WORKLOAD = table(TableWorkload)
+"""The type of a description of tables, for `workloads.settings`."""
 
 
 def is_stored(path: Path) -> bool:
@@ -195,7 +196,7 @@ def is_stored(path: Path) -> bool:
 def stored_files(path: Path) -> list[Path]:
     """The files that say what is stored: a folder's manifest, a table, a description and what it names."""
     if path.suffix == ".toml":
-        described: TableWorkload = Document.open(path).read(_TABLE_WORKLOAD)
+        described: TableWorkload = Document.open(path).read(TABLE_WORKLOAD)
         settings = described.table
         tree = settings.topics.file if settings.topics else None
         return [path, *(file for file in (settings.file, settings.events, tree) if file and file.is_file())]
@@ -207,6 +208,6 @@ def open_stored(path: Path) -> Stored:
     if (path / "manifest.json").exists():
         return open_folder(path)
     if path.suffix == ".toml":
-        described: TableWorkload = Document.open(path).read(_TABLE_WORKLOAD)
+        described: TableWorkload = Document.open(path).read(TABLE_WORKLOAD)
         return described.table.open(path.stem)
     return TableSettings(path).open(path.stem)

@@ -21,7 +21,7 @@ class MeghdootSettings:
         Copies of a message before its target is taken to be gone.
     """
 
-    refresh: int = 3
+    refresh: int = 4
     tries: int = 3
 
     def __post_init__(self) -> None:

@@ -3,7 +3,8 @@
 At 5 % a peer lives for 20 cycles, about as long as gossip takes to find all of its ring neighbours. How it is
 measured is in `sims.reproduce.sub2sub.under_churn`. Three forms: the default; the default without what was
 added for churn (*earlier default*: candidates taken up unseen, newcomers wait for gossip, one try, nobody
-dropped at once, events sent once); and as published. Each addition is also left out by itself.
+dropped at once, probes from age 6 on, events sent once); and as published. Each addition is also left out by
+itself.
 
 The paper says nothing of churn: verdicts are about absolute bounds of ours, in the worst seed.
 """

@@ -61,7 +61,10 @@ ABLATIONS = {
 }
 FORMS: dict[str, tuple[OverlaySettings, DisseminationSettings]] = {
     DEFAULT: (_now, DisseminationSettings()),
-    EARLIER: (_ring(verify=False, join=False, tries=1, drop_failed=False), DisseminationSettings(tries=1)),
+    EARLIER: (
+        replace(_ring(verify=False, join=False, tries=1, drop_failed=False), suspect_age=6),
+        DisseminationSettings(tries=1),
+    ),
     PUBLISHED: (_paper, DisseminationSettings.paper()),
     **{name: (settings, DisseminationSettings()) for name, settings in ABLATIONS.items()},
 }

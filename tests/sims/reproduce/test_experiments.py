@@ -26,6 +26,12 @@ MUST_HOLD = {
     "sub2sub-text": ["once or a few more times"],
     "sub2sub-crash": ["until all rings are complete again", "reaches everybody again"],
     "sub2sub-return": ["after their return"],
+    "sub2sub-churn": [
+        "hit ratio, worst seed",
+        "upkeep messages beside",
+        "with recovery",
+        "newcomer gets in its second",
+    ],
     "sub2sub-loss": ["until all rings are complete"],
     "sub2sub-partition": ["after the merge"],
     "sub2sub-choices": ["cannot be capped"],

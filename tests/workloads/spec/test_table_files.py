@@ -89,7 +89,7 @@ def test_rows_are_used_once_and_drawn_by_the_seed() -> None:
         ('columns = { price = ["lo"] }', "columns.price: expected a column or a list of two"),
         ('types = { price = "number" }', "types.price: expected one of float, int"),
         ('column = "lo"', "column: .*did you mean 'columns'"),
-        ('columns = { price = ["lo", "top"] }', "no column 'top': expected one of lo, hi"),
+        ('columns = { price = ["lo", "top"] }', "no column 'top', expected one of lo, hi"),
         ("", "expected columns X_low and X_high"),
     ],
 )

@@ -1,0 +1,25 @@
+"""Warming compiles what an overlay needs."""
+
+from __future__ import annotations
+
+import pytest
+
+from sims.bench import warming
+from sub2sub.ring import exchange
+from sub2sub.vicinity import layer as vicinity
+
+
+@pytest.mark.parametrize(
+    ("part", "kernels"),
+    [
+        ("ring links", [exchange.begin_all, exchange.exchange_all, exchange.hear_all]),
+        ("everything else", [vicinity._feed_all, vicinity._exchange]),
+    ],
+)
+def test_a_part_calls_its_kernels_with_the_types_of_any_overlay(part: str, kernels: list) -> None:  # type: ignore[type-arg]
+    warming.PARTS[part]()
+    before = [len(kernel.signatures) for kernel in kernels]
+    assert all(before)
+    overlay = warming.tiny_overlay()
+    overlay.step(1)
+    assert [len(kernel.signatures) for kernel in kernels] == before
