@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
 
-__all__ = ["MemberParameters", "Parameters", "Settings", "TopicSettings", "for_topics", "member_parameters"]
-__all__ += ["parameters", "select"]
+__all__ = ["SENDING_TO_ALL", "MemberParameters", "Parameters", "Settings", "TopicSettings", "for_topics"]
+__all__ += ["member_parameters", "parameters", "select"]
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,9 @@ class TopicSettings:
     def _round(self, x: float) -> int:
         return floor(x) if self.rounding == "down" else ceil(x)
 
+
+SENDING_TO_ALL = TopicSettings(a=3, z=3)
+"""For small communities: with p_a below 1, one often reaches nobody above."""
 
 Settings = TopicSettings | Mapping[str | int, TopicSettings]
 """Settings of all topics, or of single ones and under "*" of the others."""

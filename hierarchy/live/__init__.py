@@ -4,5 +4,6 @@ from hierarchy.live.events import Events
 from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings
 from hierarchy.live.process import Community, Process
+from hierarchy.live.simulated_process import SimulatedProcess
 
-__all__ = ["Community", "Events", "Member", "MemberSettings", "Process"]
+__all__ = ["Community", "Events", "Member", "MemberSettings", "Process", "SimulatedProcess"]

@@ -135,8 +135,8 @@ class CommunityHistory(History):
         if live:
             publisher = self.dice.choice(live)
             community = publisher.process.community(publisher.topic)
-            name = await publisher.machine.start(community.publish(upward=1.0))
-            self._wanted[int.from_bytes(name, "big")] = self._wants(publisher.topic)
+            event = await publisher.machine.start(community.publish(upward=1.0))
+            self._wanted[event] = self._wants(publisher.topic)
 
     def missing(self) -> list[str]:
         """Who did not get an event."""

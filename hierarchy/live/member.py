@@ -222,7 +222,7 @@ class Member:
     @property
     def is_settled(self) -> bool:
         """Whether it may publish (CAMCAST, Section 5.1): it is in, and knows who is above, if anybody."""
-        return self.scamp.served and self.supers.is_settled
+        return self.scamp.served and self.supers.is_settled(self.cycle + self.settings.timeout)
 
     def topic_table(self) -> list[m.Contact]:
         """Whom an event goes to within the community."""

@@ -13,13 +13,9 @@ a community answers, the process founds it.
 ...         gateways = {".soccer": [alice.address], ".soccer.italy": []}
 ...         async with Process(gateways, period=0.05) as bob:
 ...             italy = bob.community(".soccer.italy")
-...             while True:  # until the super-topic table has found alice
-...                 await italy.publish(b"goal", upward=1.0)
-...                 try:
-...                     event = await asyncio.wait_for(anext(events), 0.1)
-...                 except TimeoutError:
-...                     continue
-...                 return event.topic, event.data
+...             await italy.publish(b"goal")  # as soon as it is known who is above
+...             event = await anext(events)
+...             return event.topic, event.data
 >>> asyncio.run(example())
 ('.soccer.italy', b'goal')
 """
@@ -32,6 +28,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
 from hierarchy.camcast.community import Event as Received
+from hierarchy.camcast.settings import SENDING_TO_ALL
 from hierarchy.live import messages as m
 from hierarchy.live.events import Events
 from hierarchy.live.grid_member import GridMember
@@ -65,8 +62,8 @@ class Process(Host):
         Of the communities to enter, and of those above them.
     listen, period, limits, tls, seed, reply, advertise
         As of `sub2sub.live.Node`.
-    settings : MemberSettings
-        Of all communities.
+    settings : MemberSettings, optional
+        Of all communities; by default links send to all entries of their super-topic tables.
     membership : str
         "unstructured", "semi-structured" or "structured" (Section 5.2), the same for everybody. The last two
         keep a P-Grid, which is entered through the gateways named "*".
@@ -91,7 +88,7 @@ class Process(Host):
         super().__init__(PROTOCOL, listen, period, limits, tls, seed, reply, advertise)
         self.gateways = {topic: _addresses(topic, given) for topic, given in (gateways or {}).items()}
         self.connections.given.update(host for known in self.gateways.values() for host, _ in known)
-        self.settings = settings or MemberSettings()
+        self.settings = settings or MemberSettings(SENDING_TO_ALL)
         self._communities: dict[str, Community] = {}
         self._turns = itertools.count()
 
@@ -196,8 +193,8 @@ class Community:
         events.close()
         self._leave_if_idle()
 
-    async def publish(self, data: bytes = b"", upward: float | None = None) -> bytes:
-        """Publish an event; returns its name.
+    async def publish(self, data: bytes = b"", upward: float | None = None) -> int:
+        """Publish an event; returns its id.
 
         Waits until the process is in the community and knows members of the topics above, or knows that
         there are none (CAMCAST, Section 5.1), for `WAIT` cycles at most: what is published before does not
@@ -225,7 +222,7 @@ class Community:
         name, chance = process.dice.randbytes(NAME), -1.0 if upward is None else float(upward)
         event = m.Event(name, self.topic, member.own.id, 0, chance, bytes(data))
         process.dispatch(member, list(member.publish(event, process.draws())))
-        return name
+        return int.from_bytes(name, "big")
 
     async def stop_publishing(self) -> None:
         """Stay in the community only as long as there are subscriptions."""

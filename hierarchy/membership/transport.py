@@ -9,7 +9,7 @@ import numpy as np
 
 from hierarchy.camcast.community import Event, Subscriber
 from hierarchy.camcast.dissemination import disseminate
-from hierarchy.camcast.settings import Settings, TopicSettings
+from hierarchy.camcast.settings import SENDING_TO_ALL, Settings
 from hierarchy.membership.interface import Membership, known_parameters
 from hierarchy.membership.unstructured import Unstructured
 from hierarchy.topics import TopicTree
@@ -19,7 +19,6 @@ from sub2sub.overlay.network import Network
 __all__ = ["SimulatedTransport"]
 
 WAIT = 64  # cycles to wait before publishing, at most
-SENDING_TO_ALL = TopicSettings(a=3, z=3)  # with p_a below 1, a small community often reaches nobody above
 
 
 class SimulatedTransport:

@@ -142,10 +142,13 @@ class SuperTable:
         below = self.below
         return below is None or (not below.entries and below.scope >= len(below.chain))
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether one may publish (CAMCAST, Section 5.1): it has entries, or was searched up to the root."""
-        return bool(self.entries) or self.scope >= len(self.chain) or not self.is_active()
+    def is_settled(self, since: int) -> bool:
+        """Whether one may publish (CAMCAST, Section 5.1): it has entries, or was searched up to the root.
+
+        A request to the root had time to be answered if the next one is due before cycle `since`.
+        """
+        whole = self.scope >= len(self.chain) and self.due < since
+        return bool(self.entries) or not self.chain or whole or not self.is_active()
 
     @property
     def is_checking(self) -> bool:

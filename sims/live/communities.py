@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hierarchy.live import MemberSettings, Process
+from hierarchy.live.wire import NAME
 from sims.live.processes import Processes
 
 __all__ = ["Communities", "Fate", "Participant"]
@@ -91,7 +92,8 @@ class Participant:
 
     async def publish(self, which: int, upward: float) -> bytes:
         """Publish an event with a p_sel of its own; its name."""
-        return await self.processes[which].community(self.topics[which]).publish(upward=upward)
+        event = await self.processes[which].community(self.topics[which]).publish(upward=upward)
+        return event.to_bytes(NAME, "big")
 
     async def traces(
         self, names: Sequence[bytes]

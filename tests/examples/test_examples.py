@@ -14,6 +14,7 @@ SHOWN = {
     "custom_observer": "100% of the ring links are known at both ends",
     "custom_layer": "a resumed run gives the same table: True",
     "push_sum": "cycle 50: mean",
+    "communities": "live:  .soccer.italy goal  .soccer.italy kick-off",
     "overlay_as_graph": "ring      connected: True",
     "workload_from_table": "100% of the deliveries made, 0 messages to somebody else",
 }

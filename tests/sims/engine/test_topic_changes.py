@@ -60,9 +60,9 @@ def test_topics_come_get_a_second_parent_and_go(membership) -> None:
 
 
 def test_members_move_with_the_ranges_of_their_topics() -> None:
-    overlay = _overlay(Unstructured, span=12)
+    overlay = _overlay(Unstructured, span=40)
     topics, moved = overlay.topic.copy(), 0
-    for number in range(5):  # so few numbers that the tree has to be laid out anew
+    for number in range(12):  # so few numbers that the tree has to be laid out anew
         moved += len(overlay.add_topic(f".b.n{number}").moved)
     assert moved > 0
     present = np.flatnonzero(overlay.population.present)
