@@ -17,12 +17,15 @@ PAGES = {
     "../CHANGELOG.md": "changelog.md",
     "../CONTRIBUTING.md": "contributing.md",
 }
+_RELATIVE = re.compile(r"\[([^\]]+)\]\((?!https?:|#)([^)]+)\)")
 _LINK = re.compile(r"\[([^\]]+)\]\((\.\./[^)#]+)(#[^)]*)?\)")
 
 
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages that are made of other files."""
-    examples = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    examples = _RELATIVE.sub(
+        r"\1 (`examples/\2`)", (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    )
     for path in sorted((ROOT / "examples").glob("*.py")):
         examples += f"\n## {path.stem}\n\n```python\n{path.read_text(encoding='utf-8')}```\n"
     made = {"examples.md": examples}

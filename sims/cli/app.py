@@ -23,7 +23,6 @@ from click.shell_completion import CompletionItem
 from sims.cli.extras import what_to_install
 from sub2sub.errors import InputError
 from sub2sub.version import VERSION
-from workloads.cli.suggestions import resolve
 
 __all__ = ["main"]
 
@@ -82,6 +81,8 @@ class Commands(click.Group):
         self, context: click.Context, arguments: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that was typed, or the nearest there is."""
+        from workloads.cli.suggestions import resolve  # not for help, which waits for nothing
+
         found: tuple[str | None, click.Command | None, list[str]]
         found = resolve(self, super().resolve_command, context, arguments)
         return found

@@ -106,7 +106,9 @@ class Experiment:
             raise InputError(f"checkpoint_every: expected 0 or more cycles, got {self.checkpoint_every}")
         for kind in ("faults", "observers"):
             for place, entry in enumerate(getattr(self, kind)):
-                file_name(str(entry.arguments.get("name", entry.kind)), f"{kind}[{place}].name")
+                file_name(
+                    str(entry.arguments.get("name", entry.kind.rpartition(":")[2])), f"{kind}[{place}].name"
+                )
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
             raise InputError(f"seeds: expected one or more, all different, got {list(self.seeds)}")
         if any(not 0 <= seed < 2**63 for seed in self.seeds):

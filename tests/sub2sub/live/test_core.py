@@ -154,10 +154,9 @@ def test_peers_invented_by_a_liar_are_forgotten_when_nobody_answers_for_them() -
 def test_a_ring_view_never_grows_beyond_its_cap() -> None:
     made, dice = core(), draws()
     cap = made.settings.overlay.ring.cap
-    for part in range(3):
+    for part in range(30):
         links = tuple(
-            Mention(peer(10 + k, k / 3000, (k + 0.5) / 3000), 0)
-            for k in range(1000 * part, 1000 * part + 1000)
+            Mention(peer(10 + k, k / 3000, (k + 0.5) / 3000), 0) for k in range(100 * part, 100 * part + 100)
         )
         made.receive(m.Ring(part, peer(8), links, ()), 8, dice)
     assert len(made.ring.view) == cap
