@@ -40,7 +40,7 @@ def test_without_pyspark_everything_but_a_session_works(
     count_rings(workload)
     assert ring_sizes(workload).min() >= 2
     with (
-        pytest.raises(InputError, match=r"pyspark is not installed: expected pip install 'sub2sub\[spark\]'"),
+        pytest.raises(InputError, match=r"expected pip install 'sub2sub-overlays\[spark\]'"),
         spark_session(),
     ):
         pass
