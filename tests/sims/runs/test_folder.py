@@ -47,7 +47,7 @@ def test_the_manifest_tells_how_a_run_was_stopped(tmp_path: Path, error: type, s
 
 
 def test_a_full_disk_leaves_the_old_table_and_no_other_file(tmp_path: Path, monkeypatch):
-    def fill_up(table, path):
+    def fill_up(table, path, **options):
         Path(path).write_bytes(b"PAR1 half of a tab")
         raise OSError(errno.ENOSPC, "No space left on device")
 

@@ -156,7 +156,7 @@ def test_broadcast_takes_newcomers_and_groups_refuse_them(tmp_path: Path):
 system = "SYSTEM"
 cycles = 20
 population = { size = 60, spare = 20 }
-workload.events = 5
+workload.events = 100
 faults = [{ kind = "churn", at = 10, share = 0.2 }]
 """
     ended = run_experiment(load(tmp_path, text.replace("SYSTEM", "broadcast")), 1, tmp_path / "r")
