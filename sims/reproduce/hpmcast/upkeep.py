@@ -7,8 +7,8 @@
 - *Piggybacked*: a fifth crashes while events flow that carry membership along, beside dedicated gossip alone.
 
 Views are taken as right where at most two entries in a hundred are dead, and at most two missing: with 30 %
-lost, one in a hundred is missing at any time, since a ping that is lost buries the living for a moment. The
-bounds are ours; the paper gives none.
+lost, one in a hundred is missing at any time, since a ping that is lost buries the living for a moment. That
+bound is ours, chosen after seeing runs, so how long it takes is an observation without a verdict.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import pandas as pd
 from hierarchy.hpmcast import Gossip, Membership, Population, disseminate
 from hierarchy.hpmcast.membership.audit import audit
 from sims.figures.style import figure, line, stated_line
-from sims.reproduce.claims import OURS, Claim, interval_of_mean, stated
+from sims.reproduce.claims import Claim, interval_of_mean, observed, stated
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Measured, Progress, Tables
 from sub2sub.overlay.network import Network
@@ -35,7 +35,6 @@ __all__ = ["judge", "righted"]
 LEVELS, RIGHT, CYCLES = 3, 0.02, 80
 LOSSES, RATES = (0.0, 0.1, 0.3), (0, 1, 5)
 LEAVING, CRASHED = 0.1, 0.2
-WITHIN = 60
 GOODBYE, SILENT = "with goodbyes", "without a word"
 
 
@@ -163,13 +162,14 @@ def judge(tables: Tables) -> list[Claim]:
     joined = _times(table[table.scenario == "join"], "loss")
     gone = _times(table[table.scenario == "leave"], "loss", "how")
     claims = [
-        stated(
+        observed(
             f"{100 * loss:.0f} % lost, all join at once: cycles until views are right, worst seed",
-            OURS, f"at most {WITHIN}", _shown(max(cycles)), max(cycles) <= WITHIN,
+            "hpmcast, Section 4.2.1: how to join; no time is stated",
+            _shown(max(cycles)),
             interval=[_shown(min(cycles)), _shown(max(cycles))],
         )
         for loss, cycles in joined.items()
-    ]  # fmt: skip
+    ]
     by = contacts.groupby("distance").messages
     means = by.mean()
     claims.append(
