@@ -46,7 +46,8 @@ class ScampMembership(ABC):
     scamp, census : optional
         Settings of SCAMP and of the census.
     true_sizes : bool
-        Whether members are told the true sizes of their communities, as the paper assumes.
+        Whether members are told the true sizes of their communities, as the paper assumes. Then nobody
+        counts, and what a count is needed for is left out: growing small views, merging parts of a community.
     """
 
     def __init__(
@@ -138,11 +139,12 @@ class ScampMembership(ABC):
     def _keep_tables(self, cycle: int, network: Network) -> dict[str, dict[str, int]]:
         """One cycle of everything but finding contacts for newcomers; what each part cost."""
         channel = channel_of(network)
-        contacts = self._renew_contacts(cycle, channel)
-        census = self.census.step(cycle, self.scamp.views.partial, channel)
-        wanted = (self.scamp.settings.c + 1) * np.log(self.sizes())
-        self.scamp.views.wanted[:] = np.where(self.census.joined == 1, np.floor(wanted), 0)
-        contacts += self._merge_parts(cycle, channel)
+        contacts, census = self._renew_contacts(cycle, channel), {"messages": 0, "bytes": 0}
+        if not self.true_sizes:  # as published, nobody counts, and parts find together by chance
+            census = dict(self.census.step(cycle, self.scamp.views.partial, channel))
+            wanted = (self.scamp.settings.c + 1) * np.log(self.sizes())
+            self.scamp.views.wanted[:] = np.where(self.census.joined == 1, np.floor(wanted), 0)
+            contacts += self._merge_parts(cycle, channel)
         return {
             "contacts": {
                 "messages": contacts,

@@ -44,10 +44,10 @@ def room(faults: Iterable[Scheduled], size: int, cycles: int) -> int:
 
     Examples
     --------
-    >>> from sims.config.entries import FAULTS, entries
-    >>> from workloads.settings.models import read
-    >>> churn = {"kind": "churn", "from": 10, "until": 30, "share": 0.05}
-    >>> room(read(entries(FAULTS), [churn], cycles=40), size=1000, cycles=40)
+    >>> from types import SimpleNamespace
+    >>> when = Schedule(start=10, until=30)
+    >>> churn = SimpleNamespace(kind="churn", schedule=when, arguments={"share": 0.05})
+    >>> room([churn], size=1000, cycles=40)
     1000
     """
     due = [

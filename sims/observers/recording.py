@@ -26,7 +26,7 @@ def record_cycle(folder: Path, name: str, table: pa.Table) -> None:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for cycle in (0, 10, 20, 10):
     ...         record_cycle(Path(folder), "load", pa.table({"cycle": [cycle], "peer": [7]}))
-    ...     parquet.read_table(Path(folder) / "load.parquet")["cycle"].to_pylist()
+    ...     read_parquet(Path(folder) / "load.parquet")["cycle"].to_pylist()
     [0, 10]
     """
     file = folder / f"{file_name(name)}.parquet"

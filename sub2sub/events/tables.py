@@ -23,6 +23,7 @@ class Table(Mapping[str, NDArray[Any]]):
 
     Examples
     --------
+    >>> import numpy as np
     >>> table = Table({"event": np.array([0, 1]), "hops": np.array([3, 5])})
     >>> table["hops"].max(), table.rows, list(table)
     (np.int64(5), 2, ['event', 'hops'])

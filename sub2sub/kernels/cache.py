@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import _CacheLocator
+from numba.core.caching import IndexDataCacheFile, _CacheLocator
 
 from sub2sub.kernels.sources import digest_of
 
-__all__ = ["KernelLocator", "kept"]
+__all__ = ["KernelLocator", "forgive", "kept"]
 
 KEEP_DAYS = 14
 
@@ -93,3 +93,22 @@ def kept() -> Iterator[None]:
         yield
     finally:
         numba.config.CACHE_LOCATOR_CLASSES = before
+
+
+class ForgivingFile(IndexDataCacheFile):  # type: ignore[misc]
+    """What is kept of a kernel; what cannot be read counts as not there, and is compiled anew.
+
+    A kernel may have been called with types of a package that is no longer installed.
+    """
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            return super()._load_index()  # type: ignore[no-any-return]
+        except (ImportError, AttributeError, EOFError):
+            return {}
+
+
+def forgive(dispatcher: Any) -> Any:
+    """Let a kernel be compiled anew where what was kept of it cannot be read."""
+    dispatcher._cache._cache_file.__class__ = ForgivingFile
+    return dispatcher

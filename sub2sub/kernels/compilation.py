@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 
 import numba
 
-from sub2sub.kernels.cache import kept
+from sub2sub.kernels.cache import forgive, kept
 
 __all__ = ["apart", "hot", "in_memory", "is_compiled", "kernel", "part", "rule"]
 
@@ -37,7 +37,7 @@ def _compiled(function: F, **options: Any) -> F:
     if not Path(function.__code__.co_filename).exists():  # a doctest or a console: nothing to key a cache by
         return numba.njit(**options)(function)  # type: ignore[no-any-return]
     with kept(), contextlib.suppress(RuntimeError):  # raised where nothing can be written
-        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+        return forgive(numba.njit(cache=True, **options)(function))  # type: ignore[no-any-return]
     return numba.njit(**options)(function)  # type: ignore[no-any-return]
 
 

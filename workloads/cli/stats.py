@@ -82,7 +82,7 @@ def stats(
         sources[0] / "statistics" if len(sources) == 1 and sources[0].is_dir() else Path("statistics")
     )
     manifest = (read_manifest(sources[0]) if sources[0].is_dir() else None) or {}
-    if "attributes" in manifest and not metric:
+    if manifest.get("kind") == "workload" and not metric:
         if len(sources) > 1 or by:
             raise InputError("stats: expected one workload folder, without --by")
         _describe_workload(sources[0], out, peers, regions_mb, where)

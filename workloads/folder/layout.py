@@ -147,6 +147,8 @@ def open_workload(folder: Path) -> Workload:
     manifest = read_manifest(folder)
     if manifest is None:
         raise InputError(f"{folder}: expected a workload folder with a {MANIFEST}")
+    if manifest.get("kind", "workload") != "workload":
+        raise InputError(f"{folder}: expected a workload folder, got one of kind {manifest['kind']!r}")
     if manifest.get("format") != FORMAT:
         raise InputError(f"{folder / MANIFEST}: expected format {FORMAT}, got {manifest.get('format')!r}")
     return Workload(folder, manifest["attributes"], manifest["subscribers"], manifest["events"], manifest)

@@ -86,7 +86,8 @@ def _known(group: Communities, seed: int) -> Iterator[Known]:
     yield STATIC, CAMCAST, StaticTables(group, settings).draw(seed), own, 0.0
     yield STATIC, BARE, gossip.tables(0, seed), gossip.parameters(0), 0.0
     n = len(group)
-    membership, scamp = Unstructured(group.tree, group.topic, seed, settings), Scamp(n, seed)
+    membership = Unstructured(group.tree, group.topic, seed, settings, true_sizes=True)
+    scamp = Scamp(n, seed)
     for protocol, layer in ((CAMCAST, membership), (BARE, scamp)):
         upkeep = _kept(layer, n, seed)
         if protocol == CAMCAST:

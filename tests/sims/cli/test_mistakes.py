@@ -140,5 +140,5 @@ def test_a_comparison_that_is_ended_says_so(tmp_path: Path) -> None:
         while not Path("c/manifest.json").exists() and time.monotonic() < until:
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 130
+        assert process.wait(60) in (130, -signal.SIGINT)  # a shell sees 130 for both
     assert json.loads(Path("c/manifest.json").read_text())["state"] == "interrupted"

@@ -131,6 +131,23 @@ def test_kernels_run_where_nothing_can_be_kept(tmp_path: Path) -> None:
     assert run_double(tmp_path, tmp_path / "file").split() == ["21", "0"]
 
 
+def test_what_was_compiled_for_types_of_a_package_that_is_gone_is_compiled_anew(tmp_path: Path) -> None:
+    kept, package = tmp_path / "kept", package_in(tmp_path)
+    (package / "double.py").write_text(TRIPLE.replace("FACTOR * x", "FACTOR * x[0]"))
+    (package / "factor.py").write_text("FACTOR = 3\n")
+    gone = package_in(tmp_path / "gone").parent / "pair.py"
+    gone.write_text("from typing import NamedTuple\n\nclass Pair(NamedTuple):\n    a: int\n    b: int\n")
+    call = "from package.double import times; {}; print(times({}))"
+    for code, folders in (
+        (("from pair import Pair", "Pair(7, 1)"), [tmp_path, gone.parent]),
+        (("", "(7, 1)"), [tmp_path]),
+    ):
+        env = {**os.environ, "NUMBA_CACHE_DIR": str(kept)}
+        env["PYTHONPATH"] = os.pathsep.join(str(each) for each in (*folders, HERE))
+        words = [sys.executable, "-c", call.format(*code).replace("; ;", ";")]
+        assert subprocess.run(words, env=env, capture_output=True, text=True, check=True).stdout == "21\n"
+
+
 def test_kernels_of_a_file_are_kept_in_one_folder() -> None:
     path = HERE / "sub2sub" / "kernels" / "randomness.py"
     assert cache.folder_of(path).name == f"kernels-{sources.digest_of(path)[:20]}"

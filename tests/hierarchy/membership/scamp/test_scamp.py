@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hierarchy.live import liveness
 from hierarchy.membership.scamp.layer import Scamp
 from hierarchy.membership.scamp.settings import ScampSettings
 from sub2sub.errors import InputError
@@ -21,6 +22,14 @@ rules = st.builds(
     hop_limit=st.sampled_from([3, 60]),
     contact_first=st.booleans(),
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_member_is_given_up():
+    """What live members make of heartbeats that fail is their own, see docs/live.md."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(liveness, "FAILURES", 10**9)
+        yield
 
 
 @st.composite
