@@ -1,4 +1,4 @@
-"""Membership services: SCAMP, P-Grid, and the three memberships of CAMCAST built of them."""
+"""Membership services: SCAMP, P-Grid, and the three memberships of CAMCAST that use them."""
 
 from hierarchy.membership.gateways import Gateways
 from hierarchy.membership.interface import Membership

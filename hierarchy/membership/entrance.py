@@ -1,11 +1,11 @@
-"""How a newcomer enters a community that it has to search for: who subscribes through whom, and who founds
-it.
+"""How a newcomer enters a community that it has to search for, and which newcomer founds a community.
 
-CAMCAST Section 5.2.2 says that a newcomer subscribes through whom it found. With everybody coming at once,
-or with messages lost, many find nobody though others are there. So one who finds nobody only announces
-itself, and searches again in the next cycles. Of several such, those with larger numbers subscribe through
-the one with the smallest; only who has found nobody for `CONFIRM` searches more founds the community.
-Should all of them wait for one another, the one whose request comes back to it founds it (`ScampPeer`).
+CAMCAST, Section 5.2.2: a newcomer subscribes through a member that its search found. When many newcomers
+arrive at once, or messages are lost, a search may find no member although others exist. A newcomer whose
+search finds no member therefore announces itself and searches again in the next cycles. If several newcomers
+find each other in this way, they subscribe through the one with the smallest number. A newcomer founds the
+community only after `CONFIRM` further searches without a result. If all of them wait for one another, the one
+whose own request comes back to it founds the community (`ScampPeer`).
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ FOUND, WAIT = -1, -2  # in place of the number of a member
 
 
 def decide(own: int, members: Sequence[int], in_vain: int) -> int:
-    """Whom to subscribe through, given what a search found and how many before it found nobody to turn to.
+    """Choose the member to subscribe through, given the members that a search found.
 
-    `FOUND` to found the community, `WAIT` to search again.
+    `in_vain` is the number of earlier searches that found no member to subscribe through. Returns `FOUND` if
+    the newcomer should found the community, and `WAIT` if it should search again.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""Gateways: a few well-known members of each community, who name contacts. CAMCAST Section 5.2.1.
+"""Gateways: a few well-known members of each community that provide contacts (CAMCAST, Section 5.2.1).
 
-The first members of a community are its gateways; a place is given anew to a newcomer when its holder is
-gone. Whoever is alone in asking founds the community. Members ask again now and then, so if all gateways of
-a community crash at once, and the next newcomer founds a second one of the same topic, both grow together.
-Questions to gateways, and their answers, may be lost. Who searches super-processes and gets no answer from
-a gateway asks one of its own community ("exchanging super-process information between the processes of a
-given community").
+The first members of a community are its gateways. When a gateway is dead, a newcomer replaces it. A newcomer
+that finds no live gateway founds the community. Members ask the gateways again from time to time. So if all
+gateways of a community crash at once and the next newcomer founds a second community of the same topic, the
+two merge. Requests to gateways, and their replies, may be lost. A member that searches for super-processes
+and gets none from the gateways asks a member of its own community ("exchanging super-process information
+between the processes of a given community").
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ LOST = 1 << 20  # where the draws for lost messages begin
 
 
 class Gateways:
-    """The gateways of all communities, and a `Finder` that asks them.
+    """The gateways of all communities; also a `Finder` that asks them.
 
     Parameters
     ----------
     topics : int
-        How many topics there are, at most.
+        Maximum number of topics.
     count : int
-        Gateways of each community.
+        Number of gateways per community.
 
     Examples
     --------
@@ -49,16 +49,16 @@ class Gateways:
         self.table = np.full((topics, count), -1, np.int32)
 
     def grow(self, topics: int) -> None:
-        """Make room for more topics."""
+        """Allocate space for more topics."""
         more = np.full((topics - len(self.table), self.table.shape[1]), -1, np.int32)
         self.table = np.concatenate([self.table, more])
 
     def admit(
         self, peers: NDArray[np.int64], topic: NDArray[np.int32], cycle: int, channel: Channel, seed: int
     ) -> NDArray[np.int64]:
-        """Name a contact for each one that asks, in turn.
+        """Return a contact for each of `peers`, in their order.
 
-        `FOUNDS` to one who is alone, `UNANSWERED` where a message is lost.
+        The result is `FOUNDS` for a peer that finds no live gateway, `UNANSWERED` if a message is lost.
         """
         contacts = np.empty(len(peers), np.int64)
         key = cycle_key(seed, STREAM, cycle)
@@ -66,7 +66,7 @@ class Gateways:
         return contacts
 
     def find(self, search: Search) -> tuple[NDArray[np.int32], int]:
-        """Ask the gateways of the topics searched for, nearest first, then one of the own community."""
+        """Ask the gateways of the requested topics, nearest first, then a member of the same community."""
         found = search.nothing()
         key = np.uint64(peer_key(cycle_key(search.seed, STREAM, search.cycle), -1))
         messages = ask_all(
@@ -84,7 +84,7 @@ class Gateways:
 
 @kernel
 def admit_all(gateways, peers, topic, channel, key, contacts):
-    """Choose a live gateway for each newcomer, and let newcomers fill free places."""
+    """Choose a live gateway as contact for each newcomer; newcomers replace missing or dead gateways."""
     for i in range(len(peers)):
         peer = peers[i]
         row, alive = gateways[topic[peer]], channel.alive
@@ -110,7 +110,7 @@ def admit_all(gateways, peers, topic, channel, key, contacts):
 
 @kernel
 def ask_all(state, slots, topic_table, gateways, requests, channel, key, found):
-    """Put each request to gateways until some of a topic answer, else to a neighbour; returns messages."""
+    """Send each request to gateways, topic by topic, then to a neighbour; return the number of messages."""
     told = np.empty(found.shape[1], np.int32)
     messages = 0
     for number in range(len(requests)):
@@ -147,7 +147,7 @@ def ask_all(state, slots, topic_table, gateways, requests, channel, key, found):
 
 @kernel
 def put_to(state, slots, topic_table, request, asked, channel, own, k, told, row):
-    """Merge what one process answers to a request into `row`; returns the next draw."""
+    """Merge one process's reply to a request into `row`; return the number of the next draw."""
     member, slot, scope = request
     through = ask(channel, member, asked, own, k)
     k += 2

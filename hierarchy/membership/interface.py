@@ -1,8 +1,8 @@
-"""What CAMCAST asks of a membership service: a layer that hands out topic and super-topic tables.
+"""The interface of a CAMCAST membership service: a layer that provides topic and super-topic tables.
 
-CAMCAST Section 5.2 has three: `Unstructured`, `SemiStructured` and `Structured`. A member is a process in one
-community, so its topic never changes; a process that changes its mind leaves as one member and joins as
-another.
+CAMCAST, Section 5.2, has three: `Unstructured`, `SemiStructured` and `Structured`. A member is a process in
+one community, so its topic never changes. A process that changes its subscription leaves as one member and
+joins as another.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Membership(Layer, Protocol):
     Attributes
     ----------
     topic : (n,) int32
-        Community of each member; may be set for a member that never joined.
+        Community of each member; may be set for a member that has never joined.
     cycles_to_join : int
-        Steps from a join to the first tables.
+        Number of steps from a join to the first tables.
     true_sizes : bool
-        Whether members are told the true sizes of their communities.
+        Whether members know the true sizes of their communities.
     """
 
     topic: NDArray[np.int32]
@@ -40,34 +40,34 @@ class Membership(Layer, Protocol):
     true_sizes: bool
 
     def leave(self, peers: ArrayLike, cycle: int) -> None:
-        """Let `peers` leave their communities in good order."""
+        """Let `peers` unsubscribe from their communities."""
         ...
 
     def sizes(self) -> NDArray[np.float64]:
-        """What each member takes the size of its community to be, (n,)."""
+        """Each member's estimate of the size of its community, (n,)."""
         ...
 
     def settled(self) -> NDArray[np.bool_]:
-        """Which members may publish (CAMCAST, Section 5.1): they know who is above, if anybody."""
+        """Which members may publish (CAMCAST, Section 5.1): they know super-processes, or there are none."""
         ...
 
     def topics_changed(self) -> None:
-        """Take up topics, or further parents, that were added to the tree."""
+        """Update the state after topics or further parents were added to the tree."""
         ...
 
     def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Which members somebody alive still knows of; only others may become members of another topic."""
+        """Which members a live member still refers to; only the others may be reused for another topic."""
         ...
 
     def tables(self) -> Tables:
-        """The tables as they are now, to disseminate on."""
+        """The current tables, for dissemination."""
         ...
 
 
 def known_parameters(
     membership: Membership, network: Network, settings: Settings | None, tree: TopicTree
 ) -> MemberParameters:
-    """What each member does with an event: by its own estimate of sizes, or by the true ones if told."""
+    """Dissemination parameters of each member, from its own estimates of sizes or from the true sizes."""
     sizes = membership.sizes()
     if membership.true_sizes:
         live = membership.topic[network.alive == 1]

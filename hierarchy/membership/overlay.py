@@ -1,7 +1,7 @@
-"""Communities as the engine's overlay: CAMCAST's memberships under the same controls and faults as Sub-2-Sub.
+"""Communities as an overlay for the engine: CAMCAST's memberships with the same controls as Sub-2-Sub.
 
-Subscriptions are topics, kept as the ranges of a `Population`, so that controls which move subscriptions
-about (joins, churn, changed subscriptions) need not know of topics.
+Subscriptions to topics are stored as ranges in a `Population`. Controls that change subscriptions (joins,
+churn, changed subscriptions) therefore work without knowledge of topics.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ __all__ = ["CommunityOverlay"]
 
 
 class CommunityOverlay:
-    """A population of topic subscribers with a membership, to be stepped by the engine.
+    """A population of topic subscribers with a membership, which the engine can step.
 
     Parameters
     ----------
     ranges : NestedRanges
         The topics and their ranges.
     topics : (n,) array
-        Topic of each subscription, by name or number; one peer each.
+        Topic of each subscription, by name or number. Each subscription is one peer.
     seed : int
-        Of all draws.
+        Random seed.
     settings : Settings, optional
-        Of CAMCAST.
+        Settings of CAMCAST.
     membership : callable, optional
         Makes the membership from (tree, topics, seed, settings); `Unstructured` by default.
     spare : int
-        Room for newcomers.
+        Number of rows reserved for newcomers.
     ids : (n,) array, optional
-        Peers are numbered in the order of these; at random by default.
+        Sequence IDs: peers are numbered in this order. Random by default.
     hosts : (n,) array, optional
-        Hosts of the subscriptions, a different one each by default.
+        Host of each subscription; by default each has its own.
 
     Examples
     --------
@@ -92,37 +92,37 @@ class CommunityOverlay:
         return self.membership.topic
 
     def communities(self) -> Communities:
-        """Who is in which community, crashed and dormant peers included."""
+        """The communities and their members, including crashed and dormant peers."""
         return Communities.of(self.ranges.tree, self.topic)
 
     def bootstrap(self, cycle: int = 0) -> None:
-        """Let all live peers in, with no contact but those the membership gives."""
+        """Let all live peers join; the membership provides their contacts."""
         peers = np.flatnonzero(self.network.alive).astype(np.int64)
         self.join(peers, np.full(len(peers), -1), cycle)
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
-        """Let peers (re)start, each with what the population says it subscribes to."""
+        """Start or restart peers, each with its subscription in the population."""
         self.network.alive[peers] = 1
         self._follow(peers)
         self.membership.join(peers, contacts, cycle)
 
     def step(self, cycle: int) -> dict[str, Mapping[str, int]]:
-        """One cycle of the membership; what it cost."""
+        """Run one cycle of the membership; return its cost."""
         return {self.membership.name: self.membership.step(cycle, self.network)}
 
     def add_topic(self, name: str, parents: Sequence[str | int] | None = None) -> Added:
-        """Add a topic; subscriptions whose ranges a relabelling moved move with them."""
+        """Add a topic. If ranges of other topics move, their subscriptions are updated."""
         added = self.ranges.add(name, parents)
         self._relabel(list(added.moved))
         return added
 
     def add_parent(self, topic: str | int, parent: str | int) -> None:
-        """Put a topic below a further supertopic."""
+        """Add a further supertopic to a topic."""
         self.ranges.tree.add_parent(topic, parent)
         self._relabel([])
 
     def remove_topic(self, topic: str | int, cycle: int) -> int:
-        """Remove a topic without subtopics; its members unsubscribe first. How many these were."""
+        """Remove a topic without subtopics, after its members unsubscribe; return how many these were."""
         tree = self.ranges.tree
         number = tree.number(topic)
         if number == 0 or tree.subtopics(number):
@@ -139,11 +139,11 @@ class CommunityOverlay:
         return int(np.count_nonzero(there))
 
     def referenced(self) -> NDArray[np.bool_]:
-        """Which peers somebody alive still knows of."""
+        """Which peers a live peer still refers to."""
         return self.membership.referenced(self.network.alive)
 
     def publish(self, publisher: int, event: int) -> Spread:
-        """Spread one event from a live peer over the tables as they are now."""
+        """Disseminate one event from a live peer over the current tables."""
         return disseminate(
             self.membership.tables(),
             known_parameters(self.membership, self.network, self.settings, self.ranges.tree),
@@ -154,7 +154,7 @@ class CommunityOverlay:
         )
 
     def _relabel(self, moved: Sequence[int]) -> None:
-        """Give the members of topics their ranges anew, and tell the membership."""
+        """Update the ranges of the members of the given topics, and notify the membership."""
         bounds, boxes, d = self.ranges.bounds(), self.population.boxes, self.population.d
         members = np.flatnonzero(np.isin(self.topic, moved) & self.population.present)
         closed = bounds[self.topic[members]].astype(float) - np.array([0, 1])
@@ -162,7 +162,7 @@ class CommunityOverlay:
         self.membership.topics_changed()
 
     def _follow(self, peers: NDArray[np.int64]) -> None:
-        """Take up the topics of peers from their ranges."""
+        """Set the topics of peers from their ranges."""
         lows, _ = self.population.ranges()
         bounds = self.ranges.bounds()
         order = np.argsort(bounds[:, 0], kind="stable")

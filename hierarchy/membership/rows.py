@@ -14,7 +14,7 @@ __all__ = ["add", "find", "named", "remove_at", "widened"]
 
 @kernel
 def find(row, size, peer):
-    """Place of `peer` among the first `size` entries; -1 if it is not there."""
+    """Position of `peer` among the first `size` entries; -1 if it is not there."""
     for i in range(size):
         if row[i] == peer:
             return i
@@ -23,14 +23,14 @@ def find(row, size, peer):
 
 @kernel
 def add(rows, sizes, owner, peer):
-    """Append a peer to its owner's row, which must have room for it."""
+    """Append a peer to the owner's row, which must have a free entry."""
     rows[owner, sizes[owner]] = peer
     sizes[owner] += 1
 
 
 @kernel
 def remove_at(rows, sizes, owner, place):
-    """Remove the entry at `place`; the last one takes its place."""
+    """Remove the entry at `place`; the last entry moves there."""
     last = sizes[owner] - 1
     rows[owner, place] = rows[owner, last]
     rows[owner, last] = -1
@@ -38,7 +38,7 @@ def remove_at(rows, sizes, owner, place):
 
 
 def named(n: int, *tables: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
-    """Which of n peers appear in any of some tables padded with -1.
+    """Which of n peers appear in any of the given tables, which are padded with -1.
 
     Examples
     --------

@@ -1,12 +1,13 @@
-"""What the unstructured and the semi-structured membership have in common: SCAMP, census, super-topic tables.
+"""Common base of the unstructured and the semi-structured membership: SCAMP, census, super-topic tables.
 
-Topic tables are SCAMP's views. Members count their community (`hierarchy.membership.census`): p_sel and
-fan-outs follow from what they take its size to be, and views are kept at (c + 1) ln of it. A few members a
-cycle ask a contact from outside, a gateway or one found in an overlay, whether they are in one part of the
-community, and subscribe there if they are not. So a community is one component whatever happened to it, as
-long as anybody from outside can be found: that is the invariant of both memberships.
+Topic tables are SCAMP's views. Members estimate the size N of their community with a census
+(`hierarchy.membership.census`). From this estimate they compute p_sel and the fan-outs, and they keep views
+of (c + 1) ln N entries. In each cycle a few members get a contact from outside their views: a gateway, or a
+member found in a P-Grid. They ask it whether both are in the same component of the community, and subscribe
+through it if not. A community therefore stays, or becomes again, one component as long as such contacts can
+be found. This is the invariant of both memberships.
 
-A member whose request nobody answers, or whose view is empty, asks for another contact.
+A member whose request is not answered, or whose view is empty, asks for another contact.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ class ScampMembership(ABC):
     Parameters
     ----------
     tree, topic, seed, settings
-        As of the memberships.
+        As for the memberships `Unstructured` and `SemiStructured`.
     finder : Finder
-        Where super-contacts come from.
+        Finds super-contacts.
     scamp, census : optional
         Settings of SCAMP and of the census.
     true_sizes : bool
@@ -80,7 +81,7 @@ class ScampMembership(ABC):
     def contacts_for(
         self, members: NDArray[np.int64], cycle: int, channel: Channel
     ) -> tuple[NDArray[np.int64], int]:
-        """Find each member another one of its community, from outside (-1: none); and count messages."""
+        """Find a contact in the same community for each member (-1: none); also return the message count."""
 
     def leave(self, peers: ArrayLike, cycle: int) -> None:
         """Unsubscribe `peers`."""
@@ -90,16 +91,16 @@ class ScampMembership(ABC):
         self.joining = self.joining[~np.isin(self.joining, peers)]
 
     def sizes(self) -> NDArray[np.float64]:
-        """What each member takes the size of its community to be."""
+        """Each member's estimate of the size of its community."""
         return self.census.sizes()
 
     def settled(self) -> NDArray[np.bool_]:
-        """Which members may publish: they are in, and their super-topic tables are settled."""
+        """Which members may publish: they have joined, and their super-topic tables are settled."""
         served: NDArray[np.bool_] = self.scamp.views.served == 1
         return served & self.supers.settled()
 
     def topics_changed(self) -> None:
-        """Take up topics, or further parents, that were added to the tree."""
+        """Update the state after topics or further parents were added to the tree."""
         self.supers.topics_changed()
 
     def tables(self) -> Tables:
@@ -111,11 +112,11 @@ class ScampMembership(ABC):
         return table_links(self.scamp.views.partial, self.supers.state.table)
 
     def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Which members somebody alive still knows of."""
+        """Which members a live member still refers to."""
         return self.scamp.referenced(alive) | named(len(alive), self.supers.state.table[alive == 1])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything a checkpoint has to keep."""
+        """All state that a checkpoint stores."""
         return {
             **{f"scamp {name}": array for name, array in self.scamp.arrays().items()},
             **{f"supers {name}": array for name, array in self.supers.arrays().items()},
@@ -124,20 +125,20 @@ class ScampMembership(ABC):
         }
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up the state that `arrays` gave."""
+        """Restore the state that `arrays` returned."""
         self.scamp.load(part(arrays, "scamp "))
         self.supers.load(part(arrays, "supers "))
         self.census.load(part(arrays, "census "))
         self.joining = arrays["waiting"].copy()
 
     def _start(self, peers: NDArray[np.int64], supers: ArrayLike, cycle: int) -> None:
-        """Let peers begin from nothing, those with a super-contact from that."""
+        """Start peers with empty tables, except for a super-contact if given."""
         self.supers.join(peers, supers, cycle)
         self.census.join(peers, cycle)
         self.joining = np.concatenate([self.joining[~np.isin(self.joining, peers)], peers])
 
     def _keep_tables(self, cycle: int, network: Network) -> dict[str, dict[str, int]]:
-        """One cycle of everything but finding contacts for newcomers; what each part cost."""
+        """Run one cycle of everything except finding contacts for newcomers; return the cost of each part."""
         channel = channel_of(network)
         contacts, census = self._renew_contacts(cycle, channel), {"messages": 0, "bytes": 0}
         if not self.true_sizes:  # as published, nobody counts, and parts find together by chance
@@ -157,7 +158,7 @@ class ScampMembership(ABC):
         }
 
     def _renew_contacts(self, cycle: int, channel: Channel) -> int:
-        """Find another contact for members that need one; returns messages."""
+        """Find another contact for members that need one; return the number of messages."""
         v, s = self.scamp.views, self.scamp.settings
         lost = (v.size == 0) | ((v.asked >= 0) & (v.asked <= cycle - s.patience))
         lost |= s.contact_first & (v.lease_end == cycle)
@@ -167,7 +168,7 @@ class ScampMembership(ABC):
         return messages
 
     def _merge_parts(self, cycle: int, channel: Channel) -> int:
-        """Let some members ask whether they and a contact are in one part of their community."""
+        """Let some members ask a contact whether both are in the same component of their community."""
         members = self.census.askers(cycle, channel)
         members = members[self.scamp.views.served[members] == 1]
         others, messages = self.contacts_for(members, cycle, channel)
@@ -178,7 +179,7 @@ class ScampMembership(ABC):
 
 
 def add_up(costs: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
-    """What several parts cost together, and the messages of each.
+    """Total cost of several parts, and the number of messages of each.
 
     Examples
     --------
@@ -190,5 +191,5 @@ def add_up(costs: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
 
 
 def part(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    """The arrays of one part of a membership, under the names the part gave them."""
+    """The arrays of one part of a membership, with the prefix removed from their names."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

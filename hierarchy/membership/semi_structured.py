@@ -1,8 +1,9 @@
-"""The semi-structured membership: SCAMP for topic tables, contacts found in a P-Grid. CAMCAST Section 5.2.2.
+"""The semi-structured membership: SCAMP for topic tables, contacts from a P-Grid (CAMCAST, Section 5.2.2).
 
-A newcomer joins the overlay, rests there until it has its place, asks for members of its own community and
-subscribes through one of them; `hierarchy.membership.entrance` says who founds a community. Then it announces
-itself. Super-contacts are found in the same way, and so are contacts to renew leases through.
+A newcomer first joins the P-Grid and waits there until it has its position. It then searches for members of
+its own community and subscribes through one of them; `hierarchy.membership.entrance` decides which newcomer
+founds a community. Then it announces itself. Super-contacts, and contacts for the renewal of leases, are
+found in the same way.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class OverlayFinder:
         self.hops = np.empty(0, np.int64)  # of the searches of the last call
 
     def find(self, search: Search) -> tuple[NDArray[np.int32], int]:
-        """Search the overlay for each topic of a request until somebody is found."""
+        """Search the P-Grid for each topic of a request until a member is found."""
         found, requests, slots = search.nothing(), search.requests, search.slots
         messages, hops = 0, []
         for place in range(int(requests[:, 2].max(initial=0))):
@@ -58,24 +59,24 @@ class OverlayFinder:
 
 
 class SemiStructured(ScampMembership):
-    """SCAMP views as topic tables; all contacts by searching a P-Grid.
+    """SCAMP views as topic tables; all contacts are found by searching a P-Grid.
 
     Parameters
     ----------
     tree : TopicTree
-        The hierarchy.
+        The hierarchy of topics.
     topic : (n,) array
-        Community of each member, present or to come.
+        Community of each current or future member.
     seed : int
-        Of all draws.
+        Random seed.
     settings, scamp, pgrid : optional
-        Of CAMCAST, SCAMP and P-Grid.
+        Settings of CAMCAST, SCAMP and P-Grid.
     rest : int
-        Cycles a newcomer is in the overlay before it searches there.
+        Number of cycles that a newcomer spends in the P-Grid before its first search.
     census : CensusSettings, optional
-        Of how members estimate the size of their community.
+        Settings of the census, by which members estimate the size of their community.
     true_sizes : bool
-        Whether they are told the true sizes instead.
+        Whether members know the true sizes instead.
 
     Examples
     --------
@@ -115,7 +116,7 @@ class SemiStructured(ScampMembership):
         self.in_vain = np.zeros(len(topics), np.int64)  # searches of a newcomer that found nobody to turn to
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
-        """Start `peers` afresh; a contact (-1: the overlay's gateways) is one in the overlay."""
+        """Start `peers` with empty tables; contacts are peers of the P-Grid (-1: ask its gateways)."""
         peers = np.asarray(peers, np.int64)
         self.grid.join(peers, contacts, cycle)
         self.grid.announce_in[peers] = -1  # not before the subscription
@@ -123,12 +124,12 @@ class SemiStructured(ScampMembership):
         self._start(peers, np.full(len(peers), -1), cycle)
 
     def leave(self, peers: ArrayLike, cycle: int) -> None:
-        """Unsubscribe `peers` and take them out of the overlay."""
+        """Unsubscribe `peers` and remove them from the P-Grid."""
         super().leave(peers, cycle)
         self.grid.leave(peers, cycle)
 
     def step(self, cycle: int, network: Network) -> dict[str, int]:
-        """Let the overlay take its turn, subscribe newcomers, then SCAMP and the super-topic tables."""
+        """Step the P-Grid, subscribe newcomers, then step SCAMP and the super-topic tables."""
         overlay = self.grid.step(cycle, network)
         channel = channel_of(network)
         searches = self._subscribe(cycle, channel)
@@ -140,16 +141,16 @@ class SemiStructured(ScampMembership):
     def contacts_for(
         self, members: NDArray[np.int64], cycle: int, channel: Channel
     ) -> tuple[NDArray[np.int64], int]:
-        """Search the overlay for others of their community."""
+        """Search the P-Grid for other members of their community."""
         found = self.grid.search(members, self.topic[members], 1, cycle, channel, salt=-1)
         return found.members[:, 0].astype(np.int64), int(found.messages.sum()) + len(members)
 
     def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Which members somebody alive still knows of."""
+        """Which members a live member still refers to."""
         return super().referenced(alive) | self.grid.referenced(alive)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything a checkpoint has to keep."""
+        """All state that a checkpoint stores."""
         return {
             **super().arrays(),
             **{f"pgrid {name}": array for name, array in self.grid.arrays().items()},
@@ -158,13 +159,13 @@ class SemiStructured(ScampMembership):
         }
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up the state that `arrays` gave."""
+        """Restore the state that `arrays` returned."""
         super().load(arrays)
         self.grid.load(part(arrays, "pgrid "))
         self.entered, self.in_vain = arrays["entered"].copy(), arrays["in vain"].copy()
 
     def _subscribe(self, cycle: int, channel: Channel) -> int:
-        """Search a contact for each newcomer that has its place in the overlay; returns messages."""
+        """Search for a contact for each newcomer with a position in the P-Grid; return the message count."""
         ready = (channel.alive[self.joining] == 1) & ~np.isin(self.joining, self.grid.joining)
         ready &= self.entered[self.joining] + self.rest <= cycle
         messages, waiting = 0, [self.joining[~ready]]

@@ -1,9 +1,9 @@
-"""The structured membership: both tables from searches in a P-Grid. CAMCAST Section 5.2.3.
+"""The structured membership: both tables come from searches in a P-Grid (CAMCAST, Section 5.2.3).
 
-Every member asks the overlay again, once in `refresh` cycles, for ln N + c members of its community and z
-of the next populated supertopic. N is how many the answering peer knows of, so nobody is told the size.
-Tables are drawn anew from the whole community, so it does not fall apart as long as the overlay knows its
-members.
+Every `refresh` cycles each member searches the P-Grid for ln N + c members of its community and z members of
+the nearest supertopic that has members. N is the number of members that the answering peer knows, so members
+need not know the size. Each search draws from the whole community, so the community stays connected as long
+as the P-Grid knows its members.
 """
 
 from __future__ import annotations
@@ -31,22 +31,23 @@ __all__ = ["Structured"]
 
 
 class Structured:
-    """Topic and super-topic tables drawn uniformly from what a P-Grid knows.
+    """Topic and super-topic tables drawn uniformly from the members that a P-Grid knows.
 
     Parameters
     ----------
     tree : TopicTree
-        The hierarchy.
+        The hierarchy of topics.
     topic : (n,) array
-        Community of each member, present or to come.
+        Community of each current or future member.
     seed : int
-        Of all draws.
+        Random seed.
     settings, pgrid : optional
-        Of CAMCAST and P-Grid.
+        Settings of CAMCAST and P-Grid.
     true_sizes : bool
-        Whether members are told the true sizes of their communities when they gossip, as the paper assumes.
+        Whether members know the true sizes of their communities when they gossip, as the paper assumes.
     refresh : int
-        Cycles between two searches of a member; the paper ties it to how fast subscriptions change.
+        Number of cycles between two searches of a member; in the paper it depends on how fast subscriptions
+        change.
 
     Examples
     --------
@@ -88,17 +89,17 @@ class Structured:
         self.hops = np.empty(0, np.int64)  # of the searches of the last step
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
-        """Start `peers` afresh; a contact (-1: the overlay's gateways) is one in the overlay."""
+        """Start `peers` with empty tables; contacts are peers of the P-Grid (-1: ask its gateways)."""
         self.grid.join(peers, contacts, cycle)
         self._clear(np.asarray(peers, np.int64))
 
     def leave(self, peers: ArrayLike, cycle: int) -> None:
-        """Take `peers` out of the overlay."""
+        """Remove `peers` from the P-Grid."""
         self.grid.leave(peers, cycle)
         self._clear(np.asarray(peers, np.int64))
 
     def step(self, cycle: int, network: Network) -> dict[str, int]:
-        """Let the overlay take its turn, then search for those whose tables are due or empty."""
+        """Step the P-Grid, then search for the members whose tables are due or empty."""
         overlay = self.grid.step(cycle, network)
         channel = channel_of(network)
         members = np.arange(len(self.topic))
@@ -131,36 +132,36 @@ class Structured:
         }
 
     def sizes(self) -> NDArray[np.float64]:
-        """What each member takes the size of its community to be: how many the last search knew of."""
+        """Each member's estimate of the size of its community, from its last search."""
         return self.known.copy()
 
     def settled(self) -> NDArray[np.bool_]:
-        """Which members may publish: a search went all the way up for them."""
+        """Which members may publish: those that have completed a search."""
         return self.searched.copy()
 
     def topics_changed(self) -> None:
-        """Take up topics, or further parents, that were added to the tree; tables follow as they are due."""
+        """Update the state after topics or further parents were added; tables change when they are due."""
         self.slots = slots_of(self.grid.tree)
         more = self.slots.most - self.super_table.shape[1]
         if more > 0:
             self.super_table = np.pad(self.super_table, ((0, 0), (0, more), (0, 0)), constant_values=-1)
 
     def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Which members somebody alive still knows of."""
+        """Which members a live member still refers to."""
         live = alive == 1
         own = named(len(alive), self.topic_table[live], self.super_table[live])
         return self.grid.referenced(alive) | own
 
     def tables(self) -> Tables:
-        """The tables as last found."""
+        """The tables from the last searches."""
         return Tables(self.topic, self.topic_table, self.super_table)
 
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """The tables as last found as (holders, members, stamps of 0)."""
+        """The tables from the last searches, as (holders, members, stamps of 0)."""
         return table_links(self.topic_table, self.super_table)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything a checkpoint has to keep."""
+        """All state that a checkpoint stores."""
         return {
             **{f"pgrid {name}": array for name, array in self.grid.arrays().items()},
             "topic_table": self.topic_table,
@@ -170,7 +171,7 @@ class Structured:
         }
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up the state that `arrays` gave."""
+        """Restore the state that `arrays` returned."""
         self.grid.load(part(arrays, "pgrid "))
         self.topic_table = arrays["topic_table"].copy()
         self.super_table = arrays["super_table"].copy()
@@ -190,7 +191,7 @@ class Structured:
         channel: Channel,
         hops: list[NDArray[np.int64]],
     ) -> int:
-        """Fill one super-topic table of each member, going up its chain until somebody is found."""
+        """Fill one super-topic table of each member: search up its chain until a supertopic has members."""
         s = self.slots
         numbers = s.first[self.topic[due]] + slot
         own = numbers < s.first[self.topic[due] + 1]

@@ -24,19 +24,19 @@ WAIT = 64  # cycles to wait before publishing, at most
 class SimulatedTransport:
     """Processes on one machine that are members of communities and gossip events.
 
-    A join returns when the process is in, some cycles later; an event spreads at once. Members that left
-    are never reused for another topic, so what is left of them in other tables leads nowhere.
+    A join returns when the process has joined, some cycles later. An event is disseminated at once. Members
+    that left are never reused for another topic, so old table entries that point to them have no effect.
 
     Parameters
     ----------
     tree : TopicTree
-        Topics; more may be added to it later.
+        The hierarchy of topics; more topics may be added later.
     seed : int
-        Of all draws.
+        Random seed.
     settings : Settings, optional
-        Of CAMCAST; by default links send to all entries of their super-topic tables.
+        Settings of CAMCAST. By default a member that sends upward sends to its whole super-topic table.
     capacity : int
-        How many memberships there can be, those that ended included.
+        Maximum number of memberships, including those that have ended.
     membership : callable, optional
         Makes the membership from (tree, topics, seed, settings); `Unstructured` by default.
 
@@ -85,17 +85,17 @@ class SimulatedTransport:
         self.step(self.membership.cycles_to_join)
 
     def leave(self, process: int, topic: str) -> None:
-        """Take a process out of a community."""
+        """Remove a process from a community."""
         member = self._members.pop((process, self.tree.number(topic)))
         self.membership.leave(np.array([member]), self.cycle)
         self.network.alive[member] = 0
         self.step()
 
     def publish(self, process: int, topic: str, data: Any) -> int:
-        """Gossip an event, and tell everybody it reaches.
+        """Gossip an event, and deliver it to all processes that it reaches.
 
-        Waits, some cycles, until the process knows members of the topics above, or knows that there are none
-        (CAMCAST, Section 5.1): what is published before does not get there.
+        Waits some cycles until the process knows members of its supertopics, or knows that there are none
+        (CAMCAST, Section 5.1). An event published earlier would not reach them.
         """
         t = self.tree.number(topic)
         member = self._members[process, t]
@@ -123,14 +123,14 @@ class SimulatedTransport:
         return [self.tree.name(parent) for parent in self.tree.parents(topic)]
 
     def step(self, cycles: int = 1) -> None:
-        """Let time pass: memberships renew, tables are checked and refilled."""
+        """Run some cycles: leases are renewed, tables are checked and refilled."""
         self._follow_tree()
         for _ in range(cycles):
             self.membership.step(self.cycle, self.network)
             self.cycle += 1
 
     def crash(self, process: int) -> None:
-        """Let a process stop without a word, in all its communities."""
+        """Crash a process in all its communities, without notice to others."""
         for (owner, _), member in list(self._members.items()):
             if owner == process:
                 self.network.alive[member] = 0

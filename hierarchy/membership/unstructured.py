@@ -1,6 +1,6 @@
-"""The unstructured membership: SCAMP for topic tables, gateways or neighbours for contacts.
+"""The unstructured membership: SCAMP for topic tables, contacts from gateways or neighbours.
 
-CAMCAST Section 5.2.1, and Section 3.3 for members that know no gateway and ask their neighbourhood.
+CAMCAST, Section 5.2.1, and Section 3.3 for members that know no gateway and ask their neighbours.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ __all__ = ["Unstructured"]
 
 
 class Unstructured(ScampMembership):
-    """SCAMP views as topic tables; super-topic tables found and kept as in Section 3.
+    """SCAMP views as topic tables; super-topic tables found and maintained as in Section 3.
 
     Parameters
     ----------
     tree : TopicTree
-        The hierarchy.
+        The hierarchy of topics.
     topic : (n,) array
-        Community of each member, present or to come.
+        Community of each current or future member.
     seed : int
-        Of all draws.
+        Random seed.
     settings : Settings, optional
-        Of CAMCAST.
+        Settings of CAMCAST.
     scamp : ScampSettings, optional
-        Of SCAMP.
+        Settings of SCAMP.
     finder : Finder, optional
-        Where super-contacts come from; the gateways by default.
+        Finds super-contacts; by default the gateways.
     census : CensusSettings, optional
-        Of how members estimate the size of their community.
+        Settings of the census, by which members estimate the size of their community.
     true_sizes : bool
-        Whether they are told the true sizes instead.
+        Whether members know the true sizes instead.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Unstructured(ScampMembership):
         super().__init__(tree, topic, seed, settings, finder or self.gateways, scamp, census, true_sizes)
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
-        """Start `peers` afresh; a contact is of the own community or of a supertopic, -1 asks a gateway."""
+        """Start `peers` with empty tables; contacts are in their community or a supertopic (-1: gateways)."""
         peers, contacts = np.asarray(peers, np.int64), np.asarray(contacts, np.int64)
         self._start(peers, contacts, cycle)
         own = (contacts >= 0) & (self.topic[contacts] == self.topic[peers])
@@ -86,7 +86,7 @@ class Unstructured(ScampMembership):
         self.joining = self.joining[~np.isin(self.joining, peers[own])]
 
     def step(self, cycle: int, network: Network) -> dict[str, int]:
-        """Admit newcomers, then let SCAMP and the super-topic tables take their turn."""
+        """Admit newcomers, then step SCAMP and the super-topic tables."""
         channel = channel_of(network)
         newcomers = self.joining[network.alive[self.joining] == 1]
         contacts = self.gateways.admit(newcomers, self.topic, cycle, channel, self.seed)
@@ -112,19 +112,19 @@ class Unstructured(ScampMembership):
         return others, 2 * len(members)
 
     def topics_changed(self) -> None:
-        """Take up topics, or further parents, that were added to the tree."""
+        """Update the state after topics or further parents were added to the tree."""
         super().topics_changed()
         self.gateways.grow(self.supers.tree.capacity)
 
     def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Which members somebody alive still knows of."""
+        """Which members a live member still refers to."""
         return super().referenced(alive) | named(len(alive), self.gateways.table)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything a checkpoint has to keep."""
+        """All state that a checkpoint stores."""
         return {**super().arrays(), "gateways": self.gateways.table}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up the state that `arrays` gave."""
+        """Restore the state that `arrays` returned."""
         super().load(arrays)
         self.gateways.table = arrays["gateways"].copy()

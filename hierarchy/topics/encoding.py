@@ -5,15 +5,15 @@ events are the first number of the range, which no subtopic ever owns. Then *u i
 the range of u contains the range of t, and an event of t lies in the ranges of t and of its supertopics
 and in no other. All numbers are below 2^53, so they stay exact as floats.
 
-The k-th subtopic added below a topic gets 1/(k+2) of what is still free there: half for the first, and
-never less than about 1/k^2 of the whole, so both a deep and a wide tree grow for long without moving
-anything. When a topic is full, the smallest subtree around it with room enough is laid out anew, each
-topic in it with the same free space, and `add` reports the ranges that moved. What a removed topic
-owned is free again after the next such layout, not before: a late event of a removed topic must not
-match a new one.
+Subtopics are counted from k = 0. The k-th subtopic added below a topic gets 1/(k+2) of the numbers that are
+still free there: the first gets half, and none gets less than about 1/k^2 of the whole. Deep trees and wide
+trees can therefore grow for long before any range moves. When a topic is full, the smallest enclosing subtree
+with enough room is laid out again: each of its topics gets the same free space, and `add` reports the ranges
+that moved. The numbers of a removed topic become free only at the next such layout, because a late event of
+a removed topic must not match a new one.
 
-A topic with several parents has its range inside the first. For a further parent, and for all topics
-that include it, that range is one more range to subscribe to.
+A topic with several parents has its range inside the range of the first. Subscribers of any further parent,
+and of all topics that include it, subscribe to that range in addition to their own.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ ROOMY = 2**16  # numbers per topic that make a subtree worth laying out anew: 16
 
 
 class Added(NamedTuple):
-    """What `NestedRanges.add` did: the new topic's number, and (old, new) range of every topic that moved."""
+    """Result of `NestedRanges.add`: the new topic's number, and (old, new) ranges of topics that moved."""
 
     topic: int
     moved: dict[int, tuple[tuple[int, int], tuple[int, int]]]
 
 
 class NestedRanges:
-    """Ranges for the topics of a tree, kept up while topics come and go.
+    """Ranges for the topics of a tree, updated when topics are added or removed.
 
     Parameters
     ----------
     tree : TopicTree
         Add and remove topics through this object from now on, not through the tree.
     span : int
-        How many numbers the root owns, at most 2^53.
+        Number of integers that the root owns, at most 2^53.
 
     Examples
     --------
@@ -86,9 +86,9 @@ class NestedRanges:
         return self._low[t], self._high[t]
 
     def ranges(self, topic: str | int) -> NDArray[np.int64]:
-        """All half-open ranges whose events a subscriber of `topic` is owed, one row each, disjoint.
+        """All half-open ranges whose events a subscriber of `topic` receives: disjoint, one per row.
 
-        One row, unless the topic includes others through further parents.
+        There is one row, unless the topic includes others through further parents.
         """
         t = self.tree.number(topic)
         rows = [self.range(t)]
@@ -98,17 +98,17 @@ class NestedRanges:
         return np.array(rows, np.int64)
 
     def closed_ranges(self, topic: str | int) -> NDArray[np.float64]:
-        """The same ranges closed, [low, high], as predicates on a float attribute."""
+        """The same ranges as closed ranges [low, high], to use as predicates on a float attribute."""
         closed: NDArray[np.float64] = self.ranges(topic).astype(np.float64)
         closed[:, 1] -= 1
         return closed
 
     def point(self, topic: str | int) -> int:
-        """The number that stands for an event of `topic`."""
+        """The number that represents an event of `topic`."""
         return self._low[self.tree.number(topic)]
 
     def topic_at(self, point: int) -> int:
-        """Number of the topic with the smallest range around `point`: the topic of that event."""
+        """Number of the topic with the smallest range that contains `point`: the topic of that event."""
         if not self._low[0] <= point < self._high[0]:
             raise InputError(f"point: expected a number in [0, {self._high[0]}), got {point}")
         topic, below = 0, self.tree.children(0)
@@ -180,7 +180,7 @@ class NestedRanges:
         self._given[topic] = 0
 
     def _lay_out(self, top: int) -> None:
-        """Give every topic of a subtree the same number of own numbers, keeping the outer range."""
+        """Lay out a subtree again within its range; every topic gets the same number of own numbers."""
         low, width = self._low[top], self._high[top] - self._low[top]
         unit = width // self._size[top]
         self._place(top, low, width)

@@ -1,13 +1,13 @@
-"""A hierarchy of topics: who is whose supertopic, and which topic includes which.
+"""A hierarchy of topics: which topics are supertopics of others, and which topics include others.
 
 CAMCAST (Baehni, Guerraoui et al.), Section 2.1, and Section 3.6 for topics with several parents.
 
-Topics are named and numbered; a number stays its topic's for ever, so arrays indexed by topic survive
-additions and removals. The first parent of a topic is its parent in the spanning tree, which the
-nested-range encoding follows; further parents make the hierarchy a directed acyclic graph.
+Topics have names and numbers. The number of a topic never changes and is never reused, so arrays indexed by
+topic stay valid when topics are added or removed. The first parent of a topic is its parent in the spanning
+tree, which the nested-range encoding follows. Further parents make the hierarchy a directed acyclic graph.
 
-The papers write a topic as a path, `.soccer.italy`, with `.` for the root. Paths are names like any
-other here; they only spare their user naming the parent.
+The papers write a topic as a path, `.soccer.italy`, with `.` for the root. Here a path is a name like any
+other, except that the parent need not be given.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class TopicTree:
 
     @classmethod
     def from_paths(cls, paths: Iterable[str]) -> TopicTree:
-        """Build the tree of all `paths`; the topics on the way to one need not be listed.
+        """Build the tree of all `paths`; supertopics need not be listed.
 
         Examples
         --------
@@ -80,9 +80,9 @@ class TopicTree:
 
     @classmethod
     def numbered(cls, topics: Sequence[str]) -> TopicTree:
-        """Build the tree of topics in which each one's number is its place in the list.
+        """Build the tree in which the number of each topic is its position in the list.
 
-        So whoever draws topics by their places (`workloads.generate.topics.TopicSpec`) has their numbers.
+        Code that draws topics by position (`workloads.generate.topics.TopicSpec`) can use these numbers.
 
         Raises
         ------
@@ -133,8 +133,8 @@ class TopicTree:
     def from_graph(cls, graph: nx.DiGraph) -> TopicTree:
         """Build a hierarchy from a graph with an edge from each supertopic to each of its subtopics.
 
-        Nodes are the names of topics. A single node without supertopic is the root; several hang under
-        an added root `.`. A node's first incoming edge gives its parent in the spanning tree.
+        Nodes are the names of topics. If one node has no supertopic, it is the root; if several have none,
+        a root `.` is added above them. The first incoming edge of a node gives its spanning parent.
 
         Examples
         --------
@@ -195,11 +195,11 @@ class TopicTree:
 
     @property
     def capacity(self) -> int:
-        """One more than the largest number ever given out: the length of an array indexed by topic."""
+        """Length of an array indexed by topic: one more than the largest topic number ever assigned."""
         return len(self._names)
 
     def number(self, topic: str | int) -> int:
-        """Number of a topic given by name or by number; refuses what is no topic."""
+        """Number of a topic given by name or by number; refuses unknown topics."""
         if isinstance(topic, str):
             if topic in self._number:
                 return self._number[topic]
@@ -223,7 +223,7 @@ class TopicTree:
         return [child for child in self._children[number] if self._parents[child][0] == number]
 
     def subtopics(self, topic: str | int) -> list[int]:
-        """All direct subtopics, those through further parents included."""
+        """All direct subtopics, including those that have `topic` as a further parent."""
         return list(self._children[self.number(topic)])
 
     def supertopics(self, topic: str | int) -> list[int]:
@@ -231,7 +231,7 @@ class TopicTree:
         return self._reach(self.number(topic), self._parents)
 
     def subtopics_below(self, topic: str | int) -> list[int]:
-        """All topics that `topic` includes, itself left out, nearest first."""
+        """All topics that `topic` includes, except itself, nearest first."""
         return self._reach(self.number(topic), self._children)
 
     @property
@@ -268,9 +268,9 @@ class TopicTree:
         Parameters
         ----------
         name : str
-            A name that no topic has; a path such as `.soccer.italy` when `parents` is left out.
+            A new name; a path such as `.soccer.italy` if `parents` is not given.
         parents : sequence of topics, optional
-            Direct supertopics, the spanning parent first. By default the topic one part up the path.
+            Direct supertopics, the spanning parent first. By default the parent in the path.
 
         Examples
         --------
@@ -298,7 +298,7 @@ class TopicTree:
         return topic
 
     def add_parent(self, topic: str | int, parent: str | int) -> None:
-        """Put `topic` below a further supertopic; the spanning tree stays as it is."""
+        """Add a further supertopic to `topic`; the spanning tree does not change."""
         t, p = self.number(topic), self.number(parent)
         if self.includes(t, p):
             raise InputError(
@@ -313,7 +313,7 @@ class TopicTree:
         self.changes += 1
 
     def remove(self, topic: str | int) -> None:
-        """Remove a topic without subtopics. Its number is not given out again."""
+        """Remove a topic without subtopics. Its number is not used again."""
         t = self.number(topic)
         if t == 0 or self._children[t]:
             what = "the root" if t == 0 else "a topic with subtopics"

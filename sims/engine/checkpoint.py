@@ -23,7 +23,7 @@ DIGEST = 32  # bytes, at the very end
 
 
 def save_checkpoint(path: Path, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> None:
-    """Write arrays and notes: a killed process leaves the old file or the new one."""
+    """Write arrays and notes atomically: a killed process leaves either the old file or the new one."""
     text = json.dumps({"format": FORMAT, **notes}).encode()
     with atomic_write(path) as draft:
         with draft.open("wb") as file:
@@ -36,8 +36,7 @@ def save_checkpoint(path: Path, arrays: Mapping[str, NDArray[Any]], notes: Mappi
 def load_checkpoint(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Read what `save_checkpoint` wrote.
 
-    Arrays go straight into kernels that trust them, so a file is read only if every byte of it is as it was
-    written.
+    Kernels use the arrays without checking them. The file is therefore read only if its digest matches.
     """
     try:
         _verify(path)
@@ -62,7 +61,7 @@ def _verify(path: Path) -> None:
 
 
 def _digest(file: BinaryIO, size: int) -> bytes:
-    """Digest of the first bytes of a file, which is then read up to there."""
+    """Digest of the first `size` bytes of a file; leaves the file position after them."""
     digest, left = hashlib.blake2b(digest_size=DIGEST), size
     while left > 0:
         piece = file.read(min(left, 1 << 20))

@@ -1,4 +1,4 @@
-"""What happens to a simulation besides its protocols: PeerSim's `Control`."""
+"""Controls: scheduled actions on a simulation, such as faults and observers (PeerSim's `Control`)."""
 
 from __future__ import annotations
 
@@ -28,26 +28,25 @@ Row = Mapping[str, float | int | str | bool]
 
 @runtime_checkable
 class Control(Protocol[S_contra]):
-    """Something scheduled, for overlays of a kind."""
+    """A scheduled action on simulations of one type of overlay."""
 
     @property
     def name(self) -> str:
-        """The name of its table, where it has one."""
+        """Name of the control, and of its table if it writes one."""
         ...
 
     def execute(self, simulation: Simulation[S_contra]) -> Row | None:
-        """Act on, or look at, the simulation; the row to append to the table `name`, if any.
+        """Change or observe the simulation; return the row to append to the table `name`, if any.
 
-        Everything it needs to know of the past is in the simulation: a control keeps no state of its own,
-        so that a resumed run cannot differ from one never interrupted. Draws come from
-        `simulation.key(name)`.
+        A control keeps no state of its own: everything it needs is in the simulation. A resumed run is
+        therefore the same as an uninterrupted one. Random numbers come from `simulation.key(name)`.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Function:
-    """A plain function as a control: what it returns is a row of the table that bears its name.
+    """A plain function as a control. The row it returns is added to the table of the same name.
 
     Examples
     --------
@@ -62,12 +61,12 @@ class Function:
 
     @property
     def name(self) -> str:
-        """The function's name, as tables are named: with hyphens."""
+        """The function's name, with hyphens as in table names."""
         name = self.called or getattr(self.call, "__name__", type(self.call).__name__)
         return name.strip("_<>").replace("_", "-")
 
     def execute(self, simulation: Simulation[Any]) -> Row | None:
-        """Call it."""
+        """Call the function."""
         row = self.call(simulation)
         if row is not None and not isinstance(row, Mapping):
             raise InputError(f"{self.name}: expected it to return a row or None, got {type(row).__name__}")
@@ -75,7 +74,7 @@ class Function:
 
 
 def as_control(given: Any) -> Control[Any]:
-    """A control, or a function of the simulation as one.
+    """Return a control unchanged; wrap a function of the simulation in a control.
 
     Examples
     --------

@@ -1,10 +1,11 @@
-"""What befalls a population: crashes, recoveries, joins, departures, partitions, loss, changed subscriptions.
+"""Faults: crashes, recoveries, joins, departures, partitions, message loss and changed subscriptions.
 
-Each is a control with a schedule. Who is hit is drawn from the simulation's seed, the control's name and
-the cycle, host by host: the peers of one host (`sub2sub.events.hosts`) go down and come up, and are cut off,
-together. A crashed or departed peer takes no turn and answers nobody; it tells nobody either, and what
-others know of it has to age out. A peer that recovers keeps its links as they were; one that joins starts
-from one random live contact. One that has left never comes back, nor does a subscription that was changed.
+Each fault is a control with a schedule. The affected hosts are drawn from the simulation's seed, the
+control's name and the cycle. All peers of one host (`sub2sub.events.hosts`) crash, recover and are
+partitioned together. A crashed or departed peer takes no turns and does not answer. It does not announce its
+departure, so links to it have to age out. A peer that recovers still has its old links. A peer that joins
+starts from one random live contact. A peer that has left never returns, and neither does a subscription that
+was changed.
 """
 
 from __future__ import annotations
@@ -42,21 +43,21 @@ def _share(name: str, value: float) -> None:
 
 
 def choose(simulation: Simulation, stream: str, among: Peers, count: int) -> Peers:
-    """`count` of `among` at random, in ascending order."""
+    """Choose `count` of the peers in `among` at random; return them in ascending order."""
     key = simulation.key(stream)
     marks = draws(key, among)
     return np.sort(among[np.argsort(marks, kind="stable")[:count]])
 
 
 def choose_hosts(simulation: Simulation, stream: str, among: Peers, share: float) -> Peers:
-    """The peers in `among` that run on a share of their hosts, drawn at random."""
+    """Choose a random share of the hosts of `among`; return the peers in `among` that run on them."""
     host = simulation.overlay.population.host[among]
     hosts = np.unique(host)
     return among[np.isin(host, choose(simulation, stream, hosts, round(share * hosts.size)))]
 
 
 def contacts_for(simulation: Simulation, stream: str, peers: Peers, among: Peers | None = None) -> Peers:
-    """A random live contact for each of `peers`, none of them itself; one of `among` if given."""
+    """Choose a random live contact for each of `peers`, other than itself; from `among` if given."""
     if among is None:
         live = np.flatnonzero(simulation.overlay.network.alive)
         among = live[~np.isin(live, peers)]
@@ -67,7 +68,7 @@ def contacts_for(simulation: Simulation, stream: str, peers: Peers, among: Peers
 
 
 def _hit(simulation: Simulation, name: str, share: float, peers: tuple[int, ...]) -> Peers:
-    """The given peers or, if none are given, those on a share of the hosts that are up."""
+    """The given peers or, if none are given, the peers on a random share of the live hosts."""
     alive = simulation.overlay.network.alive
     given = np.asarray(peers, np.int64)
     if not peers:
@@ -80,16 +81,16 @@ def _hit(simulation: Simulation, name: str, share: float, peers: tuple[int, ...]
 
 @dataclass(frozen=True)
 class Crash:
-    """A share of the live hosts, or the given peers, go down at once.
+    """Crash a share of the live hosts, or the given peers, all at once.
 
     Attributes
     ----------
     share : float
-        Of the live hosts.
+        Share of the live hosts, from 0 to 1.
     peers : tuple of int
-        Those who go, in place of a share.
+        The peers that go down, instead of a share.
     name : str
-        Of the control: of its row in the log of faults, and of its draws.
+        Name of the control: names its table and selects its random numbers.
     """
 
     share: float = 0.0
@@ -97,11 +98,11 @@ class Crash:
     name: str = "crash"
 
     def __post_init__(self) -> None:
-        """Refuse a share that is none."""
+        """Refuse an invalid share."""
         _share(f"{self.name}.share", self.share)
 
     def execute(self, simulation: Simulation) -> Row:
-        """Take them down."""
+        """Crash the chosen peers."""
         hit = _hit(simulation, self.name, self.share, self.peers)
         simulation.overlay.network.alive[hit] = 0
         return {"peers": int(hit.size)}
@@ -109,16 +110,16 @@ class Crash:
 
 @dataclass(frozen=True)
 class Leave:
-    """A share of the live hosts, or the given peers, leave for good; like a crash to everybody else.
+    """A share of the live hosts, or the given peers, leave for ever; others cannot tell it from a crash.
 
     Attributes
     ----------
     share : float
-        Of the live hosts.
+        Share of the live hosts, from 0 to 1.
     peers : tuple of int
-        Those who go, in place of a share.
+        The peers that leave, instead of a share.
     name : str
-        Of the control: of its row in the log of faults, and of its draws.
+        Name of the control: names its table and selects its random numbers.
     """
 
     share: float = 0.0
@@ -126,11 +127,11 @@ class Leave:
     name: str = "leave"
 
     def __post_init__(self) -> None:
-        """Refuse a share that is none."""
+        """Refuse an invalid share."""
         _share(f"{self.name}.share", self.share)
 
     def execute(self, simulation: Simulation) -> Row:
-        """Let them go."""
+        """Let the chosen peers leave."""
         hit = _hit(simulation, self.name, self.share, self.peers)
         _depart(simulation, hit)
         return {"peers": int(hit.size)}
@@ -138,25 +139,25 @@ class Leave:
 
 @dataclass(frozen=True)
 class Recover:
-    """A share of the hosts that are down come up again, with the links they had.
+    """A share of the hosts that are down recover, with the links they had.
 
     Attributes
     ----------
     share : float
-        Of the hosts that are down.
+        Share of the hosts that are down, from 0 to 1.
     name : str
-        Of the control: of its row in the log of faults, and of its draws.
+        Name of the control: names its table and selects its random numbers.
     """
 
     share: float = 1.0
     name: str = "recover"
 
     def __post_init__(self) -> None:
-        """Refuse a share that is none."""
+        """Refuse an invalid share."""
         _share(f"{self.name}.share", self.share)
 
     def execute(self, simulation: Simulation) -> Row:
-        """Bring them up."""
+        """Let the chosen hosts recover."""
         overlay = simulation.overlay
         down = np.flatnonzero((overlay.network.alive == 0) & overlay.population.present)
         back = choose_hosts(simulation, self.name, down, self.share)
@@ -171,46 +172,46 @@ class Loss:
     Attributes
     ----------
     probability : float
-        From 0 to 1; 0 ends the loss.
+        Probability of loss, from 0 to 1; 0 ends the loss.
     name : str
-        Of the control: of its row in the log of faults, and of its draws.
+        Name of the control: names its table and selects its random numbers.
     """
 
     probability: float
     name: str = "loss"
 
     def __post_init__(self) -> None:
-        """Refuse what is no probability."""
+        """Refuse an invalid probability."""
         _share(f"{self.name}.probability", self.probability)
 
     def execute(self, simulation: Simulation) -> Row:
-        """Set it."""
+        """Set the probability of loss."""
         simulation.overlay.network.loss = self.probability
         return {"probability": self.probability}
 
 
 @dataclass(frozen=True)
 class Partition:
-    """Divide the hosts at random into groups that do not reach each other; one group merges all.
+    """Divide the hosts at random into groups that cannot reach each other; one group ends the partition.
 
     Attributes
     ----------
     groups : int
-        From 1 to 255.
+        Number of groups, from 1 to 255.
     name : str
-        Of the control: of its row in the log of faults, and of its draws.
+        Name of the control: names its table and selects its random numbers.
     """
 
     groups: int = 2
     name: str = "partition"
 
     def __post_init__(self) -> None:
-        """Refuse numbers of groups that cannot be."""
+        """Refuse an invalid number of groups."""
         if not 1 <= self.groups <= 255:
             raise InputError(f"{self.name}.groups: expected 1 to 255, got {self.groups}")
 
     def execute(self, simulation: Simulation) -> Row:
-        """Draw everybody's group."""
+        """Draw a group for every host."""
         key, hosts = simulation.key(self.name), np.maximum(simulation.overlay.population.host, 0)
         simulation.overlay.network.group[:] = draws(key, hosts) % np.uint64(self.groups)
         return {"groups": self.groups}
@@ -222,7 +223,7 @@ def _depart(simulation: Simulation, peers: Peers) -> None:
 
 
 def _places(simulation: Simulation, name: str, count: int) -> Peers:
-    """Peers that newcomers can be: never used ones, or departed ones that nobody remembers."""
+    """Choose rows for newcomers: never used ones, or those of departed peers to which no links are left."""
     overlay = simulation.overlay
     dormant = np.flatnonzero(overlay.population.dormant)
     if dormant.size < count:
@@ -244,10 +245,11 @@ def enter(
     hosts: Peers | None = None,
     without: Peers | None = None,
 ) -> Peers:
-    """Let newcomers with these subscriptions (closed ranges) join; which peers they are.
+    """Let newcomers with these subscriptions (closed ranges) join; return their peer numbers.
 
-    Each has a host of its own, unless hosts are given. A host that is up already stays in its part of a
-    divided network, a new one is in that of its contact, which is a live peer not among `without`.
+    Each newcomer has its own host, unless hosts are given. In a partitioned network a host that is already
+    up stays in its group, and a new host enters the group of its contact. A contact is a live peer that is
+    not in `without`.
     """
     overlay = simulation.overlay
     people, alive, group = overlay.population, overlay.network.alive, overlay.network.group
@@ -283,7 +285,7 @@ class Join:
     name: str = "join"
 
     def execute(self, simulation: Simulation) -> Row:
-        """Let them in."""
+        """Let the newcomers join."""
         lows, highs = np.asarray(self.lows, float), np.asarray(self.highs, float)
         hosts = None if self.hosts is None else np.asarray(self.hosts, np.int64)
         if hosts is not None and hosts.shape != lows.shape[:1]:
@@ -293,25 +295,25 @@ class Join:
 
 @dataclass(frozen=True)
 class Churn:
-    """A share of the live hosts leaves, and newcomers join with the subscriptions of those who left.
+    """A share of the live hosts leaves; newcomers join with the subscriptions of the peers that left.
 
     Attributes
     ----------
     share : float
-        Of the live hosts.
+        Share of the live hosts, from 0 to 1.
     name : str
-        Of the control: of its row in the log of faults, and of its draws.
+        Name of the control: names its table and selects its random numbers.
     """
 
     share: float
     name: str = "churn"
 
     def __post_init__(self) -> None:
-        """Refuse a share that is none."""
+        """Refuse an invalid share."""
         _share(f"{self.name}.share", self.share)
 
     def execute(self, simulation: Simulation) -> Row:
-        """Exchange them."""
+        """Replace the peers on the chosen hosts with newcomers."""
         people = simulation.overlay.population
         gone = choose_hosts(
             simulation, self.name, np.flatnonzero(simulation.overlay.network.alive), self.share
@@ -326,23 +328,23 @@ class Churn:
 
 @dataclass(frozen=True)
 class Resubscribe:
-    """A share of the live peers exchange their subscriptions among themselves, at random.
+    """A share of the live peers exchange their subscriptions with each other at random.
 
     A peer that changes its subscription leaves as one peer and joins as another on the same host.
 
     Attributes
     ----------
     share : float
-        Of the live peers.
+        Share of the live peers, from 0 to 1.
     name : str
-        Of the control: of its row in the log of faults, and of its draws.
+        Name of the control: names its table and selects its random numbers.
     """
 
     share: float
     name: str = "resubscribe"
 
     def __post_init__(self) -> None:
-        """Refuse a share that is none."""
+        """Refuse an invalid share."""
         _share(f"{self.name}.share", self.share)
 
     def execute(self, simulation: Simulation) -> Row:

@@ -1,4 +1,4 @@
-"""Stopping between cycles: a request to stop waits until the state is whole."""
+"""Stopping between cycles: a request to stop waits until the current cycle is complete."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["Interruption"]
 
 
 class Interruption:
-    """While its `with` block runs, Ctrl-C and SIGTERM are noted instead of breaking off; a second one breaks.
+    """Defer Ctrl-C and SIGTERM while the `with` block runs: the first sets `asked`, the second interrupts.
 
-    Outside the main thread, where signals do not arrive, nothing is asked.
+    Outside the main thread signals do not arrive, so `asked` stays false.
 
     Examples
     --------

@@ -1,8 +1,9 @@
-"""Events as traffic: what peers learn from messages that do not arrive.
+"""Events as traffic: peers learn from event messages that fail.
 
-Observers publish test events without the overlay noticing. These are events that the overlay carries: a
-holder whose message along a ring link failed probes that neighbour at once, and drops it if it is silent
-(`sub2sub.ring.probing.unanswered`). Where events flow, dead neighbours go long before they are too old.
+Observers publish test events without changing the overlay. The events published here do change it. A peer
+whose message along a ring link fails probes that neighbour at once, and drops it if it does not answer
+(`sub2sub.ring.probing.unanswered`). With regular events, dead neighbours are dropped long before their links
+are too old.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ __all__ = ["Publish"]
 
 @dataclass(frozen=True)
 class Publish:
-    """Publish some of the given events, each at a random one of its subscribers.
+    """Publish some of the given events, each from a random subscriber that matches it.
 
     Attributes
     ----------
     events : (m, d) array_like
     count : int
-        How many of them, chosen at random each time; 0 for all.
+        Number of events to publish, chosen at random each time; 0 for all.
     settings : DisseminationSettings, optional
     name : str
 
@@ -59,13 +60,13 @@ class Publish:
     name: str = "publish"
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be chosen."""
+        """Refuse an invalid number of events."""
         if not 0 <= self.count <= len(points(self.events)):
             most = len(points(self.events))
             raise InputError(f"{self.name}.count: expected 0 (all) to {most} events, got {self.count}")
 
     def execute(self, simulation: Simulation[Overlay]) -> Row:
-        """Spread them, and let those who failed to reach a neighbour look into it."""
+        """Publish the events; peers whose message to a ring neighbour failed probe that neighbour."""
         overlay, cycle, events = simulation.overlay, simulation.cycle, points(self.events)
         if self.count:
             events = events[choose(simulation, self.name, np.arange(len(events)), self.count)]

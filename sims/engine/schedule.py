@@ -11,7 +11,7 @@ __all__ = ["Schedule"]
 
 @dataclass(frozen=True)
 class Schedule:
-    """The cycles in which something happens: `at` one cycle, or `every` so many from `start` until `until`.
+    """The cycles in which a control runs: `at` one cycle, or `every` n-th cycle from `start` until `until`.
 
     `until` is exclusive, as in PeerSim; cycles count from 1, and 0 is the state before the first.
 
@@ -20,11 +20,11 @@ class Schedule:
     start : int
         The first cycle (`from` in files).
     until : int, optional
-        The cycle before which it ends; the end of the run if not given.
+        The cycle at which the schedule ends, exclusive; the end of the run if not given.
     every : int
-        Cycles from one time to the next.
+        Number of cycles between two executions.
     at : int, optional
-        The only cycle, in place of the others.
+        The only cycle; replaces the other settings.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Schedule:
     at: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse schedules that never make sense."""
+        """Refuse invalid schedules."""
         if self.every < 1:
             raise InputError(f"every: expected 1 or more cycles, got {self.every}")
         if self.start < 0 or (self.at is not None and self.at < 0):
@@ -51,7 +51,7 @@ class Schedule:
             raise InputError(f"until: expected a cycle after from = {self.start}, got {self.until}")
 
     def due(self, cycle: int) -> bool:
-        """Whether it is time."""
+        """Whether the control runs in this cycle."""
         if self.at is not None:
             return cycle == self.at
         within = cycle >= self.start and (self.until is None or cycle < self.until)

@@ -1,4 +1,4 @@
-"""What the engine asks of an overlay it drives."""
+"""The interface of an overlay that the engine can simulate."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["Simulated"]
 
 @runtime_checkable
 class Simulated(Protocol):
-    """What can be simulated: a population and the layers it runs.
+    """An overlay that can be simulated: a population and its layers.
 
-    `sub2sub.overlay.overlay.Overlay` is one, CAMCAST's and hpmcast's overlays are, and `sims.engine.Stack`
-    makes one of any layers.
+    `sub2sub.overlay.overlay.Overlay` and the overlays of CAMCAST and hpmcast implement it.
+    `sims.engine.Stack` makes such an overlay from any layers.
     """
 
     @property
@@ -30,31 +30,31 @@ class Simulated(Protocol):
 
     @property
     def network(self) -> Network:
-        """Who is up, and who reaches whom."""
+        """Which peers are alive, and which peers can reach each other."""
         ...
 
     @property
     def seed(self) -> int:
-        """Of all draws."""
+        """Random seed."""
         ...
 
     @property
     def layers(self) -> Sequence[Layer]:
-        """The layers in the order they are stepped."""
+        """The layers, in the order in which they are stepped."""
         ...
 
     def bootstrap(self, cycle: int = 0) -> None:
-        """Start everybody at once."""
+        """Start all peers at once."""
         ...
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
-        """Let peers (re)start from a contact each."""
+        """Start or restart peers, each from one contact."""
         ...
 
     def step(self, cycle: int) -> Mapping[str, Mapping[str, int]]:
-        """One cycle of all layers; what each cost."""
+        """Run one cycle of all layers; return the cost of each."""
         ...
 
     def referenced(self) -> NDArray[np.bool_]:
-        """Which peers somebody holds a link to who is alive, or may come back with its links."""
+        """Which peers are in a view of a peer that is alive or may recover with its links."""
         ...

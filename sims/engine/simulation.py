@@ -1,10 +1,10 @@
 """A simulation: layers stepped cycle by cycle, and scheduled controls between the cycles.
 
-PeerSim's `CDSimulator` without its globals: any number of simulations live in one process, a simulation is
-an object that can be stepped, looked at, saved and resumed, and results are tables. In each cycle the
-controls that are due run first, in their order, then each layer steps all live peers. Observers are best
-scheduled as controls too: they then see the state the previous cycles left. Cycle 0 runs the controls due
-at 0 and no layer: initialisation.
+It corresponds to PeerSim's `CDSimulator`, without global state. A process can hold any number of simulations.
+A simulation is an object that can be stepped, inspected, saved and resumed; its results are tables. In each
+cycle the controls that are due run first, in their order. Then each layer steps all live peers. Observers are
+controls too: they see the state after the previous cycles. Cycle 0 is initialisation: it runs the controls
+that are due at 0, and no layer.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ COSTS = ("messages", "failed", "bytes")  # columns of the table `traffic`, besid
 
 
 class Simulation(Generic[S_co]):
-    """An overlay under scheduled controls.
+    """An overlay with scheduled controls.
 
     Parameters
     ----------
     overlay : Simulated
     controls : sequence of (Schedule, Control)
-        Faults and observers; plain functions of the simulation will do.
+        Faults and observers. A control may be a plain function of the simulation.
 
     Attributes
     ----------
     overlay : Simulated
-        Of the type it was given: a control that needs more than `Simulated` says which overlay it acts on,
+        The simulated overlay. A control that needs more than `Simulated` names the overlay type it acts on,
         such as `Simulation[Overlay]`.
     cycle : int
-        Cycles done.
+        Number of cycles completed.
     tables : dict
-        Rows that controls have written, by table.
+        Rows that controls have written, by name of the table.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Simulation(Generic[S_co]):
 
     @property
     def overlay(self) -> S_co:
-        """What is simulated."""
+        """The simulated overlay."""
         return self._overlay
 
     def add(
@@ -99,7 +99,7 @@ class Simulation(Generic[S_co]):
         start: int = 0,
         until: int | None = None,
     ) -> Self:
-        """Schedule a control, or a function of the simulation; the simulation itself, to go on.
+        """Schedule a control, or a function of the simulation; return the simulation, for chaining.
 
         Examples
         --------
@@ -120,19 +120,19 @@ class Simulation(Generic[S_co]):
         return self
 
     def random(self, purpose: str, peer: int = 0) -> Random:
-        """Random numbers of a peer in this cycle, for a control of one's own."""
+        """Random numbers for one peer in this cycle, for use in custom controls."""
         return Random(self.overlay.seed, f"control/{purpose}", self.cycle, peer)
 
     def key(self, stream: str) -> np.uint64:
-        """Key for a control's draws in this cycle, for kernels; see `random` for others."""
+        """Random key of a control in this cycle, for kernels; other code uses `random`."""
         return cycle_key(self.overlay.seed, stream_number(f"control/{stream}"), self.cycle)
 
     def record(self, table: str, row: Mapping[str, Any]) -> None:
-        """Append a row to a table, marked with the cycle."""
+        """Append a row to a table, with the cycle as its first column."""
         self.tables.setdefault(table, []).append({"cycle": self.cycle, **row})
 
     def execute_controls(self) -> None:
-        """Run the controls that are due in the present cycle, once."""
+        """Run the controls that are due in the current cycle, unless they have already run."""
         if self._observed == self.cycle:
             return
         self._observed = self.cycle
@@ -143,12 +143,12 @@ class Simulation(Generic[S_co]):
                     self.record(control.name, row)
 
     def step(self) -> None:
-        """One cycle: controls of the present cycle if they have not run, then all layers.
+        """Run one cycle: the controls of the current cycle if they have not run, then all layers.
 
         Raises
         ------
         InputError
-            When nobody has joined the overlay.
+            If no peer has joined the overlay.
         """
         self.execute_controls()
         if self.cycle == 0 and not getattr(self.overlay, "started", True):
@@ -168,11 +168,12 @@ class Simulation(Generic[S_co]):
         every: int = 0,
         keep: bool = False,
     ) -> None:
-        """Run until `cycles` cycles are done in all, and the controls due then.
+        """Run until `cycles` cycles are complete in total; then run the controls that are due.
 
-        With `checkpoint` the state is saved there every so many cycles and, at the end of the cycle, when
-        Ctrl-C or SIGTERM asks to stop; the run then ends with `KeyboardInterrupt`. With `keep` it is saved
-        after the last cycle as well, before the controls that are due then: a longer run goes on from there.
+        With `checkpoint` the state is saved to that file every `every` cycles. After Ctrl-C or SIGTERM it is
+        saved at the end of the current cycle, and the run ends with `KeyboardInterrupt`. With `keep` it is
+        also saved after the last cycle, before the controls that are due then: a longer run can continue
+        from there.
         """
         if cycles < self.cycle:
             raise InputError(f"cycles: expected {self.cycle} or more, as many are done, got {cycles}")
@@ -191,7 +192,7 @@ class Simulation(Generic[S_co]):
             self.execute_controls()
 
     def save(self, path: Path) -> None:
-        """Write everything a resumed run needs, in one file that is either whole or not there."""
+        """Write everything that a resumed run needs to one file, atomically."""
         arrays: dict[str, NDArray[Any]] = {}
         people, network = self.overlay.population, self.overlay.network
         for name in ("ids", "boxes", "row", "host"):
@@ -206,7 +207,7 @@ class Simulation(Generic[S_co]):
         )
 
     def load(self, path: Path) -> None:
-        """Take up the state that `save` wrote, of a simulation set up in the same way."""
+        """Restore the state that `save` wrote; the simulation must be set up in the same way."""
         arrays, notes = load_checkpoint(path)
         people, network = self.overlay.population, self.overlay.network
         if arrays["population/boxes"].shape != people.boxes.shape:

@@ -1,7 +1,7 @@
-"""Topics that come, go and get further supertopics while communities run (CAMCAST, Section 2.1).
+"""Controls that add topics, remove topics and add supertopics during a run (CAMCAST, Section 2.1).
 
-Controls for overlays of communities (`hierarchy.membership.CommunityOverlay`). A checkpoint does not keep
-the tree of topics, so a run with these controls has to be run from its beginning.
+They act on overlays of communities (`hierarchy.membership.CommunityOverlay`). A checkpoint does not contain
+the tree of topics, so a run with these controls has to start from the beginning.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ def _overlay(simulation: Simulation, name: str) -> CommunityOverlay:
 
 @dataclass(frozen=True)
 class AddTopic:
-    """A topic is added; newcomers may subscribe to it from then on.
+    """Add a topic. Newcomers can subscribe to it from then on.
 
     Attributes
     ----------
     topic : str
-        Its name.
+        Name of the new topic.
     parents : tuple of str
-        Its supertopics, the one whose range it gets a part of first; by default the one its path says.
+        Its supertopics. The topic gets a part of the first one's range. By default the parent in its path.
     name : str
-        Of the control.
+        Name of the control.
     """
 
     topic: str
@@ -42,20 +42,20 @@ class AddTopic:
     name: str = "add topic"
 
     def execute(self, simulation: Simulation) -> Row:
-        """Add it."""
+        """Add the topic."""
         added = _overlay(simulation, self.name).add_topic(self.topic, self.parents or None)
         return {"topic": self.topic, "moved": len(added.moved)}
 
 
 @dataclass(frozen=True)
 class AddParent:
-    """A topic gets a further supertopic.
+    """Add a further supertopic to a topic.
 
     Attributes
     ----------
     topic, parent : str
     name : str
-        Of the control.
+        Name of the control.
     """
 
     topic: str
@@ -63,26 +63,26 @@ class AddParent:
     name: str = "add parent"
 
     def execute(self, simulation: Simulation) -> Row:
-        """Add it."""
+        """Add the supertopic."""
         _overlay(simulation, self.name).add_parent(self.topic, self.parent)
         return {"topic": self.topic, "parent": self.parent}
 
 
 @dataclass(frozen=True)
 class RemoveTopic:
-    """A topic without subtopics is removed; its members unsubscribe.
+    """Remove a topic without subtopics; its members unsubscribe.
 
     Attributes
     ----------
     topic : str
     name : str
-        Of the control.
+        Name of the control.
     """
 
     topic: str
     name: str = "remove topic"
 
     def execute(self, simulation: Simulation) -> Row:
-        """Remove it."""
+        """Remove the topic."""
         members = _overlay(simulation, self.name).remove_topic(self.topic, simulation.cycle)
         return {"topic": self.topic, "members": members}

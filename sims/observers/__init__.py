@@ -1,4 +1,4 @@
-"""Observers: controls that look and write a row."""
+"""Observers: controls that measure the simulation and write a row."""
 
 from sims.observers.ages import LinkAges
 from sims.observers.degrees import Degrees

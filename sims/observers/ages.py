@@ -1,4 +1,4 @@
-"""How old links are: the time since the peer they lead to was last heard from."""
+"""Age of links: the number of cycles since their peer was last heard from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class LinkAges:
     Parameters
     ----------
     layer : str
-        The layer whose links are looked at.
+        The layer whose links are observed.
     """
 
     def __init__(self, layer: str) -> None:
@@ -25,7 +25,7 @@ class LinkAges:
         self.name = f"{layer}-ages"
 
     def execute(self, simulation: Simulation) -> Row:
-        """Measure."""
+        """Measure the ages."""
         _, _, stamps = live_links(simulation, self.layer)
         ages = simulation.cycle - stamps if stamps.size else np.zeros(1)
         return {

@@ -1,4 +1,4 @@
-"""How many links peers hold, and how many lead to them."""
+"""Out-degree and in-degree of peers: the links they hold, and the links that point to them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Degrees", "kinds_of", "live_links"]
 
 
 def live_links(simulation: Simulation, layer: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(holders, peers, stamps) of one layer's links, of live holders."""
+    """Links of one layer that live peers hold, as (holders, peers, stamps)."""
     known = {**{each.name: each for each in simulation.overlay.layers}, **kinds_of(simulation)}
     if layer not in known:
         raise InputError(f"layer = {layer!r}: expected one of {', '.join(known)}")
@@ -25,19 +25,19 @@ def live_links(simulation: Simulation, layer: str) -> tuple[np.ndarray, np.ndarr
 
 
 def kinds_of(simulation: Simulation) -> Mapping[str, Layer]:
-    """Layers by the kind of links they keep: of Sub-2-Sub's overlay by purpose, of others by name."""
+    """Layers by kind of link: by purpose in the overlay of Sub-2-Sub, by layer name in others."""
     overlay = simulation.overlay
     kinds: Mapping[str, Layer] = getattr(overlay, "kinds", {each.name: each for each in overlay.layers})
     return kinds
 
 
 class Degrees:
-    """Links held and received per live peer, in one layer; and how many lead to dead peers.
+    """Out-degree and in-degree of live peers in one layer, and the links to dead peers.
 
     Parameters
     ----------
     layer : str
-        The layer whose links are looked at.
+        The layer whose links are observed.
     """
 
     def __init__(self, layer: str) -> None:
@@ -45,7 +45,7 @@ class Degrees:
         self.name = f"{layer}-degrees"
 
     def execute(self, simulation: Simulation) -> Row:
-        """Count."""
+        """Count the links."""
         alive = simulation.overlay.network.alive
         holders, peers, _ = live_links(simulation, self.layer)
         n = alive.size

@@ -1,4 +1,4 @@
-"""Deliveries of a run: a row per cycle and, where asked for, one per event, per peer, and per reception."""
+"""Deliveries in a run: one row per cycle and, optionally, one per event, per peer and per reception."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ __all__ = ["Deliveries"]
 
 
 class Publishing(Protocol):
-    """What publishes the test events: `sims.systems.System`."""
+    """A system that publishes the test events, such as `sims.systems.System`."""
 
     @property
     def points(self) -> NDArray[np.float64]:
-        """All of them."""
+        """All test events."""
         ...
 
     def publish_tests(
         self, simulation: Simulation, settings: Any, record: bool = False
     ) -> tuple[NDArray[np.int64], Outcome]:
-        """Publish those that can be: their numbers, and what became of them."""
+        """Publish the test events that can be published; return their numbers and their outcome."""
         ...
 
 
 class Deliveries:
-    """Publishes the test events over the overlay as it is: hit ratio, hops, messages, spam, load.
+    """Publish the test events on the current overlay; measure hit ratio, hops, messages, spam and load.
 
     Parameters
     ----------
     system : object with `points` and `publish_tests`
-        What publishes them.
+        The system that publishes the test events.
     settings : object
-        Its settings of dissemination.
+        Its dissemination settings.
     folder : Path
-        Of the run.
+        The run folder.
     details : bool
-        Whether to add what became of each event to the table `events`, and every peer's load to `load`.
+        Whether to add the outcome of each event to the table `events`, and the load of each peer to `load`.
     receptions : bool
-        Whether to add who got which event at which hop to the table `receptions`.
+        Whether to add which peer received which event at which hop to the table `receptions`.
     """
 
     name = "delivery"
@@ -58,7 +58,7 @@ class Deliveries:
         self.details, self.receptions = details, receptions
 
     def execute(self, simulation: Simulation) -> Row:
-        """Publish all of them."""
+        """Publish all test events."""
         events, outcome = self.system.publish_tests(simulation, self.settings, self.receptions)
         if self.details:
             at = self.system.points[events]

@@ -1,4 +1,4 @@
-"""How well events are delivered: test events enter at a random one of their subscribers each."""
+"""Delivery of test events, each published from a random subscriber that matches it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Delivery", "deliver"]
 def deliver(
     simulation: Simulation[Overlay], events: ArrayLike, settings: DisseminationSettings | None = None
 ) -> Outcome:
-    """What becomes of events published now; the overlay does not change by it."""
+    """Publish events on the current overlay without changing it; return their outcome."""
     overlay = simulation.overlay
     return disseminate(
         Links.of(overlay),
@@ -38,7 +38,7 @@ class Delivery:
     events : (m, d) array_like
     settings : DisseminationSettings
     name : str
-        Of the table, where several are observed side by side.
+        Name of the table; give different names to several such observers.
 
     Examples
     --------
@@ -59,5 +59,5 @@ class Delivery:
         self.events, self.settings, self.name = points(events), settings, name
 
     def execute(self, simulation: Simulation[Overlay]) -> Row:
-        """Publish all of them."""
+        """Publish all test events."""
         return deliver(simulation, self.events, self.settings).summary()

@@ -1,7 +1,7 @@
 """The overlay as a graph: clustering, path lengths, connectivity; and as a networkx graph.
 
-Clustering and path lengths are of the undirected graph, as in the CYCLON literature; path lengths are
-sampled from a few sources, since all pairs are out of reach.
+Clustering and path lengths are computed on the undirected graph, as in the CYCLON literature. Path lengths
+are sampled from a few sources, because computing all pairs would take too long.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Clustering", "Connectivity", "PathLengths", "adjacency", "snapshot"]
 
 
 def adjacency(simulation: Simulation, layers: tuple[str, ...]) -> Any:
-    """Undirected adjacency matrix of links between live peers, which are numbered anew."""
+    """Undirected adjacency matrix of the links between live peers, which are renumbered from 0."""
     alive = simulation.overlay.network.alive == 1
     number = np.cumsum(alive) - 1
     rows, columns = [], []
@@ -46,9 +46,9 @@ class Clustering:
     Parameters
     ----------
     layer : str
-        The layer whose links are looked at.
+        The layer whose links are observed.
     sample : int
-        Peers that are looked at.
+        Number of peers in the sample.
     """
 
     def __init__(self, layer: str = "cyclon", sample: int = 1000) -> None:
@@ -68,14 +68,14 @@ class Clustering:
 
 
 class PathLengths:
-    """Shortest paths from a sample of peers to everybody.
+    """Lengths of the shortest paths from a sample of peers to all others.
 
     Parameters
     ----------
     layer : str
-        The layer whose links are looked at.
+        The layer whose links are observed.
     sources : int
-        Peers from which paths are searched.
+        Number of peers in the sample.
     """
 
     def __init__(self, layer: str = "cyclon", sources: int = 20) -> None:
@@ -97,12 +97,12 @@ class PathLengths:
 
 
 class Connectivity:
-    """Connected components, links taken both ways.
+    """Connected components of the undirected graph.
 
     Parameters
     ----------
     layers : tuple of str
-        Layers whose links count.
+        The layers whose links are included.
     """
 
     def __init__(self, layers: tuple[str, ...] = ("cyclon",)) -> None:
@@ -110,7 +110,7 @@ class Connectivity:
         self.name = "connectivity"
 
     def execute(self, simulation: Simulation) -> Row:
-        """Count components."""
+        """Count the components."""
         count, label = csgraph.connected_components(adjacency(simulation, self.layers), directed=False)
         largest = int(np.bincount(label).max()) if label.size else 0
         return {"components": int(count), "largest": largest, "outside": int(label.size - largest)}

@@ -1,4 +1,4 @@
-"""How fast publishers find a match for their event, from the views as they are (Sub-2-Sub, Figure 8)."""
+"""How fast publishers find a peer that matches their event, with the current views (Sub-2-Sub, Figure 8)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Publishers"]
 
 
 class Publishers:
-    """One publisher for each test event sets out from a random peer.
+    """One publisher for each test event starts its search at a random peer.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Publishers:
         self.settings = PublisherSettings(view, ring_offers, max_steps)
 
     def execute(self, simulation: Simulation[Overlay]) -> Row:
-        """Let them all search."""
+        """Run the search of every publisher."""
         overlay = simulation.overlay
         walks = find_entry(
             Links.of(overlay), overlay.network, self.events,

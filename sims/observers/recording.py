@@ -1,4 +1,4 @@
-"""Tables too large for memory, written cycle by cycle as a run goes on."""
+"""Tables that are too large for memory, written to disk cycle by cycle during a run."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["record_cycle"]
 
 
 def record_cycle(folder: Path, name: str, table: pa.Table) -> None:
-    """Add the rows of one cycle, which the column `cycle` names, to a table of a folder.
+    """Add the rows of one cycle, given in the column `cycle`, to a table in a folder.
 
-    What the file holds of earlier cycles stays; later ones, of a run that was interrupted and goes on from a
-    checkpoint, make room.
+    Rows of earlier cycles are kept. Rows of this or later cycles, left by a run that was interrupted and then
+    resumed from a checkpoint, are removed.
 
     Examples
     --------

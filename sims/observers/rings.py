@@ -1,7 +1,8 @@
-"""How far the rings are built: ring links in place and complete rings, as in Figure 5 of Sub-2-Sub.
+"""Progress of ring construction: ring links in place and complete rings, as in Figure 5 of Sub-2-Sub.
 
-The ring of an event is its matching live peers in the order of their IDs. A link is in place if a peer's
-ring view holds its next, or its previous, peer on that ring; a ring is complete if all of them are.
+The ring of an event consists of the live peers that match it, in the order of their IDs. A ring link leads
+to a peer's successor or predecessor on the ring. It is in place if the peer's ring view contains it. A ring
+is complete if all its links are in place.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ __all__ = ["RingCompleteness", "rings_in_place"]
 
 @kernel
 def rings_in_place(offsets, members, alive, start, size, peer, n, links, needed):
-    """Per event: ring links in place, and ring links there should be, among live members."""
+    """For each event: the number of ring links in place and the number needed, among live members."""
     ring = np.empty(members.shape[0], np.int64)
     for event in range(offsets.shape[0] - 1):
         count = 0
@@ -67,7 +68,7 @@ class RingCompleteness:
         self._members: tuple[bytes, np.ndarray, np.ndarray] | None = None
 
     def execute(self, simulation: Simulation[Overlay]) -> Row:
-        """Look at every event's ring."""
+        """Check the ring of every event."""
         people, network, pool = (
             simulation.overlay.population,
             simulation.overlay.network,
@@ -95,7 +96,7 @@ class RingCompleteness:
 
 
 def _version(people: Population) -> bytes:
-    """A digest of who has which subscription."""
+    """Digest of all peers and their subscriptions."""
     digest = hashlib.blake2b(people.row.data)
     digest.update(people.boxes.data)
     return digest.digest()

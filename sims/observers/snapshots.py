@@ -1,13 +1,13 @@
-"""The whole overlay at chosen cycles: who was there, and every link anybody held.
+"""Snapshots of the whole overlay at chosen cycles: all peers and all links.
 
-Two tables of a run folder, see docs/formats.md, which `sims.report` turns into an overlay to play with:
+They are two tables of a run folder (see docs/formats.md). `sims.report` shows them as an interactive overlay:
 
     peers   cycle, peer, id, low_0 .. high_0 .. (closed ranges), alive, host, group
     links   cycle, kind, source, target; in the order of the views. Kinds are cyclon, vicinity and ring,
-            whatever the layers are called that keep these links, and the names of layers above them
+            whatever the names of the layers that keep these links, and the names of the layers above them
 
-Each snapshot is added to what the files hold of earlier cycles, so nothing is kept in memory, and a resumed
-run takes the place of what an interrupted one recorded beyond its checkpoint.
+Each snapshot is appended to the files, so nothing is kept in memory. A resumed run replaces the snapshots
+that the interrupted run recorded after its checkpoint.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KINDS = ("cyclon", "vicinity", "ring")
 
 
 def peers_of(simulation: Simulation) -> pa.Table:
-    """All peers as they are now, dormant ones included, in ring order.
+    """All peers in their current state, including dormant ones, in ring order.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def peers_of(simulation: Simulation) -> pa.Table:
 
 
 def links_of(simulation: Simulation) -> pa.Table:
-    """All links that live peers hold now, dead ends included, in the order of their views."""
+    """All links that live peers hold now, including links to dead peers, in the order of their views."""
     alive = simulation.overlay.network.alive == 1
     tables = []
     kinds = {name: layer for name, layer in kinds_of(simulation).items() if _has_links(name, layer)}
@@ -81,12 +81,12 @@ def links_of(simulation: Simulation) -> pa.Table:
 
 
 def _has_links(name: str, layer: Layer) -> bool:
-    """Whether a layer's links are recorded: probes and the like keep none of their own."""
+    """Whether the links of a layer are recorded; layers such as probing have no links of their own."""
     return name in KINDS or layer.links()[0].size > 0
 
 
 class Snapshots:
-    """Add the peers and links of the present cycle to `peers.parquet` and `links.parquet` of a folder."""
+    """Add the peers and links of the current cycle to `peers.parquet` and `links.parquet` in a folder."""
 
     name = "snapshots"
 
@@ -94,6 +94,6 @@ class Snapshots:
         self.folder = folder
 
     def execute(self, simulation: Simulation) -> None:
-        """Record."""
+        """Record a snapshot."""
         record_cycle(self.folder, "peers", peers_of(simulation))
         record_cycle(self.folder, "links", links_of(simulation))
