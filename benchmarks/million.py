@@ -4,8 +4,9 @@
     python benchmarks/million.py --default            with the additions that the default settings make
     python benchmarks/million.py --peers 100000       fewer
 
-Three attributes, power law. After each cycle: seconds, complete rings of 2,000 test events, ring links a
-peer, and the most memory taken so far. Ends when 99.9 % of the rings are complete, or after `--cycles`.
+Three attributes, power law. After each cycle: seconds by the clock, complete rings of 2,000 test events, ring
+links a peer, and the most memory taken so far. It ends when 99.9 % of the rings are complete, or after
+`--cycles` cycles.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 from sims.observers.rings import rings_in_place
 from sub2sub.geometry.matching import match
+from sub2sub.kernels.threads import threads
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
 from workloads import named
@@ -49,9 +51,9 @@ def main() -> None:
     overlay.bootstrap()
     began, total = time.perf_counter(), 0.0
     for cycle in range(1, asked.cycles + 1):
-        before = time.thread_time()
+        before = time.perf_counter()
         overlay.step(cycle)
-        seconds = time.thread_time() - before
+        seconds = time.perf_counter() - before
         total += seconds
         complete = rings(overlay, true.offsets, true.members)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
@@ -60,7 +62,7 @@ def main() -> None:
               f"{links:5.1f} links a peer  peak {peak:.2f} GiB", flush=True)  # fmt: skip
         if complete >= ENOUGH:
             break
-    print(f"{asked.peers:,} peers, {cycle} cycles: {total / cycle:.2f} s a cycle (processor), "
+    print(f"{asked.peers:,} peers, {cycle} cycles: {total / cycle:.2f} s a cycle on {threads()} threads, "
           f"{1e6 * total / cycle / asked.peers:.2f} us a peer, {time.perf_counter() - began:.0f} s in all, "
           f"peak memory {peak:.2f} GiB")  # fmt: skip
 

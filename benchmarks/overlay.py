@@ -23,6 +23,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sub2sub.kernels.threads import use_threads
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
@@ -145,6 +146,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3, help="runs of the whole stack to take the best of")
     parser.add_argument("--start", action="store_true", help="only a cold and a warm start")
     asked = parser.parse_args()
+    use_threads(1)  # PeerSim has one
     if not asked.start:
         new_overlay(500).step(1)  # compile
         smallest = 0.0
