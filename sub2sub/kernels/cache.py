@@ -110,5 +110,6 @@ class ForgivingFile(IndexDataCacheFile):  # type: ignore[misc]
 
 def forgive(dispatcher: Any) -> Any:
     """Let a kernel be compiled anew where what was kept of it cannot be read."""
-    dispatcher._cache._cache_file.__class__ = ForgivingFile
+    if not numba.config.DISABLE_JIT:  # else it is the plain function
+        dispatcher._cache._cache_file.__class__ = ForgivingFile
     return dispatcher
