@@ -41,7 +41,7 @@ class Format(Protocol[ReadT]):
         ...
 
     def decode(self, body: bytes) -> ReadT:
-        """The frame in a body; raises a ValueError when it is none."""
+        """The frame in a body; raises a ValueError if the body holds no valid frame."""
         ...
 
 
