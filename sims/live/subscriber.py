@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -38,7 +39,7 @@ class Report(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a process has spent and sent so far, in how many cycles of its peers; connections are those now."""
+    """What a process has spent and sent so far, in how many cycles of its peers; and its connections now."""
 
     processor: float
     cycles: int
@@ -117,11 +118,13 @@ class Subscriber:
 
     async def cost(self) -> Cost:
         """What it has cost so far."""
-        counts = [node.connections.counts for node in self.nodes]
+        counts = sum((node.connections.counts for node in self.nodes), Counter[str]())
         return Cost(
             time.process_time(),
             sum(core.turn for node in self.nodes for core in node.cores.values()),
-            *(sum(each[name] for each in counts) for name in ("bytes out", "frames out", "opened")),
+            counts["bytes out"],
+            counts["frames out"],
+            counts["opened"],
             sum(node.connections.open for node in self.nodes),
         )
 

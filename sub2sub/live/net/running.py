@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 def _factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     try:
-        import uvloop  # noqa: PLC0415 (not on every system)
+        import uvloop
     except ImportError:
         return None
     made: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
