@@ -89,7 +89,7 @@ def unpack(data: bytes) -> Descriptor:
     Raises
     ------
     WireError
-        For a wrong length, NaN or infinity, low above high, port 0, or a host that is none.
+        For a wrong length, NaN or infinity, low above high, port 0, or an invalid host.
     """
     if len(data) < HEAD.size:
         raise WireError(f"peer: expected {HEAD.size} bytes or more, got {len(data)}")
