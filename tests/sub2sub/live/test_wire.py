@@ -147,12 +147,12 @@ def test_what_is_too_long_is_not_sent() -> None:
 
 
 def test_the_documented_bytes_are_the_bytes_sent() -> None:
-    assert encode(Frame(7, 8, Probe(5))).hex() == "00000006" + "95" + "0108" + "0708" + "05"
+    assert encode(Frame(7, 8, Probe(5))).hex() == "00000006" + "95" + "0208" + "0708" + "05"
     small = Descriptor.of(1, [0.0], [1.0], ("h", 2))
     peer = "0000000000000001" + "0002" + "01" + "0000000000000000" + "3ff0000000000000" + "68"
-    assert encode(Frame(0, 0, Hello(small))).hex() == "00000023" + "95" + "0107" + "0000" + "c41c" + peer
+    assert encode(Frame(0, 0, Hello(small))).hex() == "00000023" + "95" + "0207" + "0000" + "c41c" + peer
     event = encode(Frame(0, 0, Event(bytes(16), (0.5,), 1, b"x")))
     assert (
         event.hex()[8:]
-        == "98" + "010a" + "0000" + "c410" + "00" * 16 + "91cb3fe0000000000000" + "01" + "c40178"
+        == "98" + "020a" + "0000" + "c410" + "00" * 16 + "91cb3fe0000000000000" + "01" + "c40178"
     )
