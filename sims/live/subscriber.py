@@ -81,7 +81,7 @@ class Subscriber:
         for wish in self.wishes:
             node = Node(
                 len(wish.low), period=self.period, settings=self.settings, limits=self.limits, tls=self.tls,
-                seed=wish.seed,
+                seed=wish.seed, reply=max(5.0, 10 * self.period),
             )  # fmt: skip
             await node.__aenter__()
             self.nodes.append(node)
