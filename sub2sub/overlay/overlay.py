@@ -231,11 +231,7 @@ class Overlay(Stack):
         >>> overlay.publish([[0.55], [0.9]]).events["delivered"].tolist()
         [2, 1]
         """
-        given: dict[str, NDArray[Any]] = {}
-        if self.space is not None:
-            given = values_by_attribute(events, self.space.names, "events")
-            events = self.space.events(events)
-        found = points(events, self.population.d)
+        found, given = self._points(events)
         outcome = disseminate(
             Links.of(self), self.network, found, entry=None if at is None else self._peers(at, len(found)),
             settings=settings, seed=self.seed, cycle=self.cycle, threads=threads, record=True,
@@ -247,6 +243,12 @@ class Overlay(Stack):
         if proximity is None:
             return Vicinity(people.boxes, people.d, self.cyclon, near, self.seed)
         return Nearest(people.boxes[:, :, : people.d], proximity, self.cyclon, near, self.seed)
+
+    def _points(self, events: Any) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
+        """Events as points and, where attributes have names, the values that were given for each."""
+        if self.space is None:
+            return points(events, self.population.d), {}
+        return self.space.events(events), values_by_attribute(events, self.space.names, "events")
 
     def _peers(self, rows: ArrayLike, m: int) -> NDArray[np.int64]:
         """The peers of subscriptions, given by their rows."""
