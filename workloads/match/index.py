@@ -23,8 +23,8 @@ Names = NDArray[np.signedinteger[Any]]
 
 _BITMAP = 0.01  # per box, event and attribute
 _FLIP = 120.0  # per box and attribute: sorting its two ends
-_DESCENT = 4.0  # per box and level of the tree
-_LEAF = 12.0  # per leaf and attribute
+_DESCENT = 12.0  # per box and level of the tree
+_LEAF = 25.0  # per leaf and attribute
 _HALVING = 6.0  # per event and level: building the tree
 
 

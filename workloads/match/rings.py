@@ -189,9 +189,7 @@ def _list_arc(job: _Job, files: int, number: int) -> int:
     return len(members)
 
 
-def _write_rings(
-    path: Path, events: range, totals: Integers, subscriber: Names, successor: Names
-) -> None:
+def _write_rings(path: Path, events: range, totals: Integers, subscriber: Names, successor: Names) -> None:
     """Write members of rings; an event is written once for all of its rows, as a run of a dictionary."""
     import pyarrow as pa
     from pyarrow import parquet
