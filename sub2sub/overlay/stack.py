@@ -171,7 +171,7 @@ class Stack:
 
 
 def whole_number(field: str, value: object) -> int:
-    """A number from 0 on, or the reason why it is none.
+    """Refuse what is not a whole number from 0 on.
 
     Examples
     --------
