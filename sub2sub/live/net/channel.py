@@ -59,6 +59,10 @@ class Owner(Protocol):
         """Charge a host processor time; returns for how many seconds it is overdrawn."""
         ...
 
+    def spent(self) -> float:
+        """Seconds of processor this program has used so far."""
+        ...
+
     def made(self, channel: Channel) -> bool:
         """Note that a connection is there; whether it may stay."""
         ...
@@ -210,9 +214,9 @@ class Channel(asyncio.BufferedProtocol):
     def _read(self) -> None:
         """Handle a frame, if one has arrived; then let others have a turn before the next."""
         loop, owner = asyncio.get_running_loop(), self.owner
-        began = self._heard = loop.time()
+        self._heard, began = loop.time(), owner.spent()
         try:
-            body = self._next_body(began)
+            body = self._next_body(self._heard)
             if body is None:
                 if self._turn is not None:  # all that had arrived is done
                     self._turn = None
@@ -231,7 +235,7 @@ class Channel(asyncio.BufferedProtocol):
         pause = max(
             self._frames.charge(1.0, now),
             self._bytes.charge(len(body), now),
-            owner.charge(self.host, now - began, now),
+            owner.charge(self.host, owner.spent() - began, now),
         )
         if self.closed:
             return
