@@ -14,7 +14,9 @@ from sub2sub.cyclon.rendezvous import Rendezvous
 from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.errors import InputError
 from sub2sub.events.dissemination import DisseminationSettings, disseminate
+from sub2sub.events.layer import RecentEvents
 from sub2sub.events.published import Published
+from sub2sub.events.recent_events import RecoverySettings
 from sub2sub.geometry.boxes import points
 from sub2sub.geometry.columns import values_by_attribute
 from sub2sub.geometry.space import AttributeSpace
@@ -46,6 +48,8 @@ class OverlaySettings:
         to the dead, and the more probes.
     patience : int
         Cycles after which a peer whose random view is incomplete asks for a contact again, 0 for never.
+    recovery : RecoverySettings
+        How missed events are recovered; `history` is 0, and nothing is, unless given.
     """
 
     cyclon: CyclonSettings = field(default_factory=lambda: CyclonSettings(retry=10, tries=3))
@@ -53,6 +57,7 @@ class OverlaySettings:
     ring: RingSettings = field(default_factory=lambda: RingSettings(max_age=9))
     suspect_age: int = 4
     patience: int = 10
+    recovery: RecoverySettings = field(default_factory=lambda: RecoverySettings(history=0))
 
     @classmethod
     def paper(cls) -> OverlaySettings:
@@ -87,6 +92,8 @@ class Overlay(Stack):
     cyclon, vicinity, ring : Layer
         The three kinds of links.
     above : tuple of Layer
+    recent_events : RecentEvents or None
+        Events that are recovered, where that is set.
     space : AttributeSpace or None
         What the attributes are called, where they have names.
 
@@ -129,6 +136,8 @@ class Overlay(Stack):
         self.vicinity: Feed = feed_of(near, len(people))
         self.ring = Ring(people.boxes, people.d, self.cyclon, self.vicinity, self.settings.ring, seed)
         self.probing = Probing(self.ring, self.settings.suspect_age, seed)
+        kept = self.settings.recovery
+        self.recent_events = RecentEvents(self, kept, seed) if kept.history else None
         self.above: tuple[Layer, ...] = ()
         if not isinstance(above, Sequence):
             raise InputError(f"above: expected a list of layers, got {type(above).__name__}")
@@ -192,7 +201,8 @@ class Overlay(Stack):
     @property
     def layers(self) -> tuple[Layer, ...]:
         """The layers in the order they are stepped."""
-        return self.rendezvous, self.cyclon, self.vicinity, self.probing, self.ring, *self.above
+        recovery = () if self.recent_events is None else (self.recent_events,)
+        return self.rendezvous, self.cyclon, self.vicinity, self.probing, self.ring, *recovery, *self.above
 
     @property
     def kinds(self) -> dict[str, Layer]:
