@@ -290,10 +290,10 @@ def _spread(world, publisher, key, buffers, agenda, trace):
 
 @kernel
 def _spread_in_time(world, publisher, key, buffers, agenda, trace):
-    """The same with a timer of its own for each participant; returns the rounds that the busiest one gossiped.
+    """The same with a timer of its own for each participant; returns the most rounds that one gossiped.
 
-    On the agenda n + x stands for the timer of participant x, which fires every tick; x for what is on its way
-    to it. A publisher does not wait for its timer.
+    On the agenda n + x stands for the timer of participant x, which fires every tick, and x for what is on
+    its way to it. A publisher does not wait for its timer.
     """
     n = world.views.row.shape[1]
     turns, busiest = np.zeros(n, np.int64), 0

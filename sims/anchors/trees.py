@@ -38,7 +38,10 @@ def descend(nodes, parents, retries, faults, key, clock, agenda, traced):
         parent, child = nodes[parents[place]], nodes[place]
         if first[parent] < 0:
             continue
-        leaves, own = departure(clock, agenda.free, parent, child, agenda.when[parent], 0), peer_key(key, child)
+        leaves, own = (
+            departure(clock, agenda.free, parent, child, agenda.when[parent], 0),
+            peer_key(key, child),
+        )
         for copy in range(retries + 1):
             sent[parent] += 1
             lost = faults.loss > 0.0 and unit(draw(own, copy)) < faults.loss

@@ -48,8 +48,8 @@ from sims.engine.simulation import Simulation
 from sims.observers import Connectivity, Degrees, LinkAges
 from sims.observers.deliveries import Deliveries
 from sims.systems.interface import Integers, Knob, System
-from sims.systems.ledger import Ledger
 from sims.systems.knowledge import shared_rows
+from sims.systems.ledger import Ledger
 from sims.systems.subscriptions import Subscriptions
 from sub2sub.errors import InputError
 from sub2sub.events.outcome import Outcome

@@ -96,12 +96,12 @@ class ScribeSystem(Pushed):
         keys = keys_of(self.seed, salt, events).tolist()
         topics = self.wanted.tree.of_event[events].tolist()
         network = self.network
-        network = Network(
-            network.alive[trees.host], network.group[trees.host], network.loss, network.timing
-        )
+        network = Network(network.alive[trees.host], network.group[trees.host], network.loss, network.timing)
         clock = Clock.of(network.timing, self.places[trees.host])
         ways = [
-            self._way(publisher, topic, Passage(network, clock, Dice(key).of_peer(ENTERING), settings.retries))
+            self._way(
+                publisher, topic, Passage(network, clock, Dice(key).of_peer(ENTERING), settings.retries)
+            )
             for publisher, topic, key in zip(publishers.tolist(), topics, keys, strict=True)
         ]
         return self.push(

@@ -63,7 +63,7 @@ class Books(NamedTuple):
 
 
 def open_books(events: int, peers: int, times_of: tuple[Members, Integers] | None = None) -> Books:
-    """Books with nothing in them; with times of events that have these numbers among those that are wanted."""
+    """Books with nothing in them; with times of the events that have these numbers among those wanted."""
     offsets = np.zeros(events + 1, np.int64)
     if times_of is not None:
         members, numbers = times_of

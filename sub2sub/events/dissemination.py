@@ -220,7 +220,8 @@ def disseminate(
         return outcome
     offsets, rows = _by_number(order, reached, np.concatenate([part[1] for part in parts]))
     times = ms if world.clock.timed else np.empty(0, np.float32)
-    return replace(outcome, receptions=Receptions(offsets, *rows.T.copy(), times))
+    peer, hop = rows.T.copy()
+    return replace(outcome, receptions=Receptions(offsets, peer, hop, times))
 
 
 def _without_entries(offsets: Batch, ms: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -276,7 +277,7 @@ def _failures(world: World, spare: list[Scratch]) -> NDArray[np.int64]:
 
 @kernel
 def _spread_batch(world, numbers, offsets, members, entry, key, scratch, counts, record):
-    """Spread events, given who matches each; how many took them at each hop and, if recorded, who and when."""
+    """Spread events, given who matches each; how many took them at each hop and, if recorded, who; when."""
     at_hop, takers, ms = np.empty(64, np.int64), np.empty((64, 2), np.int32), np.empty(64, np.float32)
     timed = world.clock.kind != HOPS
     size, taken, told = 0, 0, 0
@@ -323,6 +324,6 @@ def _with_room(values, size, more):
     """The first `size` values in an array with room for more."""
     if size + more <= values.shape[0]:
         return values
-    longer = np.empty((2 * (size + more),) + values.shape[1:], values.dtype)
+    longer = np.empty((2 * (size + more),) + values.shape[1:], values.dtype)  # noqa: RUF005
     longer[:size] = values[:size]
     return longer

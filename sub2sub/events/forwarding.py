@@ -17,9 +17,10 @@ Read differently from the paper, or added to it (`DisseminationSettings.paper()`
   not look like a dead peer; *retries*: after that, the next nearest one that matches is tried. One that was
   skipped still gets the event, from its other side. Either takes an acknowledgement of every message to an
   adjacent neighbour: a message of its own (`Outcome.acks`), which may be lost like any other, and then brings
-  a copy more. All of that happens within a hop; told in milliseconds either side of the ring has a timer of
-  its own, and one that says it does not want the event is replaced as late as one that is silent. Which ring
-  links failed is reported, so that they can be dropped. A shortcut that fails has no consequences, so it is neither acknowledged nor sent again.
+  a copy more. All of that happens within a hop. In milliseconds either side of the ring has a timer of its
+  own, and one that says it does not want the event is replaced as late as one that is silent. Which ring
+  links failed is reported, so that they can be dropped. A shortcut that fails has no consequences, so it is
+  neither acknowledged nor sent again.
 - Section 4.2 knows no failures. A message to a peer that is dead or out of reach costs as much as any other.
 - Several peers on one host: see `sub2sub.events.hosts`.
 
@@ -343,7 +344,7 @@ def _count_loads(scratch):
 
 @hot
 def spread_in_time(world, e, entry, key, scratch, counts):
-    """Spread event e as `spread` does, copy by copy in the order of time; returns the most hops of a delivery.
+    """Spread event e as `spread` does, copy by copy in the order of time; the most hops of a delivery.
 
     Whoever got it stays on the agenda, with when and whom from, until it is told to `forget`.
     """

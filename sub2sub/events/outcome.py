@@ -83,7 +83,8 @@ class Outcome:
     control : (m,) int64, or empty for none
         Messages that carry no event: announcements of events, and requests for them.
     times : Times, optional
-        Milliseconds to each delivery, where the network tells them. Hops are then those of the first copy's way.
+        Milliseconds to each delivery, where the network tells them; hops are then those of the first copy's
+        way.
     """
 
     matches: Counts

@@ -40,29 +40,28 @@ class Receptions:
     def of_members(
         cls, first: NDArray[np.int32], host: NDArray[np.int64], when: NDArray[np.float64] | None = None
     ) -> Receptions:
-        """From the rounds (events, members) of first receptions, -1 for none, and their times if there are any.
+        """From the rounds (events, members) of first receptions, -1 for none, and their times, if any.
 
         Examples
         --------
         >>> Receptions.of_members(np.array([[1, -1, 0, 2]], np.int32), np.array([0, 1, 2, 0])).of(0)
         (array([2, 0], dtype=int32), array([0, 1], dtype=int32))
         """
-        timed = when is not None and len(when) > 0
-        peers, hops, times = [], [], []
-        for k, row in enumerate(first):
+        at = when if when is not None and len(when) else first
+        peers, members_of = [], []
+        for row, own in zip(first, at, strict=True):
             members = np.flatnonzero(row >= 0)
-            members = members[np.argsort(when[k][members] if timed else row[members], kind="stable")]
+            members = members[np.argsort(own[members], kind="stable")]
             _, place = np.unique(host[members], return_index=True)
-            members = members[np.sort(place)]
-            peers.append(host[members].astype(np.int32))
-            hops.append(row[members])
-            if timed:
-                times.append(when[k][members].astype(np.float32))
+            members_of.append(members[np.sort(place)])
+            peers.append(host[members_of[-1]].astype(np.int32))
+        hops = [row[members] for row, members in zip(first, members_of, strict=True)]
+        times = [own[members] for own, members in zip(at, members_of, strict=True)] if at is when else []
         return cls(
             np.append(0, np.cumsum([len(found) for found in peers])).astype(np.int64),
             np.concatenate([np.empty(0, np.int32), *peers]),
             np.concatenate([np.empty(0, np.int32), *hops]),
-            np.concatenate([np.empty(0, np.float32), *times]),
+            np.concatenate([np.empty(0, np.float32), *times]).astype(np.float32),
         )
 
     def of(self, event: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

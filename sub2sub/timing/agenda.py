@@ -1,10 +1,10 @@
 """Who receives an event next: the copies on their way, in the order in which they arrive.
 
-Whoever receives an event for the first time forwards it, so what an event does is decided by the first copy at
-each member. An agenda keeps, for each member, the earliest copy on its way. A later copy will be a duplicate
-whatever happens and need not be followed; an earlier one takes its place. Members are taken in the order of
-time from a heap (Dijkstra: *A note on two problems in connexion with graphs*, 1959), of copies that arrive
-at the same moment in the order in which they were sent.
+Whoever receives an event for the first time forwards it, so what an event does is decided by the first copy
+at each member. An agenda keeps, for each member, the earliest copy on its way. A later copy will be a
+duplicate whatever happens and need not be followed; an earlier one takes its place. Members are taken in the
+order of time from a heap (Dijkstra: *A note on two problems in connexion with graphs*, 1959), of copies that
+arrive at the same moment in the order in which they were sent.
 
 Where the clock counts hops, copies are sent in the order in which they arrive, and the heap is a queue: the
 hop-driven simulation is the case of this one in which there is nothing to sort.
@@ -147,7 +147,7 @@ def _sink(agenda, member, size):
 
 @rule
 def schedule(agenda, item, when, number):
-    """Put an item on the agenda, or earlier on it; of items at the same time that with the lower number is first."""
+    """Put an item on the agenda, or earlier on it; of items at one time the lowest number is first."""
     agenda.when[item], agenda.number[item] = when, number
     tail = agenda.ends[TAIL]
     if agenda.slot[item] >= 0:

@@ -1,10 +1,10 @@
 """How long a message takes, as kernels ask for it.
 
-One kind of structure for all models of `sub2sub.timing.settings`, so that a kernel is compiled once. The clock
-of a network without a model counts hops: every message takes one.
+One kind of structure for all models of `sub2sub.timing.settings`, so that a kernel is compiled once. The
+clock of a network without a model counts hops: every message takes one.
 
-Places are numbers of hosts. What a pair of places draws is a function of the two and of the clock's key, so it
-is the same in every system that runs on the same subscribers.
+Places are numbers of hosts. What a pair of places draws is a function of the two and of the clock's key, so
+it is the same in every system that runs on the same subscribers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ from sub2sub.timing.settings import AGAIN, Timing
 __all__ = ["HOPS", "Clock", "latency", "next_beat", "seeded", "travel"]
 
 HOPS, CONSTANT, UNIFORM, LOG_NORMAL, REGIONS, SPHERE = range(6)
-KINDS = {"constant": CONSTANT, "uniform": UNIFORM, "log-normal": LOG_NORMAL, "regions": REGIONS, "sphere": SPHERE}
+KINDS = {
+    "constant": CONSTANT,
+    "uniform": UNIFORM,
+    "log-normal": LOG_NORMAL,
+    "regions": REGIONS,
+    "sphere": SPHERE,
+}
 STREAM = stream_number("timing")
 JITTER, PHASE = 1 << 48, 1 << 49  # where the draws for these begin
 EARTH = 6371.0  # kilometres
@@ -84,10 +90,12 @@ class Clock(NamedTuple):
         key = cycle_key(timing.seed, STREAM, 0)
         region, spot, matrix = none
         hosts = np.arange(int(place.max(initial=-1)) + 1)
-        if timing.latency == "regions":
+        if timing.regions is not None:
             found = read_regions(timing.regions)
             matrix = found.ms
-            region = np.searchsorted(np.cumsum(found.share)[:-1], _units(key, hosts, 0), side="right").astype(np.int32)
+            region = np.searchsorted(np.cumsum(found.share)[:-1], _units(key, hosts, 0), side="right").astype(
+                np.int32
+            )
         elif timing.latency == "sphere":
             height, turn = 2.0 * _units(key, hosts, 0) - 1.0, 2.0 * np.pi * _units(key, hosts, 1)
             width = np.sqrt(1.0 - height**2)
@@ -152,7 +160,7 @@ def latency(clock, sender, target, bits):
 
 @rule
 def travel(clock, sender, target, waited, key):
-    """Milliseconds from where a message leaves until it arrives, or the copy of it after `waited` silent ones.
+    """Milliseconds from when a message leaves until it, or the copy after `waited` silent ones, arrives.
 
     `key` is that of the sender's draws for the event.
     """
@@ -164,7 +172,7 @@ def travel(clock, sender, target, waited, key):
 
 @kernel
 def next_beat(clock, member, now, period):
-    """The first time after `now` at which a member's timer of so many ticks fires; members' timers are apart."""
+    """The first time after `now` at which a member's timer of so many ticks fires; all fire apart."""
     length = period * clock.tick
     phase = 0.0 if clock.kind == HOPS else length * unit(draw(peer_key(clock.key, member), PHASE))
     return (math.floor((now - phase) / length) + 1.0) * length + phase

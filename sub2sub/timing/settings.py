@@ -8,7 +8,7 @@ is the same whatever system runs; `jitter` adds to it message by message. Five m
 - uniform: from `ms (1 - spread)` to `ms (1 + spread)`, drawn for each pair of hosts;
 - log-normal: with the median `ms` and `spread` as the standard deviation of the logarithm;
 - regions: from a file, see `sub2sub.timing.regions`; hosts are dealt to the regions by their shares;
-- sphere: hosts lie anywhere on the earth, and a message takes `ms` and its way along a great circle at `speed`.
+- sphere: hosts lie anywhere on the earth; a message takes `ms`, and its way along a great circle at `speed`.
 
 Read differently from a real network:
 
@@ -22,6 +22,7 @@ Read differently from a real network:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from sub2sub.errors import InputError
@@ -42,10 +43,10 @@ class Timing:
     ms : float
         Milliseconds one way: of every pair, on average, at the median; on a sphere what is added to the way.
     spread : float
-        Of a uniform latency, as a share of `ms`, at most 1; of a log-normal one, the deviation of its logarithm.
+        Of a uniform latency, a share of `ms`, at most 1; of a log-normal one, its logarithm's deviation.
     jitter : float
         Share of the latency that a message may take longer, drawn uniformly for each message.
-    regions : str
+    regions : Path, optional
         A CSV file with the latencies between regions.
     speed : float
         Kilometres a millisecond, along a great circle. Light in fibre covers 200; cables take detours.
@@ -71,7 +72,7 @@ class Timing:
     ms: float = 40.0
     spread: float = 0.5
     jitter: float = 0.1
-    regions: str = ""
+    regions: Path | None = None
     speed: float = 100.0
     bandwidth: float = 10.0
     event_bytes: int = 1000
@@ -94,10 +95,10 @@ class Timing:
                 raise InputError(f"network.{name}: expected more than 0, got {getattr(self, name)}")
         if self.latency == "uniform" and self.spread > 1:
             raise InputError(f"network.spread: expected at most 1 of a uniform latency, got {self.spread}")
-        if (self.latency == "regions") != bool(self.regions):
+        if (self.latency == "regions") != (self.regions is not None):
             raise InputError(
                 "network.regions: expected a CSV file with latency = 'regions', and only there, got "
-                f"{self.regions!r} with {self.latency!r}"
+                f"{self.regions} with {self.latency!r}"
             )
 
     @property
