@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 __all__ = ["CONFIRM", "FOUND", "WAIT", "decide"]
 
-CONFIRM = 3
+CONFIRM = 6
 
 
 FOUND, WAIT = -1, -2  # in place of the number of a member
