@@ -185,7 +185,8 @@ class EventDriven:
         hops = [hops for _, name, hops in self.heard if name in names]
         missed = {event for _, event in wanted - set(had)}
         counted = self._counted() - before
-        messages, deliveries = counted.total(), max(counted["delivered"], 1)
+        # Every event that arrives is acknowledged, and acknowledgements are messages.
+        messages, deliveries = 2 * counted.total(), max(counted["delivered"], 1)
         self.tables["delivery"] = [
             {
                 "cycle": self.experiment.cycles,

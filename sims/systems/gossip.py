@@ -70,7 +70,7 @@ class Truth(NamedTuple):
 
     @classmethod
     def of(cls, system: System) -> Truth:
-        """Of a system."""
+        """The truth of a system: its hosts, who is alive, and who wants which event."""
         return cls(system.host, system.alive, *system.matches)
 
 

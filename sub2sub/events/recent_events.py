@@ -31,8 +31,8 @@ class RecoverySettings:
     Attributes
     ----------
     history : int
-        Cycles after its publication for which an event is kept. Longer ones help where rings stay broken for
-        longer.
+        Cycles after its publication for which an event is kept, 0 for no recovery. Longer ones help where
+        rings stay broken for longer.
     tries : int
         Times a digest, an answer or an event is sent while it is lost.
     retries : int
@@ -45,7 +45,7 @@ class RecoverySettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        for name, least in (("history", 1), ("tries", 1), ("retries", 0)):
+        for name, least in (("history", 0), ("tries", 1), ("retries", 0)):
             if getattr(self, name) < least:
                 raise InputError(f"recovery.{name}: expected {least} or more, got {getattr(self, name)}")
 

@@ -26,6 +26,7 @@ __all__ = [
     "Probed",
     "Ring",
     "RingBack",
+    "Seek",
     "Send",
     "Shuffle",
     "Shuffled",
@@ -100,6 +101,14 @@ class RingBack:
     exchange: int
     fed: Mentions
     ring: Mentions
+
+
+@dataclass(frozen=True)
+class Seek:
+    """A newcomer asks for everybody the receiver knows, which answers like a partner and may take it up."""
+
+    exchange: int
+    sender: Descriptor
 
 
 @dataclass(frozen=True)
@@ -182,7 +191,7 @@ class Leave:
 
 Message = (
     Shuffle | Shuffled | Near | NearBack | Ring | RingBack | Hello | Probe | Probed | Event | Taken
-    | Join | Welcome | Ask | Answer | Leave
+    | Join | Welcome | Ask | Answer | Leave | Seek
 )  # fmt: skip
 
 

@@ -44,6 +44,7 @@ def messages(d: int | None = None) -> st.SearchStrategy[m.Message]:
         st.builds(m.Ring, exchange, descriptors(d), links, links),
         st.builds(m.RingBack, exchange, links, links),
         st.builds(m.Hello, descriptors(d)),
+        st.builds(m.Seek, exchange, descriptors(d)),
         st.builds(m.Event, name, point, st.integers(0, m.MAX_HOPS), st.binary(max_size=64)),
         st.builds(m.Taken, name, st.booleans()),
         st.builds(m.Ask, exchange, point),
