@@ -17,6 +17,7 @@ from sub2sub.events.dissemination import DisseminationSettings, disseminate
 from sub2sub.events.layer import RecentEvents
 from sub2sub.events.published import Published
 from sub2sub.events.recent_events import RecoverySettings
+from sub2sub.geometry.boxes import points
 from sub2sub.geometry.columns import values_by_attribute
 from sub2sub.geometry.space import AttributeSpace
 from sub2sub.overlay.feed import Feed, feed_of
@@ -81,8 +82,8 @@ class Overlay(Stack):
         for. Its `cyclon` is there when it is made.
     proximity : function (a, b) -> float, optional
         How far the peer with box `b` is from the one with box `a`, for VICINITY; each is an array (2, d) of
-        lows and highs. One compiled by `numba.njit` costs a few seconds at first, a plain one about a
-        microsecond each of some hundred calls a peer and cycle.
+        lows and highs. One compiled by `numba.njit` is compiled into the exchange, which takes some seconds;
+        a plain one is called about 85 times per peer and cycle.
     above : sequence of Layer, or of what makes one of this overlay
         Stepped after all others.
 
@@ -118,10 +119,9 @@ class Overlay(Stack):
         above: Sequence[LayerOrMaker] = (),
     ) -> None:
         if settings is not None and not isinstance(settings, OverlaySettings):
-            raise InputError(
-                f"settings: expected OverlaySettings, got {type(settings).__name__}; "
-                "Overlay.of(lows, highs) makes an overlay of ranges"
-            )
+            ranges = isinstance(settings, np.ndarray | list)
+            hint = "; Overlay.of(lows, highs) makes an overlay of ranges" if ranges else ""
+            raise InputError(f"settings: expected OverlaySettings, got {type(settings).__name__}{hint}")
         if vicinity is not None and proximity is not None:
             raise InputError("proximity: expected none beside a layer in VICINITY's place")
         super().__init__(population, (), seed, network)
@@ -139,6 +139,8 @@ class Overlay(Stack):
         kept = self.settings.recovery
         self.recent_events = RecentEvents(self, kept, seed) if kept.history else None
         self.above: tuple[Layer, ...] = ()
+        if not isinstance(above, Sequence):
+            raise InputError(f"above: expected a list of layers, got {type(above).__name__}")
         for given in above:
             self.above += (self.make(given),)
 
@@ -239,15 +241,12 @@ class Overlay(Stack):
         >>> overlay.publish([[0.55], [0.9]]).events["delivered"].tolist()
         [2, 1]
         """
-        given: dict[str, NDArray[Any]] = {}
-        if self.space is not None:
-            given = values_by_attribute(events, self.space.names, "events")
-            events = self.space.events(events)
+        found, given = self._points(events)
         outcome = disseminate(
-            Links.of(self), self.network, events, entry=None if at is None else self._peers(at),
+            Links.of(self), self.network, found, entry=None if at is None else self._peers(at, len(found)),
             settings=settings, seed=self.seed, cycle=self.cycle, threads=threads, record=True,
         )  # fmt: skip
-        return Published.of(self.population, self.network, events, outcome, given)
+        return Published.of(self.population, self.network, found, outcome, given)
 
     def _near(self, proximity: Distance | None) -> Layer:
         people, near = self.population, self.settings.vicinity
@@ -255,12 +254,18 @@ class Overlay(Stack):
             return Vicinity(people.boxes, people.d, self.cyclon, near, self.seed)
         return Nearest(people.boxes[:, :, : people.d], proximity, self.cyclon, near, self.seed)
 
-    def _peers(self, rows: ArrayLike) -> NDArray[np.int64]:
+    def _points(self, events: Any) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
+        """Events as points and, where attributes have names, the values that were given for each."""
+        if self.space is None:
+            return points(events, self.population.d), {}
+        return self.space.events(events), values_by_attribute(events, self.space.names, "events")
+
+    def _peers(self, rows: ArrayLike, m: int) -> NDArray[np.int64]:
         """The peers of subscriptions, given by their rows."""
         found, row = np.asarray(rows), self.population.row
-        if found.ndim != 1 or (found.dtype.kind not in "iu" and found.size):
+        if found.shape != (m,) or (found.dtype.kind not in "iu" and found.size):
             raise InputError(
-                f"at: expected a subscription for each event, got {found.dtype} of shape {found.shape}"
+                f"at: expected a subscription for each event ({m}), got {found.dtype} of shape {found.shape}"
             )
         order = np.argsort(row, kind="stable")
         place = np.minimum(np.searchsorted(row[order], found), row.size - 1)
