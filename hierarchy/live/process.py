@@ -241,7 +241,7 @@ class Community:
         self._leave_if_idle()
 
     async def _enter(self) -> Member:
-        """Become a member, if the process is none yet."""
+        """Become a member, unless the process is one already."""
         process = self.process
         if self.member is None:
             own = Contact(1 + process.dice.getrandbits(63), *process.address, self.topic)

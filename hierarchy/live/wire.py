@@ -63,7 +63,7 @@ def pack(contact: Contact) -> bytes:
 
 @lru_cache(8192)
 def unpack(data: bytes) -> Contact:
-    """The contact in some bytes; refuses a wrong length, port 0, a host or a topic that is none."""
+    """The contact in some bytes; refuses a wrong length, port 0, an invalid host or topic."""
     if len(data) < HEAD.size:
         raise WireError(f"contact: expected {HEAD.size} bytes or more, got {len(data)}")
     id, port, length = HEAD.unpack_from(data)

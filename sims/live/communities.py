@@ -98,7 +98,7 @@ class Participant:
     async def traces(
         self, names: Sequence[bytes]
     ) -> list[tuple[str, list[tuple[int, int, int, int] | None]]]:
-        """Of each member its topic and, for each event, (round, arrived, upward, within) if it has it."""
+        """The topic of each member and, for each event that it has, (round, arrived, upward, within)."""
         found = []
         for process in self.processes:
             for core in process.cores.values():
@@ -108,7 +108,7 @@ class Participant:
         return found
 
     async def report(self) -> list[tuple[int, str, list[int], list[int], dict[str, int]]]:
-        """Of each member its number, topic, topic table, super-topic table and counts."""
+        """The number, topic, topic table, super-topic table and counts of each member."""
         return [
             (
                 core.own.id,

@@ -57,7 +57,7 @@ class Source:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """Empty where there is none."""
+        """Empty if the folder has no such file."""
         return self.run.manifest
 
     def table(self, name: str) -> pa.Table | None:

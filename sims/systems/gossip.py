@@ -83,7 +83,7 @@ class Truth(NamedTuple):
 
     @classmethod
     def of(cls, system: System) -> Truth:
-        """Of a system."""
+        """The truth of a system: hosts and places, who is alive, and who wants which event."""
         return cls(system.host, system.places, system.alive, *system.matches)
 
     def open_books(self, events: Integers, timed: bool) -> Books:

@@ -199,7 +199,7 @@ class System(ABC):
 
     @property
     def network(self) -> Network:
-        """Of the overlay."""
+        """The network of the overlay."""
         return self.overlay.network
 
     @property

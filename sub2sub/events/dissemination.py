@@ -153,7 +153,9 @@ def disseminate(
     >>> outcome.hit_ratio, int(outcome.spam.sum())
     (1.0, 0)
     """
-    s = settings or DisseminationSettings()
+    s = DisseminationSettings() if settings is None else settings
+    if not isinstance(s, DisseminationSettings):
+        raise InputError(f"settings: expected DisseminationSettings, got {type(s).__name__}")
     at = points(events, links.d)
     m, n = len(at), len(links.boxes)
     if to is not None and len(to.matches) != m:
@@ -161,8 +163,8 @@ def disseminate(
     given = None if entry is None else _entries(entry, m, n)
     if threads is None:
         threads = max(min(all_threads(), m // FEWEST), 1)
-    if threads < 1:
-        raise InputError(f"threads: expected 1 or more, got {threads}")
+    if not isinstance(threads, int) or threads < 1:
+        raise InputError(f"threads: expected a whole number from 1 on, got {threads!r}")
     hosts = hosts_of(links.host, network.alive)
     world = World(
         links, np.cumsum(links.ring_size, dtype=np.int64) - links.ring_size, hosts, network.alive,

@@ -70,7 +70,7 @@ def ends_by_attribute(rows: Any, names: Sequence[str], what: str) -> dict[str, t
 
 
 def _columns(rows: Any, what: str) -> dict[str, Column] | None:
-    """The columns of a table; None if `rows` is none."""
+    """The columns of a table; None if `rows` is not a table."""
     if hasattr(rows, "column_names"):
         names = list(rows.column_names)
     elif hasattr(rows, "keys"):

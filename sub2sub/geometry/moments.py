@@ -146,7 +146,7 @@ def _of_objects(
 
 
 def _microseconds(value: Any) -> float | None:
-    """Of a moment, since 1970; None where it is none, or not exact."""
+    """Microseconds since 1970; None for a value that is not a moment, or is not exact in microseconds."""
     if isinstance(value, np.datetime64):
         found, valid = _of_numpy(np.array([value]), "us", EXACT, (-np.inf, np.inf), True)
         return float(found[0]) if valid[0] else None
@@ -163,7 +163,7 @@ def _microseconds(value: Any) -> float | None:
 
 
 def _days(value: Any) -> float | None:
-    """Of a day, since 1970; None where it is none."""
+    """Days since 1970; None for a value that is not a day."""
     if isinstance(value, np.datetime64):
         found, valid = _of_numpy(np.array([value]), "D", _DAYS.high, (-np.inf, np.inf), True)
         return float(found[0]) if valid[0] else None

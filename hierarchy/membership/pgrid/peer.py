@@ -246,7 +246,7 @@ class GridPeer:
         put(self.buddies, other.own, dice)
 
     def move(self, other: GridPeer, dice: Dice) -> None:
-        """Stand as a meeting left it; who was a replica and is none any more becomes an acquaintance."""
+        """Take the path that a meeting decided on; former replicas become acquaintances."""
         kept = {each.id for each in entries(other.buddies)}
         parted = [each for each in entries(self.buddies) if each.id not in kept]
         self.path, self.references, self.buddies = other.path, other.references, other.buddies

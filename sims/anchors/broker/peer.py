@@ -26,7 +26,7 @@ class Subscribe(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Of the ranges."""
+        """Bytes: the ranges."""
         return RANGE * self.attributes
 
 

@@ -53,13 +53,13 @@ class Graft(NamedTuple):
 
 
 class Prune(NamedTuple):
-    """It is no part of it any more; others that may be."""
+    """The sender is no longer in the topic's mesh; it names other peers that may be."""
 
     others: tuple[int, ...] = ()
 
     @property
     def size(self) -> int:
-        """Of the topic and the others."""
+        """Bytes: the topic, and the other peers."""
         return NAME + LINK * len(self.others)
 
 

@@ -78,19 +78,19 @@ class Shuffle(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Of the peers, the origin among them."""
+        """Bytes: the peers, and the origin."""
         return LINK * (len(self.known) + 1)
 
 
 class ShuffleReply(NamedTuple):
-    """Peers in return, and which ones they are for."""
+    """Peers in return, and the peers that they replace."""
 
     known: tuple[int, ...]
     sent: tuple[int, ...]
 
     @property
     def size(self) -> int:
-        """Of the peers; what they are for is known by the number of the shuffle."""
+        """Bytes: the peers. Which peers they replace, the receiver knows from the number of the shuffle."""
         return LINK * len(self.known)
 
 

@@ -42,7 +42,7 @@ class Come(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Of an address and a point."""
+        """Bytes: an address and a point."""
         return LINK + VALUE * len(self.point)
 
 
@@ -54,7 +54,7 @@ class Welcome(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Of zones and addresses."""
+        """Bytes: zones and addresses."""
         corners = 2 * VALUE * len(self.zone[0])
         return corners + sum(LINK + corners * len(zones) for _, zones in self.around)
 
@@ -67,19 +67,19 @@ class Update(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Of zones, and of neighbours with the sizes of their zones."""
+        """Bytes: zones, and neighbours with the sizes of their zones."""
         return sum(2 * VALUE * len(zone[0]) for zone in self.zones) + (LINK + VALUE) * len(self.around)
 
 
 class Takeover(NamedTuple):
-    """The sender has the zones of one who is gone."""
+    """The sender has taken over the zones of a peer that is gone."""
 
     gone: int
     zones: tuple[Zone, ...]
 
     @property
     def size(self) -> int:
-        """Of a name and zones."""
+        """Bytes: a name and zones."""
         return NAME + sum(2 * VALUE * len(zone[0]) for zone in self.zones)
 
 
@@ -91,7 +91,7 @@ class Meet(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Of an address and zones."""
+        """Bytes: an address and zones."""
         return LINK + sum(2 * VALUE * len(zone[0]) for zone in self.zones)
 
 

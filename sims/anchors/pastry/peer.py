@@ -47,7 +47,7 @@ class Tell(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Of nodes with their identifiers."""
+        """Bytes: nodes with their identifiers."""
         return (LINK + NAME) * len(self.known)
 
 

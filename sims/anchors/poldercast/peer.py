@@ -35,7 +35,7 @@ class Exchange(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Of links, and the topic of each."""
+        """Bytes: links, and the topic of each."""
         return (DESCRIPTOR + NAME) * len(self.links)
 
 

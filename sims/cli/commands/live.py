@@ -32,6 +32,7 @@ def command() -> None:
     """
 
 
+CALM = 10  # cycles over which a swarm's upkeep is measured
 SECONDS = click.FloatRange(0, min_open=True)
 
 with_tls = click.option(
@@ -95,7 +96,7 @@ def peer(
     tls: Path | None,
 ) -> None:
     """Run one node: print the events it subscribes to as JSON lines, or publish one."""
-    from sub2sub.live import Node, Received
+    from sub2sub.live import Node, Received, run
 
     boxes = [_ranges(text) for text in ranges]
     event = _point(point) if point is not None else None
@@ -106,7 +107,7 @@ def peer(
         text = received.data.decode(errors="replace")
         click.echo(json.dumps({"point": received.point, "data": text, "hops": received.hops}))
 
-    async def run() -> None:
+    async def serve() -> None:
         node = Node(d, at, _address(listen, "listen"), period, tls=_tls(tls))
         async with node:
             click.echo(f"listening at {node.address[0]}:{node.address[1]}", err=True)
@@ -121,7 +122,7 @@ def peer(
                 await asyncio.sleep(seconds if seconds is not None else 10**9)
 
     try:
-        asyncio.run(run())
+        run(serve())
     except OSError as error:
         raise InputError(str(error)) from None
 
@@ -155,8 +156,8 @@ def swarm(
 ) -> None:
     """Run a swarm on loopback: build the rings, publish, kill some, heal, publish again.
 
-    Everybody subscribes to a random range. A cycle takes each peer some 10 ms of a processor; the period
-    leaves room for that.
+    Everybody subscribes to a random range. A cycle takes each peer 1 to 2 ms of a processor; the period
+    leaves room for that. What a peer costs is measured over some cycles in which nothing happens but upkeep.
     """
     import numpy as np
 
@@ -168,7 +169,7 @@ def swarm(
     high = np.minimum(low + rng.random((peers, attributes)) * 0.5, 1.0)
     points = rng.random((max(events, 500), attributes))
     outcome: list[dict[str, Any]] = []
-    with Swarm(low, high, period or max(0.5, peers / 50), per_process, seed, tls=_tls(tls)) as live:
+    with Swarm(low, high, period or max(0.5, peers / 250), per_process, seed, tls=_tls(tls)) as live:
         live.join()
         for stage in ("built", "healed"):
             if stage == "healed":
@@ -177,6 +178,7 @@ def swarm(
                 live.kill(share)
             with watching(stage, quiet=as_json) as show:
                 watch = live.settle(points, most, show)[-1]
+            cost = live.rest(CALM)
             delivery = live.publish(points[:events])
             outcome.append(
                 {
@@ -192,6 +194,8 @@ def swarm(
                     "twice": delivery.twice,
                     "unwanted": delivery.unwanted,
                     "hops": max(delivery.hops, default=0),
+                    "ring links": round(sum(len(each.ring) for each in watch.reports) / watch.peers, 1),
+                    **{name: round(value, 2) for name, value in cost.items()},
                 }
             )
     if as_json:

@@ -48,7 +48,7 @@ def build_world(name: str, n: int, events: int, probes: int, seed: int, choosing
 
 @cache
 def interests_digest(name: str) -> str:
-    """Of the files that a world's interests come from; nothing of worlds that are drawn."""
+    """Digest of the files that a world's interests come from; empty for worlds that are drawn at random."""
     path = Path(world_options(name.partition(" ")[2])[0])
     if path.suffix == ".toml" and path.is_file() and not is_stored(path):
         return file_digest(path)

@@ -140,7 +140,7 @@ class Participant(ABC):
                 await asyncio.sleep(PERIOD)
 
     def seed(self) -> int:
-        """Of this life."""
+        """Random seed of this life of the node: another one after each restart."""
         return self.history.seed * 1_000_003 + self.number * 1009 + self.lives
 
 
