@@ -36,7 +36,7 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
 from sub2sub.overlay.network import Network, reaches
 from sub2sub.timing.agenda import Agenda, clear, departure, new_agenda, offer, take
-from sub2sub.timing.clock import Clock, travel
+from sub2sub.timing.latency import Clock, travel
 
 __all__ = ["Spread", "choose_targets", "choose_upward", "disseminate"]
 

@@ -44,7 +44,7 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
 from sub2sub.overlay.network import Faults, Network, arrives
 from sub2sub.timing.agenda import again, departure, new_agenda, offer, take
-from sub2sub.timing.clock import HOPS, Clock, next_beat, travel
+from sub2sub.timing.latency import HOPS, Clock, next_beat, travel
 
 __all__ = ["disseminate"]
 

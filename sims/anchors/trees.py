@@ -6,7 +6,7 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import draw, peer_key, unit
 from sub2sub.overlay.network import reaches
 from sub2sub.timing.agenda import clear, departure
-from sub2sub.timing.clock import travel
+from sub2sub.timing.latency import travel
 
 __all__ = ["descend"]
 

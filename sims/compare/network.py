@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sub2sub.errors import InputError
-from sub2sub.timing.regions import read_regions
+from sub2sub.timing.region_files import read_regions
 from sub2sub.timing.settings import Timing
 from workloads.files.digests import file_digest
 from workloads.settings.documents import Document

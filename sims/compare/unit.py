@@ -24,7 +24,7 @@ from sims.compare.worlds import CHOOSING, FAULTS, HEAL_CRASHED, Fault, World, bu
 from sims.systems import Knob, System, Unable
 from sims.systems import system as system_named
 from sub2sub.events.outcome import Outcome
-from sub2sub.timing.clock import seeded
+from sub2sub.timing.latency import seeded
 from sub2sub.timing.settings import Timing
 
 __all__ = ["CYCLES", "Row", "measure"]

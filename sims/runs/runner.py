@@ -20,7 +20,7 @@ from sims.systems import system
 from sims.systems.interface import System
 from sims.systems.subscriptions import Subscriptions
 from sub2sub.errors import InputError
-from sub2sub.timing.clock import seeded
+from sub2sub.timing.latency import seeded
 from workloads.settings.parameters import parameters
 from workloads.spec.types import types_to
 

@@ -27,7 +27,7 @@ from sub2sub.events.outcome import Outcome
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.stack import Stack
 from sub2sub.timing.agenda import new_agenda
-from sub2sub.timing.clock import Clock
+from sub2sub.timing.latency import Clock
 
 __all__ = ["BrokerSystem", "MatchingTree", "Retries", "TreeShape"]
 

@@ -26,7 +26,7 @@ from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
-from sub2sub.timing.clock import Clock
+from sub2sub.timing.latency import Clock
 
 __all__ = ["Grouped"]
 

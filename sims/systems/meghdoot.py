@@ -26,7 +26,7 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import LINK, VALUE
 from sub2sub.timing.agenda import new_agenda
-from sub2sub.timing.clock import Clock
+from sub2sub.timing.latency import Clock
 
 __all__ = ["MeghdootSystem", "zones_of"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.network import Network
-from sub2sub.timing.clock import Clock, travel
+from sub2sub.timing.latency import Clock, travel
 from sub2sub.timing.settings import AGAIN
 
 __all__ = ["Passage"]

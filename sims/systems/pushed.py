@@ -21,7 +21,7 @@ from sub2sub.events.outcome import Outcome
 from sub2sub.events.receptions import Receptions
 from sub2sub.kernels.compilation import kernel
 from sub2sub.overlay.network import Network
-from sub2sub.timing.clock import Clock
+from sub2sub.timing.latency import Clock
 
 __all__ = ["Pushed", "push_all"]
 

@@ -29,7 +29,7 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import LINK, NAME
-from sub2sub.timing.clock import Clock
+from sub2sub.timing.latency import Clock
 
 __all__ = ["ScribeSystem"]
 

@@ -42,7 +42,7 @@ from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
 from sub2sub.kernels.threads import threads as all_threads
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
-from sub2sub.timing.clock import HOPS, Clock
+from sub2sub.timing.latency import HOPS, Clock
 
 __all__ = ["DisseminationSettings", "disseminate"]
 

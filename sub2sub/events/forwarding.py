@@ -44,8 +44,8 @@ from sub2sub.kernels.simd import prefetch
 from sub2sub.overlay.links import Links, target
 from sub2sub.timing.agenda import Agenda, departure, new_agenda, offer, take
 from sub2sub.timing.agenda import forget as forget_copies
-from sub2sub.timing.clock import HOPS as COUNTS_HOPS
-from sub2sub.timing.clock import Clock, travel
+from sub2sub.timing.latency import HOPS as COUNTS_HOPS
+from sub2sub.timing.latency import Clock, travel
 
 __all__ = ["HOPS", "SEEN", "SPAMMED", "TAIL", "TAKEN", "TARGETS", "Scratch", "World", "forget", "forward",
            "mark", "new_scratch", "spread", "spread_in_time"]  # fmt: skip

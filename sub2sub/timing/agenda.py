@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import apart, rule
-from sub2sub.timing.clock import HOPS, Clock
+from sub2sub.timing.latency import HOPS, Clock
 
 __all__ = ["Agenda", "again", "clear", "departure", "forget", "new_agenda", "offer", "schedule", "take"]
 
@@ -101,7 +101,7 @@ def departure(clock, free, sender, target, now, waited):
     """When a message with the event leaves a member that has it ready now; `free` are the uplinks.
 
     One that is the first on its way waits until the uplink is free; one that follows `waited` silent copies
-    leaves when their timers have ended, which `sub2sub.timing.clock.travel` adds.
+    leaves when their timers have ended, which `sub2sub.timing.latency.travel` adds.
     """
     if clock.kind == HOPS or clock.place[sender] == clock.place[target]:
         return now

@@ -7,7 +7,7 @@ is the same whatever system runs; `jitter` adds to it message by message. Five m
 - constant: `ms` between any two hosts;
 - uniform: from `ms (1 - spread)` to `ms (1 + spread)`, drawn for each pair of hosts;
 - log-normal: with the median `ms` and `spread` as the standard deviation of the logarithm;
-- regions: from a file, see `sub2sub.timing.regions`; hosts are dealt to the regions by their shares;
+- regions: from a file, see `sub2sub.timing.region_files`; hosts are dealt to the regions by their shares;
 - sphere: hosts lie anywhere on the earth; a message takes `ms`, and its way along a great circle at `speed`.
 
 Read differently from a real network:

@@ -30,7 +30,7 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw, peer_key, unit
 from sub2sub.overlay.network import Faults, reaches
 from sub2sub.timing.agenda import Agenda, departure, new_agenda, schedule, take
-from sub2sub.timing.clock import HOPS, Clock, next_beat, travel
+from sub2sub.timing.latency import HOPS, Clock, next_beat, travel
 
 __all__ = ["ANNOUNCE", "ANNOUNCERS", "PUSH", "REQUEST", "PushWorld", "Scratch", "push_event", "scratch_for"]
 

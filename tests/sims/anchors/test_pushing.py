@@ -14,7 +14,7 @@ from sims.anchors.pushing.peer import PushPeer
 from sims.anchors.pushing.tables import PushRules, PushTables, Starts, Way, rows
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.network import Network
-from sub2sub.timing.clock import Clock, next_beat, travel
+from sub2sub.timing.latency import Clock, next_beat, travel
 from sub2sub.timing.settings import Timing
 
 STARTS, SOON, TIMERS, AGAIN, BEATS = range(5)

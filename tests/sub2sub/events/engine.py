@@ -22,7 +22,7 @@ from sub2sub.events.walk import Walk
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import Descriptor
 from sub2sub.overlay.network import Network
-from sub2sub.timing.clock import Clock, travel
+from sub2sub.timing.latency import Clock, travel
 from tests.sub2sub.geometry import naive
 from tests.sub2sub.overlay.engine import descriptors
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import kernel, rule
 from sub2sub.kernels.randomness import cycle_key, draw, draws, peer_key, stream_number, unit
-from sub2sub.timing.regions import read_regions
+from sub2sub.timing.region_files import read_regions
 from sub2sub.timing.settings import AGAIN, Timing
 
 __all__ = ["HOPS", "Clock", "latency", "next_beat", "seeded", "travel"]
