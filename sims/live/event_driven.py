@@ -110,7 +110,9 @@ class EventDriven:
         self, machine: Machine, number: int, contact: int | None, inside: list[asyncio.Event]
     ) -> None:
         own = self.experiment.layers
-        layers = OverlaySettings(own.cyclon, own.vicinity, own.ring, own.suspect_age, own.patience)
+        layers = OverlaySettings(
+            own.cyclon, own.vicinity, own.ring, own.suspect_age, own.patience, own.recovery
+        )
         seed = self.dice.getrandbits(62)
         address = None
         if contact is not None:
@@ -185,7 +187,8 @@ class EventDriven:
         hops = [hops for _, name, hops in self.heard if name in names]
         missed = {event for _, event in wanted - set(had)}
         counted = self._counted() - before
-        messages, deliveries = counted.total(), max(counted["delivered"], 1)
+        # Every event that arrives is acknowledged, and acknowledgements are messages.
+        messages, deliveries = 2 * counted.total(), max(counted["delivered"], 1)
         self.tables["delivery"] = [
             {
                 "cycle": self.experiment.cycles,

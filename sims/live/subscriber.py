@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import gc
+import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sub2sub.live import CoreSettings, Limits, Node, Received, Tls
 
-__all__ = ["Report", "Subscriber", "Wish", "report_of"]
+__all__ = ["Cost", "Report", "Subscriber", "Wish", "report_of"]
 
 YOUNG = 20_000  # new objects before the collector looks: messages are many, short-lived, and in no cycles
 
@@ -34,6 +36,17 @@ class Report(NamedTuple):
     near: tuple[int, ...]
     ring: tuple[int, ...]
     counts: dict[str, int]
+
+
+class Cost(NamedTuple):
+    """What a process has spent and sent so far, in how many cycles of its peers; and its connections now."""
+
+    processor: float
+    cycles: int
+    bytes: int
+    frames: int
+    opened: int
+    connections: int
 
 
 class Subscriber:
@@ -68,7 +81,7 @@ class Subscriber:
         for wish in self.wishes:
             node = Node(
                 len(wish.low), period=self.period, settings=self.settings, limits=self.limits, tls=self.tls,
-                seed=wish.seed,
+                seed=wish.seed, reply=max(5.0, 10 * self.period),
             )  # fmt: skip
             await node.__aenter__()
             self.nodes.append(node)
@@ -102,6 +115,18 @@ class Subscriber:
         """What has been delivered since the last call: (peer, event, hops)."""
         heard, self.heard = self.heard, []
         return heard
+
+    async def cost(self) -> Cost:
+        """What it has cost so far."""
+        counts = sum((node.connections.counts for node in self.nodes), Counter[str]())
+        return Cost(
+            time.process_time(),
+            sum(core.turn for node in self.nodes for core in node.cores.values()),
+            counts["bytes out"],
+            counts["frames out"],
+            counts["opened"],
+            sum(node.connections.open for node in self.nodes),
+        )
 
     async def report(self) -> list[Report]:
         """What each peer knows, and what has happened."""

@@ -26,7 +26,7 @@ from sub2sub.kernels.randomness import peer_key
 from sub2sub.overlay.network import answers
 from sub2sub.overlay.views import peer_of
 from sub2sub.ring.offers import consider, note
-from sub2sub.ring.pool import MET, PEER, get, place_of, put, size_of
+from sub2sub.ring.pool import MET, PEER, STAMP, get, place_of, put, size_of
 from sub2sub.ring.scratch import forget_lists
 from sub2sub.ring.shadow import frame_of
 from sub2sub.ring.tombstones import bury
@@ -127,10 +127,14 @@ def _consider_known(pool, labels, boxes, newcomer, first, settings, step, probes
 
 @rule
 def _introduce(pool, labels, newcomer, peer, settings, step, probes):
-    """Let a peer that was asked take the newcomer up, if it needs it."""
+    """Let a peer that was asked take the newcomer up, if it needs it; an old link to it is renewed."""
     forget_lists(step.partner)
     frame_of(labels, pool.shadow, peer, step.partner.frame)
-    if place_of(pool, peer, newcomer) < 0:
+    place = place_of(pool, peer, newcomer)
+    if place >= 0:
+        if settings.aged:
+            put(pool, peer, STAMP, place, settings.cycle)
+    else:
         count = note(pool, labels, peer, newcomer, settings.cycle, step.partner, np.int64(0))
         if count > 0:
             consider(pool, labels, peer, count, settings, step.partner, probes, step.news, np.int64(0))

@@ -1,7 +1,8 @@
 """A newcomer that asks for its ring neighbours at once: the readable form of `sub2sub.ring.joining`.
 
 `next` names whom to ask, `answered` and `silent` take what came of it, until nobody is left to be asked. What
-is asked for is everything a peer knows: its proximity, random and ring links, in this order.
+is asked for is everything a peer knows: its proximity, random and ring links, in this order. The simulator
+asks one after the other. Live peers ask several at once when the walk is over, as answers take their time.
 """
 
 from __future__ import annotations
@@ -22,14 +23,23 @@ class Newcomer:
     ----------
     ring : RingPeer
         Its ring links; others may have taken it up already.
-    contact : Descriptor
+    contacts : sequence of Descriptor
+        The first is asked first.
     now : int
+        The time, to be moved on by the driver where answers take their time.
+
+    Attributes
+    ----------
+    walking : bool
+        Whether it is still on its way to one that overlaps.
+    under_way : int
+        Questions that wait for an answer, counted by a driver that asks several at once.
 
     Examples
     --------
     >>> from sub2sub.ring.settings import RingSettings
     >>> own, contact, other = (Descriptor.of(id, [0.0], [1.0]) for id in (10, 20, 30))
-    >>> newcomer = Newcomer(RingPeer(own, RingSettings()), contact, now=5)
+    >>> newcomer = Newcomer(RingPeer(own, RingSettings()), [contact], now=5)
     >>> newcomer.next().id
     20
     >>> newcomer.answered(contact, [other])
@@ -37,25 +47,29 @@ class Newcomer:
     (30, [20, 30])
     """
 
-    def __init__(self, ring: RingPeer, contact: Descriptor, now: int) -> None:
+    def __init__(self, ring: RingPeer, contacts: Iterable[Descriptor], now: int) -> None:
         self.ring, self.now = ring, now
         self.known: dict[int, Descriptor] = {}
         self.asked: set[int] = set()
         self.gone: set[int] = set()
-        self.walking = True
-        self._hear_of([contact, *(each.peer for each in ring.in_order())])
+        self.walking, self.under_way = True, 0
+        self._hear_of([*contacts, *(each.peer for each in ring.in_order())])
 
     def next(self) -> Descriptor | None:
-        """Whom to ask next; None when there is nobody."""
+        """Whom to ask next; None when there is nobody, for now."""
+        peer = self._next()
+        if peer is not None:
+            self.asked.add(peer.id)
+        return peer
+
+    def _next(self) -> Descriptor | None:
         if self.walking and len(self.asked) < WALK:
             waiting = [peer for id, peer in self.known.items() if id not in self.asked]
             if waiting:
-                return (
-                    min(waiting, key=self.ring.own.squared_distance) if self.asked else waiting[0]
-                )  # its contact
+                # The contact first.
+                return min(waiting, key=self.ring.own.squared_distance) if self.asked else waiting[0]
         if self.walking:
-            self.walking = False
-            self._consider(self.known.values())
+            self._end_walk()
         if len(self.asked) < ASKS:
             for each in self.ring.in_order():
                 if each.peer.id not in self.asked:
@@ -64,24 +78,26 @@ class Newcomer:
 
     def answered(self, peer: Descriptor, links: Iterable[Descriptor]) -> None:
         """Take the answer of a peer: whom it knows."""
-        self.asked.add(peer.id)
         new = self._hear_of(links)
         if self.walking:
             if self.ring.own.overlaps(peer):
-                self.walking = False
-                self._consider(self.known.values())
-        else:
+                self._end_walk()
+            return
+        if peer.id in self.ring.view:
             self.ring.view[peer.id].met = self.now
-            self._consider(new)
+        self._consider(new)
 
     def silent(self, peer: Descriptor) -> None:
         """Note that a peer did not answer."""
-        self.asked.add(peer.id)
         self.gone.add(peer.id)
         self.ring.bury(peer.id, self.now)
-        if not self.walking:
+        if not self.walking and peer.id in self.ring.view:
             self.ring.remove(peer.id, self.now)
             self._consider(self.known.values())
+
+    def _end_walk(self) -> None:
+        self.walking = False
+        self._consider(self.known.values())
 
     def _hear_of(self, peers: Iterable[Descriptor]) -> list[Descriptor]:
         new = []

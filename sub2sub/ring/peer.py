@@ -15,7 +15,7 @@ in which they were told.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,11 +27,9 @@ from sub2sub.ring.partner import CHOICE
 from sub2sub.ring.pool import SPREAD
 from sub2sub.ring.settings import Partner, RingSettings
 from sub2sub.ring.tombstones import TOMBSTONES
+from sub2sub.ring.verification import Verification, Verify
 
-__all__ = ["Neighbour", "Probe", "Report", "RingLink", "RingPeer"]
-
-Probe = Callable[[Descriptor], bool | None]
-"""Asks a peer whether it is there: True, False, or None if the answer is still to come."""
+__all__ = ["Neighbour", "Report", "RingLink", "RingPeer"]
 
 
 def _slot(id: int) -> int:
@@ -86,6 +84,10 @@ class RingPeer:
         When a neighbour was last removed: from then on, what was refused may be needed.
     tombstones : dict
         By slot, who did not answer and when (`sub2sub.ring.tombstones`).
+    slot_of : callable
+        The slot of a peer's tombstone, by its ID.
+    asking : set of int
+        IDs of candidates that were asked whether they are there, and have not answered yet.
 
     Examples
     --------
@@ -107,6 +109,8 @@ class RingPeer:
         self.fresh = fresh
         self.view: dict[int, Neighbour] = {}
         self.tombstones: dict[int, tuple[int, int]] = {}
+        self.slot_of = _slot
+        self.asking: set[int] = set()
         self.forgot = -1
         self._order: list[Neighbour] | None = []
 
@@ -147,26 +151,25 @@ class RingPeer:
         return Report(fed, [RingLink(each.peer, each.stamp, each.since) for each in self.in_order()])
 
     def answer(
-        self, sender: Descriptor, told: Report, fed: Sequence[Link], now: int, probe: Probe | None = None
+        self, sender: Descriptor, told: Report, fed: Sequence[Link], now: int, verify: Verify | None = None
     ) -> tuple[Report | None, list[Descriptor]]:
         """Take up what a request brought; returns what to send back, if anything, and the newcomers."""
         met = self.heard_from(sender.id, now)
         self._renew_all(told.ring)
         reply = self.report(fed) if self.settings.two_sided else None
-        newcomers = self.consider(
-            [*told.fed, *self._new_since(met, told.ring), Link(sender, now)], now, probe
-        )
+        links: list[Link | RingLink] = [*told.fed, *self._new_since(met, told.ring), Link(sender, now)]
+        newcomers = self.consider(links, now, verify, sender.id)
         if met < 0:
             self.heard_from(sender.id, now)
         return reply, newcomers
 
     def finish(
-        self, partner: Descriptor, told: Report, now: int, probe: Probe | None = None
+        self, partner: Descriptor, told: Report, now: int, verify: Verify | None = None
     ) -> list[Descriptor]:
         """Take up what the reply brought; returns the newcomers."""
         self._renew_all(told.ring)
         met = self.heard_from(partner.id, now)
-        return self.consider([*told.fed, *self._new_since(met, told.ring)], now, probe)
+        return self.consider([*told.fed, *self._new_since(met, told.ring)], now, verify)
 
     def fail(self, partner: Descriptor, now: int) -> None:
         """Note that a partner did not answer, if it is still a neighbour."""
@@ -179,81 +182,77 @@ class RingPeer:
 
     def bury(self, id: int, now: int) -> None:
         """Note that a peer did not answer."""
-        self.tombstones[_slot(id)] = (id, now)
+        self.tombstones[self.slot_of(id)] = (id, now)
+
+    def unbury(self, id: int) -> None:
+        """Note that a peer answered after all."""
+        if self.tombstones.get(self.slot_of(id), (-1, -1))[0] == id:
+            del self.tombstones[self.slot_of(id)]
 
     def is_buried(self, link: Link | RingLink) -> bool:
         """Whether a link is no younger than the silence of the peer it leads to."""
-        id, when = self.tombstones.get(_slot(link.peer.id), (-1, -1))
+        id, when = self.tombstones.get(self.slot_of(link.peer.id), (-1, -1))
         return id == link.peer.id and link.stamp <= when
 
     def consider(
-        self, links: Iterable[Link | RingLink], now: int, probe: Probe | None = None
+        self,
+        links: Iterable[Link | RingLink],
+        now: int,
+        verify: Verify | None = None,
+        sender: int | None = None,
     ) -> list[Descriptor]:
         """Take up what is needed, nearest first, then drop what is no longer; returns the newcomers.
 
-        `probe` asks a candidate that is needed whether it is there (`RingSettings.verify`). Where the answer
-        takes its time it returns None; the candidate is then to be considered again when it has answered.
-        Without `probe`, candidates are taken up unseen.
+        `verify` sees to it that candidates answer before they are taken up (`RingSettings.verify`); without
+        it, they are taken up unseen. Where answers take their time it returns those taken up so far.
         """
+        unknown = self._unknown(links, now)
+        if not unknown:
+            return []
+        if self.settings.verify and verify is not None:
+            return verify(Verification(self, unknown, sender))
+        candidates: dict[int, Descriptor] = {}
+        for link in unknown:
+            candidates.setdefault(link.peer.id, link.peer)
+        neighbours = [each.peer for each in self.view.values()]
+        taken, kept = self.need.offer(neighbours, list(candidates.values()), self.settings.cap)
+        if not taken:
+            return []
+        new = {peer.id for peer in taken}
+        for link in unknown:
+            if link.peer.id in self.view:
+                self.renew(link)
+            elif link.peer.id in new:
+                self.take_up(link, now)
+        self._keep(kept)
+        return taken
+
+    def _unknown(self, links: Iterable[Link | RingLink], now: int) -> list[Link | RingLink]:
+        """Those of some links that may be needed, nearest first; stamps of neighbours are renewed."""
         oldest = now - self.settings.max_age if self.settings.max_age else 0
         view, may_be_needed, own = self.view, self.need.may_be, self.own.id
         unknown = []
         for link in links:
             if link.stamp >= oldest:
                 if link.peer.id in view:
-                    self._renew(link)
+                    self.renew(link)
                 elif link.peer.id != own and may_be_needed(link.peer):
                     unknown.append(link)
-        if not unknown:
-            return []
         unknown.sort(key=lambda link: self._distance(link.peer))
-        if self.settings.verify and probe is not None:
-            return self._consider_verified(unknown, now, probe)
-        neighbours = [each.peer for each in view.values()]
-        candidates: dict[int, Descriptor] = {}
-        for link in unknown:
-            candidates.setdefault(link.peer.id, link.peer)
-        taken, kept = self.need.offer(neighbours, list(candidates.values()), self.settings.cap)
-        if not taken:
-            return []
-        new = {peer.id for peer in taken}
-        for link in unknown:
-            if link.peer.id in view:
-                self._renew(link)
-            elif link.peer.id in new:
-                view[link.peer.id] = Neighbour(link.peer, link.stamp, since=now)
-        self.view = {id: each for id, each in view.items() if id in kept}
-        self._order = None
-        return taken
+        return unknown
 
-    def _consider_verified(self, queue: list[Link | RingLink], now: int, probe: Probe) -> list[Descriptor]:
-        taken: list[Descriptor] = []
-        while queue:
-            for link in queue:
-                if link.peer.id in self.view:
-                    self._renew(link)
-            queue = [link for link in queue if link.peer.id not in self.view]
-            full = self.settings.cap and len(self.view) >= self.settings.cap
-            neighbours = [each.peer for each in self.view.values()]
-            place = -1 if full or not queue else self.need.first(neighbours, [link.peer for link in queue])
-            if place < 0:
-                break
-            link, queue = queue[place], queue[place + 1 :]
-            if self.is_buried(link):  # asked in its turn: a later death may have taken the tombstone's slot
-                continue
-            is_fresh = now - link.stamp < self.fresh
-            answered = is_fresh or probe(link.peer)
-            if answered:
-                stamp = link.stamp if is_fresh else now
-                self.view[link.peer.id] = Neighbour(link.peer, stamp, since=now)
-                taken.append(link.peer)
-            elif answered is not None:
-                self.bury(link.peer.id, now)
-        if taken:
-            kept = self.need.kept([each.peer for each in self.view.values()])
-            self.view = {id: each for id, each in self.view.items() if id in kept}
-            self._order = None
-        return taken
+    def take_up(self, link: Link | RingLink, now: int, has_met: bool = False) -> None:
+        """Add a neighbour."""
+        self.view[link.peer.id] = Neighbour(link.peer, link.stamp, since=now, met=now if has_met else -1)
+        self._order = None
+
+    def drop_superfluous(self) -> None:
+        """Drop the neighbours that others have made superfluous."""
+        self._keep(self.need.kept([each.peer for each in self.view.values()]))
+
+    def _keep(self, kept: set[int]) -> None:
+        self.view = {id: each for id, each in self.view.items() if id in kept}
+        self._order = None
 
     def heard_from(self, id: int, now: int) -> int:
         """Note a message from a peer, if it is a neighbour; when they last met, -1 for never."""
@@ -296,9 +295,9 @@ class RingPeer:
     def _renew_all(self, told: Sequence[RingLink]) -> None:
         for link in told:
             if link.peer.id in self.view:
-                self._renew(link)
+                self.renew(link)
 
-    def _renew(self, link: Link | RingLink) -> None:
+    def renew(self, link: Link | RingLink) -> None:
         """Let the fresher stamp win."""
         if self.settings.max_age:
             each = self.view[link.peer.id]

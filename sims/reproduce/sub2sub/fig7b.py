@@ -3,7 +3,7 @@
 Hops count from the subscriber an event enters at, a random one. "Logarithmic" is tested as follows: a
 log2(length) + b fits the mean hops of each length better than a straight line in the length does, and
 explains at least 0.9 of their variance. `sub2sub-shortcuts` goes beyond the figure: 0 to 4 shortcuts, with
-the same fit, and the messages they cost.
+the same fit, and the messages they cost, by the definition of `sub2sub.events.outcome`.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ def judge_shortcuts(tables: Tables) -> list[Claim]:
     }
     alone = events[events.shortcuts == 0]
     half = float((alone.hops == alone.matches // 2).mean())
-    cost = events.groupby("shortcuts")[["messages", "reached"]].sum()
-    per_delivery = {f"{k} shortcuts": round(float(v), 3) for k, v in (cost.messages / cost.reached).items()}
+    cost = events.groupby("shortcuts")[["billed", "deliveries"]].sum()
+    per_delivery = {f"{k} shortcuts": round(float(v), 3) for k, v in (cost.billed / cost.deliveries).items()}
     return [
         stated(
             "the ring alone takes linear time: share of events that take half the ring length in hops",
@@ -172,9 +172,9 @@ def _draw_shortcuts(tables: Tables) -> Mapping[str, Figure]:
     for axis in (left.xaxis, left.yaxis):
         axis.set_major_formatter("{x:g}")
     left.legend(title="shortcuts", fontsize=8, loc="upper left")
-    cost = events.groupby(["seed", "shortcuts"])[["messages", "duplicates", "reached"]].sum()
-    for number, (name, label) in enumerate((("messages", "messages"), ("duplicates", "of which duplicates"))):
-        shares = (cost[name] / cost.reached).unstack("seed")
+    cost = events.groupby(["seed", "shortcuts"])[["billed", "duplicates", "deliveries"]].sum()
+    for number, (name, label) in enumerate((("billed", "messages"), ("duplicates", "of which duplicates"))):
+        shares = (cost[name] / cost.deliveries).unstack("seed")
         low, high = shares.mean(axis=1) - shares.min(axis=1), shares.max(axis=1) - shares.mean(axis=1)
         line(right, number, list(SHORTCUTS), shares.mean(axis=1), label)
         right.errorbar(

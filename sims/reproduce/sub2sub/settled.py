@@ -39,8 +39,9 @@ def settled_events(quick: bool, seed: int, progress: Progress) -> Measured:
 
 def _frames(outcome: Outcome) -> dict[str, pd.DataFrame]:
     """What became of the events: by event, by peer, and deliveries by copies received and messages sent."""
+    events = pd.DataFrame(outcome.as_table()).drop(columns=["applications", "delivered", "local"])
     return {
-        "events": pd.DataFrame(outcome.as_table()).drop(columns=["applications", "delivered", "local"]),
+        "events": events.assign(billed=outcome.billed, deliveries=outcome.deliveries),
         "peers": pd.DataFrame(outcome.load_table()),
         "copies": pd.DataFrame({"copies": np.arange(outcome.copies.size), "deliveries": outcome.copies}),
         "sent": pd.DataFrame({"messages": np.arange(outcome.sent.size), "deliveries": outcome.sent}),

@@ -9,6 +9,8 @@ from itertools import count
 from sub2sub.cyclon.peer import Shuffle
 from sub2sub.live.core.messages import Message
 from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.ring.newcomer import Newcomer
+from sub2sub.ring.verification import Verification
 
 __all__ = ["Exchange", "Exchanges"]
 
@@ -28,6 +30,10 @@ class Exchange:
         Whether silence means that it has failed.
     shuffle : Shuffle, optional
         CYCLON's part in it.
+    asker : Verification or Newcomer, optional
+        Who takes the answer, if it is not the ring peer itself.
+    names : tuple of bytes
+        Names of events that the partner was told.
     """
 
     reply: type[Message]
@@ -35,6 +41,8 @@ class Exchange:
     begun: int
     expected: bool = True
     shuffle: Shuffle | None = None
+    asker: Verification | Newcomer | None = None
+    names: tuple[bytes, ...] = ()
 
 
 class Exchanges:

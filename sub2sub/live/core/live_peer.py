@@ -23,17 +23,18 @@ from sub2sub.events.walk import nearest_to
 from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.clock import START, Clock
+from sub2sub.live.core.event_recovery import EventRecovery
 from sub2sub.live.core.exchanges import Exchange, Exchanges
+from sub2sub.live.core.ring_exchanges import RingExchanges
 from sub2sub.live.core.settings import CoreSettings
-from sub2sub.overlay.descriptors import Descriptor, Link, ring_distance
+from sub2sub.overlay.descriptors import Descriptor, Link
 from sub2sub.ring.exchange import STREAM as RING
-from sub2sub.ring.peer import Report, RingPeer
+from sub2sub.ring.peer import RingPeer
 from sub2sub.vicinity.peer import VicinityPeer
 from sub2sub.vicinity.rules import STREAM as VICINITY
 
 __all__ = ["Core", "Draws"]
 
-CANDIDATES = 128  # unknown ring neighbours of one message that are considered: each costs processor time
 FEW = 63  # links of one message of CYCLON or VICINITY, at most, as of a view
 
 Deliver = Callable[[m.Event], None]
@@ -90,9 +91,13 @@ class Core:
         self.clock = Clock(unit, now)
         self.random = CyclonPeer(own, overlay.cyclon, own.id if phase is None else phase)
         self.near = VicinityPeer(own, replace(near, max_age=near.max_age * unit))
-        self.ring = RingPeer(own, replace(ring, max_age=ring.max_age * unit))
+        self.ring = RingPeer(own, replace(ring, max_age=ring.max_age * unit), fresh=unit)
         self.events: Forwarder[m.Event] = Forwarder(self.settings.dissemination)
         self.exchanges = Exchanges(numbers)
+        self.ring_exchanges = RingExchanges(self.ring, self.clock, self.exchanges, self._fed)
+        self.recovery = EventRecovery(
+            overlay.recovery, self.clock, self.exchanges, self._ring, self.events.seen
+        )
         self.counts: Counter[str] = Counter()
         self._suspect_age = overlay.suspect_age * unit
 
@@ -110,6 +115,10 @@ class Core:
         """Begin with some peers as random links."""
         self.random.join([peer for peer in contacts if peer.d == self.own.d], self.now)
 
+    def enter(self, contacts: Iterable[Descriptor]) -> list[m.Send]:
+        """Ask for ring neighbours at once, from contacts on, instead of waiting for gossip to find them."""
+        return self.ring_exchanges.enter(peer for peer in contacts if peer.d == self.own.d)
+
     def tick(self, draws: Draws) -> list[m.Send]:
         """Let a cycle pass.
 
@@ -120,14 +129,13 @@ class Core:
         sends = self.give_up()
         for turn in (self.meet_near, self.probe, self.meet_ring, self.shuffle):
             sends += turn(draws)
-        return sends
+        return sends + self.recovery.tick(self.settings.patience * self.clock.unit)
 
     def give_up(self) -> list[m.Send]:
         """Take what has not been answered for too long as failed."""
         before = self.now - self.settings.patience * self.clock.unit
-        for exchange in self.exchanges.overdue(before):
-            self._fail(exchange)
-        return [send for name, id in self.events.overdue(before) for send in self._instead(name, id)]
+        late = [send for exchange in self.exchanges.overdue(before) for send in self._fail(exchange)]
+        return late + [send for name, id in self.events.overdue(before) for send in self._instead(name, id)]
 
     def meet_near(self, draws: Draws) -> list[m.Send]:
         """VICINITY's turn."""
@@ -146,30 +154,15 @@ class Core:
 
     def probe(self, draws: Draws) -> list[m.Send]:
         """Ask the ring neighbours that nobody has heard from for a while."""
-        suspects = self.ring.suspects(self._suspect_age, self.now)
-        return [
-            m.Send(peer, m.Probe(self.exchanges.begin(Exchange(m.Probed, peer, self.now))))
-            for peer in suspects
-        ]
+        return self.ring_exchanges.probe(self._suspect_age)
 
     def meet_ring(self, draws: Draws) -> list[m.Send]:
         """The ring layer's turn."""
-        sends = self.feed_ring()
+        sends = self.ring_exchanges.feed()
         for turn in range(self.ring.settings.exchanges):
             partner = self.ring.partner(turn, draws(RING))
-            sends += self.exchange_ring(partner) if partner else []
+            sends += self.ring_exchanges.begin(partner) if partner else []
         return sends
-
-    def feed_ring(self) -> list[m.Send]:
-        """Drop ring neighbours that are too old, and take up what the other layers have found."""
-        self.ring.expire(self.now)
-        return self._hello(self.ring.consider(self._fed(), self.now))
-
-    def exchange_ring(self, partner: Descriptor) -> list[m.Send]:
-        """Tell a ring neighbour everything."""
-        exchange = Exchange(m.RingBack, partner, self.now, expected=self.ring.settings.two_sided)
-        lists = self._mentioned(self.ring.report(self._fed()))
-        return [m.Send(partner, m.Ring(self.exchanges.begin(exchange), self.own, *lists))]
 
     def shuffle(self, draws: Draws) -> list[m.Send]:
         """CYCLON's turn."""
@@ -207,11 +200,8 @@ class Core:
                 return [m.Send(None, m.Shuffled(message.exchange, self.clock.mentions(back)))]
             case m.Near():
                 return self._answer_near(message, draws)
-            case m.Ring():
-                return self._answer_ring(message)
-            case m.Hello():
-                self.ring.consider(self.clock.links([m.Mention(message.sender, 0)], self.own), self.now)
-                return []
+            case m.Ring() | m.Seek() | m.Hello():
+                return self._receive_ring(message)
             case m.Probe():
                 return [m.Send(None, m.Probed(message.exchange))]
             case m.Event():
@@ -220,7 +210,10 @@ class Core:
                 if not took:
                     return self._instead(name, sender)
                 self.events.taken(name, sender)
+                self.recovery.has_it(name, sender)
                 return []
+            case m.Digest():
+                return [self.recovery.answer(message, sender)]
             case m.Ask():
                 return [m.Send(None, self._answer(message))]
             case m.Join():
@@ -229,7 +222,7 @@ class Core:
             case m.Leave():
                 self.ring.suspect(sender, self._suspect_age, self.now)  # it is probed before it is believed
                 return []
-            case m.Shuffled() | m.NearBack() | m.RingBack() | m.Probed():
+            case m.Shuffled() | m.NearBack() | m.RingBack() | m.Probed() | m.Lacking():
                 return self._finish(message, draws)
             case _:
                 return self._ignore()
@@ -240,9 +233,7 @@ class Core:
         if isinstance(message, m.Event):
             return self._instead(message.name, to.id)
         exchange = self.exchanges.failed(getattr(message, "exchange", -1), to)
-        if exchange:
-            self._fail(exchange)
-        return []
+        return self._fail(exchange) if exchange else []
 
     def known(self) -> list[Descriptor]:
         """Everybody in any view."""
@@ -252,17 +243,18 @@ class Core:
         self.counts["ignored"] += 1
         return []
 
-    def _fail(self, exchange: Exchange) -> None:
+    def _fail(self, exchange: Exchange) -> list[m.Send]:
         if exchange.shuffle:
             self.random.fail(exchange.shuffle)
         elif exchange.reply is m.NearBack:
             self.near.fail(exchange.partner)
-        elif exchange.reply is m.RingBack:
-            self.ring.fail(exchange.partner, self.now)
-        elif exchange.reply is m.Probed:
-            self.ring.silent(exchange.partner, self.now)
+        elif exchange.reply is m.Lacking:
+            return self.recovery.fail(exchange)
+        else:
+            return self.ring_exchanges.fail(exchange)
+        return []
 
-    def _finish(self, message: m.Shuffled | m.NearBack | m.RingBack | m.Probed, draws: Draws) -> list[m.Send]:
+    def _finish(self, message: m.Reply, draws: Draws) -> list[m.Send]:
         exchange = self.exchanges.finish(message.exchange, message)
         if exchange is None:
             return self._ignore()
@@ -271,11 +263,10 @@ class Core:
                 self.random.finish(exchange.shuffle, self._few(links))
             case m.NearBack(_, links):
                 self.near.finish(self._few(links), self.now, draws(VICINITY))
-            case m.RingBack(_, fed, ring):
-                told = self._told(fed, ring)
-                return self._hello(self.ring.finish(exchange.partner, told, self.now))
-            case m.Probed():
-                self.ring.probed(exchange.partner.id, self.now)
+            case m.RingBack() | m.Probed():
+                return self.ring_exchanges.finish(exchange, message)
+            case m.Lacking():
+                return self.recovery.finish(exchange, message)
         return []
 
     def _answer_near(self, message: m.Near, draws: Draws) -> list[m.Send]:
@@ -285,16 +276,14 @@ class Core:
         back = self.near.answer(links[-1].peer, links, self.random.view, self.now, draws(VICINITY))
         return [m.Send(None, m.NearBack(message.exchange, self.clock.mentions(back)))]
 
-    def _answer_ring(self, message: m.Ring) -> list[m.Send]:
-        sender = message.sender
-        if sender.id == self.own.id or sender.d != self.own.d:
+    def _receive_ring(self, message: m.Ring | m.Seek | m.Hello) -> list[m.Send]:
+        if message.sender.id == self.own.id or message.sender.d != self.own.d:
             return self._ignore()
-        told = self._told(message.fed, message.ring)
-        reply, newcomers = self.ring.answer(sender, told, self._fed(), self.now)
-        hellos = self._hello(newcomers)
-        if reply is None:
-            return hellos
-        return [m.Send(None, m.RingBack(message.exchange, *self._mentioned(reply))), *hellos]
+        if isinstance(message, m.Ring):
+            return self.ring_exchanges.answer(message)
+        if isinstance(message, m.Seek):
+            return self.ring_exchanges.answer_newcomer(message)
+        return self.ring_exchanges.hear_of(message.sender)
 
     def _receive_event(self, event: m.Event, sender: int, draws: Draws) -> list[m.Send]:
         if len(event.point) != self.own.d or not self.own.matches(event.point):
@@ -305,6 +294,8 @@ class Core:
     def _take(self, event: m.Event, sender: int | None, draws: Draws) -> list[m.Send]:
         if not self.events.is_new(event.name):
             self.counts["duplicates"] += 1
+            if sender is not None:
+                self.recovery.has_it(event.name, sender)
             return []
         self.counts["delivered"] += 1
         self.deliver(event)
@@ -312,6 +303,13 @@ class Core:
             self.counts["too far"] += 1
             return []
         onward = replace(event, hops=event.hops + 1)
+        self.recovery.keep(onward)
+        if sender is not None:
+            self.recovery.has_it(event.name, sender)
+        digests = self.recovery.goes_on(event.name)
+        if digests is not None:
+            self.counts["recovered"] += 1
+            return digests
         targets = self.events.begin(onward, sender, self._views(), self.now, draws(EVENTS))
         return [m.Send(peer, onward) for peer in targets]
 
@@ -329,12 +327,12 @@ class Core:
             nearest = nearest_to(message.point, self.known(), self.settings.offers)
         return m.Answer(message.exchange, tuple([m.Mention(peer, 0) for peer in (self.own, *nearest)]))
 
-    def _hello(self, newcomers: Sequence[Descriptor]) -> list[m.Send]:
-        return [m.Send(peer, m.Hello(self.own)) for peer in newcomers if self.ring.settings.hello]
-
     def _views(self) -> Views:
         near, random = ([link.peer for link in view] for view in (self.near.view, self.random.view))
-        return Views(near, random, [each.peer for each in self.ring.in_order()])
+        return Views(near, random, self._ring())
+
+    def _ring(self) -> list[Descriptor]:
+        return [each.peer for each in self.ring.in_order()]
 
     def _fed(self) -> list[Link]:
         """The links of the layers below the ring's."""
@@ -344,18 +342,3 @@ class Core:
         """Mentions as links to different peers, and not too many."""
         different = {link.peer.id: link for link in self.clock.links(mentions, self.own)}
         return list(different.values())[-FEW:]
-
-    def _mentioned(self, report: Report) -> tuple[m.Mentions, m.Mentions]:
-        return self.clock.mentions(report.fed), self.clock.ring_mentions(report.ring)
-
-    def _told(self, fed: m.Mentions, ring: m.Mentions) -> Report:
-        """What a message tells, in stamps; of many neighbours only the nearest that are not known yet."""
-        links = self.clock.ring_links(ring, self.own)
-        if len(links) > CANDIDATES:
-            own, view = self.own.id, self.ring.view
-            unknown = sorted(
-                (link for link in links if link.peer.id not in view),
-                key=lambda link: ring_distance(link.peer.id, own),
-            )
-            links = [link for link in links if link.peer.id in view] + unknown[:CANDIDATES]
-        return Report(self.clock.links(fed, self.own)[: 2 * FEW], links)

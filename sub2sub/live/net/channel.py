@@ -1,83 +1,274 @@
-"""One connection as its user sees it: something to post frames to, bounded in frames and in bytes."""
+"""One connection: frames in, handled one at a time, and frames out, bounded in number and in bytes.
+
+A channel is an asyncio protocol rather than streams and tasks: a frame that arrives whole is decoded and
+handled in the callback that brought it, and a frame to send is written at once. This halves what a live peer
+costs.
+
+After a frame, whoever else has something to do has a turn; a sender that is overdrawn (`budgets`) is not read
+until it has saved up, and TCP holds it back. A frame that waits for a connection, or for a slow reader, waits
+in a bounded queue.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+import logging
+from collections import Counter, deque
 from collections.abc import Callable
+from typing import Any, Protocol
 
+from sub2sub.live.net.budgets import Bucket
 from sub2sub.live.wire.limits import Limits
 
-__all__ = ["Address", "Channel"]
+__all__ = ["Address", "Channel", "Owner", "Reader"]
 
 Address = tuple[str, int]
 Failed = Callable[[], None] | None
+PREFIX = 4
 TOGETHER = 1 << 16  # bytes written at once
+SMALL = 1 << 16  # bytes of a frame that is not counted as unfinished
+LOG = logging.getLogger(__name__)
 
 
-class Channel:
-    """A connection's outgoing queue.
+class Reader(Protocol):
+    """How frames are read: `sub2sub.live.wire.format`, or another protocol's."""
+
+    def size_of(self, prefix: bytes) -> int:
+        """The length a prefix announces; raises a ValueError when it is out of range."""
+        ...
+
+    def decode(self, body: bytes) -> Any:
+        """The frame in a body; raises a ValueError when it is none."""
+        ...
+
+
+class Owner(Protocol):
+    """Whoever keeps the channels: `sub2sub.live.net.connections.Connections`."""
+
+    format: Reader
+    limits: Limits
+    counts: Counter[str]
+    space: memoryview
+    unfinished: int
+
+    def receive(self, frame: Any, channel: Channel) -> None:
+        """Handle a frame."""
+        ...
+
+    def charge(self, host: str, seconds: float, now: float) -> float:
+        """Charge a host processor time; returns for how many seconds it is overdrawn."""
+        ...
+
+    def spent(self) -> float:
+        """Seconds of processor this program has used so far."""
+        ...
+
+    def made(self, channel: Channel) -> bool:
+        """Note that a connection is there; whether it may stay."""
+        ...
+
+    def lost(self, channel: Channel) -> None:
+        """Note that a connection has ended."""
+        ...
+
+
+class Channel(asyncio.BufferedProtocol):
+    """A connection.
+
+    Parameters
+    ----------
+    owner : Owner
+    address : (host, port), optional
+        Where it leads, if it was opened from here.
 
     Attributes
     ----------
-    address : (host, port) or None
-        Where it leads, if it was opened from here.
     host : str
         The other end's.
     waiting : deque
         Frames to be sent, each with what to call if it cannot be.
     held : int
         Bytes of them.
+    task : asyncio.Task or None
+        What opens it.
     """
 
-    def __init__(self, limits: Limits, outgoing: Address | None, host: str) -> None:
-        self.limits, self.address, self.host = limits, outgoing, host
+    def __init__(self, owner: Owner, address: Address | None = None) -> None:
+        self.owner, self.address, self.host = owner, address, address[0] if address else ""
         self.waiting: deque[tuple[bytes, Failed]] = deque()
         self.held = 0
         self.closed = False
-        self.tasks: list[asyncio.Task[None]] = []
-        self._filled = asyncio.Event()
+        self.task: asyncio.Task[None] | None = None
+        self.transport: Any = None  # an asyncio.Transport, once there is a connection
+        self._is_open = self._is_writable = False
+        self._unread = b""
+        self._size = -1  # of the frame that has begun to arrive
+        self._turn: asyncio.Handle | None = None  # to handle the next frame, while reading is paused
+        self._heard = self._begun = self._stuck = 0.0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin, unless there is no room."""
+        self.transport, self._heard = transport, asyncio.get_running_loop().time()
+        self.host = (transport.get_extra_info("peername") or (self.host, 0))[0]
+        if self.closed or not self.owner.made(self):
+            self.closed = True
+            self.transport.abort()
+
+    def begin(self, transport: asyncio.BaseTransport) -> None:
+        """Read and write through a transport from now on, which is another one than at first under TLS."""
+        now, limits = asyncio.get_running_loop().time(), self.owner.limits
+        self.transport, self._heard = transport, now
+        self._is_open = self._is_writable = True
+        self._frames = Bucket(limits.rate, limits.burst, now)
+        self._bytes = Bucket(limits.byte_rate, limits.byte_burst, now)
+        self._flush()
+        self.data_received(b"")  # what came right after the handshake
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """End."""
+        self.close()
 
     def post(self, data: bytes, failed: Failed = None) -> bool:
-        """Queue a frame; False if the connection is closed or its reader too slow."""
+        """Send a frame; False if the connection is closed or its reader too slow."""
         if self.closed:
             return False
-        full = len(self.waiting) >= self.limits.queue or self.held + len(data) > self.limits.queue_bytes
+        if self._is_writable:
+            self._write(data, 1)
+            return True
+        limits = self.owner.limits
+        full = len(self.waiting) >= limits.queue or self.held + len(data) > limits.queue_bytes
         if full and self.waiting:
             self.close()
             return False
         self.waiting.append((data, failed))
         self.held += len(data)
-        self._filled.set()
         return True
 
-    async def take(self) -> tuple[bytes, int, list[Callable[[], None]]]:
-        """Frames to be written at once: their bytes, how many, and what to call if that fails."""
-        while not self.waiting:
-            self._filled.clear()
-            await self._filled.wait()
-        parts: list[bytes] = []
-        told: list[Callable[[], None]] = []
-        size = 0
-        while self.waiting and (not parts or size + len(self.waiting[0][0]) <= TOGETHER):
-            data, failed = self.waiting.popleft()
-            parts.append(data)
-            size += len(data)
-            if failed:
-                told.append(failed)
-        self.held -= size
-        return b"".join(parts) if len(parts) > 1 else parts[0], len(parts), told
+    def pause_writing(self) -> None:
+        """Let frames wait: the other end does not read."""
+        self._is_writable, self._stuck = False, asyncio.get_running_loop().time()
+
+    def resume_writing(self) -> None:
+        """Send what waits."""
+        self._is_writable, self._stuck = True, 0.0
+        self._flush()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where to put what arrives; it is taken from there at once, so all channels share the space."""
+        return self.owner.space
+
+    def buffer_updated(self, count: int) -> None:
+        """Take what has arrived."""
+        self.data_received(bytes(self.owner.space[:count]))
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has arrived."""
+        self._unread = self._unread + data if self._unread else data
+        if self._turn is None and self._is_open and not self.closed:
+            self._read()
+
+    def is_overdue(self, now: float) -> bool:
+        """Whether it has been silent, stuck, or in the middle of a frame for too long."""
+        limits = self.owner.limits
+        if self._turn is not None or self.transport is None:  # it is this end that makes the other wait
+            return False
+        if self._stuck and now - self._stuck > limits.idle:
+            return True
+        return now - self._begun > limits.frame if self._begun else now - self._heard > limits.idle
 
     def close(self) -> None:
         """Close, and report what still waits as failed."""
         if self.closed:
             return
-        self.closed = True
-        for task in self.tasks:
-            if task is not asyncio.current_task():
-                task.cancel()
+        self.closed, self._is_writable = True, False
+        if self.task and self.task is not asyncio.current_task():
+            self.task.cancel()
+        if self._turn:
+            self._turn.cancel()
+        if self.transport:
+            self.transport.abort()
         while self.waiting:
             _, failed = self.waiting.popleft()
             if failed:
                 asyncio.get_running_loop().call_soon(failed)
         self.held = 0
+        self._forget_frame()
+        self.owner.lost(self)
+
+    def _write(self, data: bytes, frames: int) -> None:
+        self.transport.write(data)
+        counts = self.owner.counts
+        counts["frames out"] += frames
+        counts["bytes out"] += len(data)
+
+    def _flush(self) -> None:
+        while self.waiting and self._is_writable:
+            parts: list[bytes] = []
+            size = 0
+            while self.waiting and (not parts or size + len(self.waiting[0][0]) <= TOGETHER):
+                parts.append(self.waiting.popleft()[0])
+                size += len(parts[-1])
+            self.held -= size
+            self._write(b"".join(parts), len(parts))
+
+    def _read(self) -> None:
+        """Handle a frame, if one has arrived; then let others have a turn before the next."""
+        loop, owner = asyncio.get_running_loop(), self.owner
+        self._heard, began = loop.time(), owner.spent()
+        try:
+            body = self._next_body(self._heard)
+            if body is None:
+                if self._turn is not None:  # all that had arrived is done
+                    self._turn = None
+                    self.transport.resume_reading()
+                return
+            frame = owner.format.decode(body)
+        except ValueError as error:
+            owner.counts["malformed"] += 1
+            LOG.info("closing a connection: %s", error)
+            self.close()
+            return
+        owner.counts["frames in"] += 1
+        owner.counts["bytes in"] += PREFIX + len(body)
+        owner.receive(frame, self)
+        now = loop.time()
+        pause = max(
+            self._frames.charge(1.0, now),
+            self._bytes.charge(len(body), now),
+            owner.charge(self.host, owner.spent() - began, now),
+        )
+        if self.closed:
+            return
+        if pause > 0.0 or self._unread or self._turn is not None:
+            if self._turn is None:
+                self.transport.pause_reading()
+            self._turn = loop.call_later(pause, self._read) if pause > 0.0 else loop.call_soon(self._read)
+
+    def _next_body(self, now: float) -> bytes | None:
+        """The bytes of the next frame, None while it has not arrived; of large ones only so many are awaited.
+
+        Raises
+        ------
+        ValueError
+            For a length out of range, or when too many bytes of unfinished frames are held already.
+        """
+        data = self._unread
+        if self._size < 0 and len(data) >= PREFIX:
+            size = self.owner.format.size_of(data[:PREFIX])
+            if size > SMALL:
+                if self.owner.unfinished + size > self.owner.limits.unfinished:
+                    raise ValueError(f"{self.owner.unfinished} bytes of unfinished frames are held already")
+                self.owner.unfinished += size
+            self._size = size
+        end = PREFIX + self._size
+        if self._size < 0 or len(data) < end:
+            self._begun = self._begun or (now if data else 0.0)
+            return None
+        self._unread = data[end:]
+        self._forget_frame()
+        return data[PREFIX:end]
+
+    def _forget_frame(self) -> None:
+        if self._size > SMALL:
+            self.owner.unfinished -= self._size
+        self._size, self._begun = -1, 0.0

@@ -1,11 +1,10 @@
 """TCP connections of a node: few, bounded, and given up on those that are silent, slow or rude.
 
-A connection carries frames both ways; replies go back where their request came from. Frames of one connection
-are handled one after the other, and the next is read when the last has been handled and everybody else had a
-turn: a sender that is faster than that waits in its own buffers. A sender pays for frames, for bytes, and
-together with all others at its address for the processor time that handling them takes; overdrawn, it is read
-more slowly. What goes out waits in a bounded queue; a reader too slow for it loses the connection. A frame
-that is refused ends its connection.
+A connection carries frames both ways; replies go back where their request came from. What one connection does
+with its frames: `sub2sub.live.net.channel`. A sender pays for frames, for bytes, and together with all others
+at its address for the processor time that handling them takes; overdrawn, it is read more slowly. What goes
+out waits in a bounded queue; a reader too slow for it loses the connection. A frame that is refused ends its
+connection.
 
 Connections are counted from the first byte on, TLS handshakes included: all together, by address, and those
 of strangers, who may not take the places kept for peers the node knows. Only so many connections are opened
@@ -16,10 +15,9 @@ given, or under TLS, where whoever names them has a certificate.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ipaddress
-import logging
 import ssl
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
@@ -30,9 +28,8 @@ from sub2sub.live.wire.limits import Limits
 
 __all__ = ["Address", "Channel", "Connections", "Format"]
 
-PREFIX = 4
-SMALL = 1 << 16  # bytes of a frame that is not counted as unfinished
-LOG = logging.getLogger(__name__)
+SPACE = 1 << 16  # bytes read at once
+LOOKS = 4  # at connections that may be overdue, within the shortest limit
 FrameT = TypeVar("FrameT")
 ReadT = TypeVar("ReadT", covariant=True)
 
@@ -70,6 +67,10 @@ class Connections(Generic[FrameT]):
         Hosts that the user has named; these may be names.
     is_known : callable
         Whether peers at a host are known; for them some connections are kept free.
+    space : memoryview
+        Where what arrives is put first.
+    unfinished : int
+        Bytes of large frames that have begun to arrive.
     """
 
     def __init__(
@@ -85,29 +86,40 @@ class Connections(Generic[FrameT]):
         self.counts: Counter[str] = Counter()
         self.given: set[str] = set()
         self.is_known: Callable[[str], bool] = lambda host: False
+        self.space = memoryview(bytearray(SPACE))
+        self.unfinished = 0
         self._server: asyncio.Server | None = None
+        self._looking: asyncio.TimerHandle | None = None
         self._dials: Bucket | None = None
         self._processor = Buckets(self.limits.processor, self.limits.processor, self.limits.remembered)
-        self._unfinished = 0
         self._incoming: dict[Channel, None] = {}
+        self._from: Counter[str] = Counter()
         self._outgoing: OrderedDict[Address, Channel] = OrderedDict()
         self._failures: OrderedDict[Address, tuple[int, float]] = OrderedDict()
 
+    @property
+    def open(self) -> int:
+        """Connections at the moment."""
+        return len(self._incoming) + len(self._outgoing)
+
     async def listen(self, host: str, port: int) -> Address:
         """Accept connections; returns the address, with the port that was free if `port` is 0."""
-        self._server = await asyncio.start_server(self._accept, host, port)
+        self._server = await asyncio.get_running_loop().create_server(lambda: Channel(self), host, port)
         name = self._server.sockets[0].getsockname()
+        self._look()
         return str(name[0]), int(name[1])
 
     async def close(self) -> None:
         """Close everything, and wait until it is."""
         if self._server:
             self._server.close()
+        if self._looking:
+            self._looking.cancel()
         channels = [*self._incoming, *self._outgoing.values()]
-        tasks = [task for channel in channels for task in channel.tasks]
         for channel in channels:
             channel.close()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*(each.task for each in channels if each.task), return_exceptions=True)
+        await asyncio.sleep(0)  # until sockets are closed, too
         if self._server:
             await self._server.wait_closed()
 
@@ -115,7 +127,7 @@ class Connections(Generic[FrameT]):
         """Send a frame; `failed` is called, later, if that is known not to have worked."""
         loop = asyncio.get_running_loop()
         channel = self._outgoing.get(to)
-        if channel is None or channel.closed:
+        if channel is None:
             if loop.time() < self._failures.get(to, (0, 0.0))[1]:
                 loop.call_soon(failed)
                 return
@@ -125,13 +137,52 @@ class Connections(Generic[FrameT]):
             self.counts["slow"] += 1
             loop.call_soon(failed)
 
+    def receive(self, frame: FrameT, channel: Channel) -> None:
+        """Handle a frame."""
+        self.handle(frame, channel)
+
+    def charge(self, host: str, seconds: float, now: float) -> float:
+        """Charge a host processor time; returns for how many seconds it is overdrawn."""
+        return self._processor.charge(host, seconds, now)
+
+    def spent(self) -> float:
+        """Seconds of processor this program has used so far; under virtual time nothing takes any."""
+        return getattr(asyncio.get_running_loop(), "spent", time.thread_time)()
+
+    def made(self, channel: Channel) -> bool:
+        """Note that a connection is there; whether it may stay."""
+        transport = channel.transport
+        if channel.address:
+            channel.begin(transport)
+            return True
+        if not self._may_enter(channel.host):
+            self.counts["refused"] += 1
+            return False
+        self._incoming[channel] = None
+        self._from[channel.host] += 1
+        if self.server_tls:
+            transport.pause_reading()
+            channel.task = asyncio.create_task(self._shake_hands(channel, transport, self.server_tls))
+        else:
+            channel.begin(transport)
+        return True
+
+    def lost(self, channel: Channel) -> None:
+        """Note that a connection has ended."""
+        if channel in self._incoming:
+            del self._incoming[channel]
+            self._from[channel.host] -= 1
+            if not self._from[channel.host]:
+                del self._from[channel.host]
+        if channel.address and self._outgoing.get(channel.address) is channel:
+            del self._outgoing[channel.address]
+
     def _open(self, to: Address) -> Channel:
-        channel = Channel(self.limits, to, to[0])
+        channel = Channel(self, to)
         self._outgoing[to] = channel
         while len(self._outgoing) > self.limits.outgoing:
-            _, oldest = self._outgoing.popitem(last=False)
-            oldest.close()
-        channel.tasks.append(asyncio.create_task(self._connect(channel, to)))
+            next(iter(self._outgoing.values())).close()
+        channel.task = asyncio.create_task(self._connect(channel, to))
         return channel
 
     async def _connect(self, channel: Channel, to: Address) -> None:
@@ -143,14 +194,30 @@ class Connections(Generic[FrameT]):
                 self._dials = self._dials or Bucket(self.limits.dials, self.limits.dials_at_once, loop.time())
                 await asyncio.sleep(self._dials.charge(1.0, loop.time()))
                 name = to[0] if self.client_tls else None
-                reader, writer = await asyncio.open_connection(*to, ssl=self.client_tls, server_hostname=name)
+                await loop.create_connection(lambda: channel, *to, ssl=self.client_tls, server_hostname=name)
         except (OSError, TimeoutError, ssl.SSLError, ValueError):
             self._note_failure(to)
-            self._forget(channel)
+            channel.close()
             return
         self._failures.pop(to, None)
         self.counts["opened"] += 1
-        await self._serve(channel, reader, writer)
+
+    async def _shake_hands(
+        self, channel: Channel, transport: asyncio.Transport, context: ssl.SSLContext
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            secure = await loop.start_tls(
+                transport, channel, context, server_side=True, ssl_handshake_timeout=self.limits.handshake
+            )
+            if secure is None:
+                raise ConnectionResetError("the other end is gone")
+        except (OSError, ssl.SSLError):
+            self.counts["handshakes failed"] += 1
+            channel.close()
+            return
+        if not channel.closed:
+            channel.begin(secure)
 
     def _note_failure(self, to: Address) -> None:
         self.counts["unreachable"] += 1
@@ -160,111 +227,20 @@ class Connections(Generic[FrameT]):
         while len(self._failures) > self.limits.remembered:
             self._failures.popitem(last=False)
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        host = (writer.get_extra_info("peername") or ("", 0))[0]
-        if not self._may_enter(host):
-            self.counts["refused"] += 1
-            writer.transport.abort()
-            return
-        channel = Channel(self.limits, None, host)
-        self._incoming[channel] = None
-        task = asyncio.current_task()
-        if task:
-            channel.tasks.append(task)
-        with contextlib.suppress(asyncio.CancelledError):  # asyncio would print it as an error
-            try:
-                if self.server_tls:
-                    await writer.start_tls(self.server_tls, ssl_handshake_timeout=self.limits.handshake)
-            except (OSError, ssl.SSLError):
-                self.counts["handshakes failed"] += 1
-                self._forget(channel)
-                writer.transport.abort()
-                return
-            await self._serve(channel, reader, writer)
-
     def _may_enter(self, host: str) -> bool:
         """Whether there is room for one more from a host."""
         limits = self.limits
         room = limits.incoming - (0 if self.is_known(host) else min(limits.reserved, limits.incoming // 2))
-        if len(self._incoming) >= room:
-            return False
-        return sum(each.host == host for each in self._incoming) < limits.per_address
+        return len(self._incoming) < room and self._from[host] < limits.per_address
 
-    async def _serve(
-        self, channel: Channel, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        """Read and write until either ends."""
-        sending = asyncio.create_task(self._send(channel, writer))
-        channel.tasks.append(sending)
-        try:
-            await self._receive(channel, reader)
-        except (OSError, EOFError, TimeoutError, ssl.SSLError):
-            pass
-        finally:
-            sending.cancel()
-            self._forget(channel)
-            writer.transport.abort()
-
-    async def _receive(self, channel: Channel, reader: asyncio.StreamReader) -> None:
-        loop, limits = asyncio.get_running_loop(), self.limits
-        frames = Bucket(limits.rate, limits.burst, loop.time())
-        traffic = Bucket(limits.byte_rate, limits.byte_burst, loop.time())
-        while True:
-            async with asyncio.timeout(limits.idle):
-                prefix = await reader.readexactly(PREFIX)
-            try:
-                body = await self._body(reader, self.format.size_of(prefix))
-                began = loop.time()
-                frame = self.format.decode(body)
-            except ValueError as error:
-                self.counts["malformed"] += 1
-                LOG.info("closing a connection: %s", error)
-                return
-            self.counts["frames in"] += 1
-            self.counts["bytes in"] += PREFIX + len(body)
-            self.handle(frame, channel)
-            now = loop.time()
-            await asyncio.sleep(
-                max(
-                    frames.charge(1.0, now),
-                    traffic.charge(len(body), now),
-                    self._processor.charge(channel.host, now - began, now),
-                )
-            )
-
-    async def _body(self, reader: asyncio.StreamReader, size: int) -> bytes:
-        """The bytes of a frame; of large ones only so many are waited for at once."""
-        held = size if size > SMALL else 0
-        if self._unfinished + held > self.limits.unfinished:
-            raise ValueError(f"{self._unfinished} bytes of unfinished frames are held already")
-        self._unfinished += held
-        try:
-            async with asyncio.timeout(self.limits.frame):
-                return await reader.readexactly(size)
-        finally:
-            self._unfinished -= held
-
-    async def _send(self, channel: Channel, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError, TimeoutError, ssl.SSLError):
-            while True:
-                data, frames, told = await channel.take()
-                try:
-                    writer.write(data)
-                    async with asyncio.timeout(self.limits.idle):
-                        await writer.drain()
-                except BaseException:
-                    for failed in told:
-                        asyncio.get_running_loop().call_soon(failed)
-                    raise
-                self.counts["frames out"] += frames
-                self.counts["bytes out"] += len(data)
-        channel.close()
-
-    def _forget(self, channel: Channel) -> None:
-        self._incoming.pop(channel, None)
-        if channel.address and self._outgoing.get(channel.address) is channel:
-            del self._outgoing[channel.address]
-        channel.close()
+    def _look(self) -> None:
+        """Close connections that are silent, stuck, or in the middle of a frame for too long."""
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        for channel in [*self._incoming, *self._outgoing.values()]:
+            if channel.is_overdue(now):
+                channel.close()
+        self._looking = loop.call_later(min(self.limits.idle, self.limits.frame) / LOOKS, self._look)
 
 
 def _is_numeric(host: str) -> bool:

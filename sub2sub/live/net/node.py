@@ -140,6 +140,8 @@ class Node(Host):
         core.join(self.contacts)
         subscription.core = self.cores[own.id] = core
         self.subscriptions[own.id] = subscription
+        contacts = self.dice.sample(self.contacts, len(self.contacts))
+        self.dispatch(core, core.enter([*contacts, *(each.own for each in self.cores.values())]))
         return subscription
 
     async def unsubscribe(self, subscription: Subscription) -> None:

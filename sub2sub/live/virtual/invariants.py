@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sub2sub.live.core.live_peer import Core
+from sub2sub.live.core.ring_exchanges import QUESTIONS, VERIFICATIONS
 from sub2sub.live.net.host import Host
 
 __all__ = ["beyond", "core_excesses", "host_excesses"]
@@ -19,7 +20,7 @@ def host_excesses(host: Host) -> list[str]:
         ("outgoing connections", len(connections._outgoing), limits.outgoing),
         ("frames in a queue", max((len(each.waiting) for each in channels), default=0), limits.queue),
         ("bytes in a queue", max((each.held for each in channels), default=0), limits.queue_bytes),
-        ("bytes of unfinished frames", connections._unfinished, limits.unfinished),
+        ("bytes of unfinished frames", connections.unfinished, limits.unfinished),
         ("addresses remembered", len(connections._failures), limits.remembered),
         ("requests", len(host._answers), ALLOWED_REPLIES),
         ("broken ticks", host.counts["broken ticks"], 0),
@@ -32,7 +33,11 @@ def core_excesses(core: Core) -> list[str]:
     overlay = settings.overlay
     turns = 3 + overlay.ring.exchanges + len(core.ring.view)  # exchanges of a cycle
     return beyond(
-        ("open exchanges", len(core.exchanges.open), (settings.patience + 2) * turns),
+        (
+            "open exchanges",
+            len(core.exchanges.open),
+            (settings.patience + 2) * turns + VERIFICATIONS + QUESTIONS,
+        ),
         ("random links", len(core.random.view), overlay.cyclon.view),
         ("proximity links", len(core.near.view), overlay.vicinity.view),
         ("ring links", len(core.ring.view), overlay.ring.cap),

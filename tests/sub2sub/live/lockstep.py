@@ -30,6 +30,7 @@ from sub2sub.overlay.views import peer_of
 from sub2sub.ring import exchange as ring
 from sub2sub.ring.probing import STREAM as PROBING
 from sub2sub.ring.probing import TRIES
+from sub2sub.ring.tombstones import slot_of
 from sub2sub.vicinity import rules as vicinity
 from tests.sub2sub.overlay.engine import copies, reaches, row
 from tests.sub2sub.overlay.histories import links_of
@@ -53,6 +54,7 @@ class Lockstep:
         ]
         self.number = {peer.id: i for i, peer in enumerate(self.peers)}
         self.delivered: list[tuple[int, bytes]] = []
+        self.cycle, self.entering = 0, dict[int, int]()
         self.cores = [self.core(i, 0) for i in range(len(people))]
         self.hellos: list[tuple[int, m.Send]] = []
         for i, core in enumerate(self.cores):
@@ -62,13 +64,17 @@ class Lockstep:
         def deliver(event: m.Event) -> None:
             self.delivered.append((i, event.name))
 
-        return Core(self.peers[i], deliver, CoreSettings(overlay=self.settings), now=now, phase=i + now)
+        core = Core(self.peers[i], deliver, CoreSettings(overlay=self.settings), now=now, phase=i + now)
+        core.ring.slot_of = lambda id: int(slot_of(self.number[id]))
+        core.ring_exchanges.questions = 1  # one after the other, as in the simulator
+        return core
 
     def join(self, i: int, contact: int, cycle: int) -> None:
         """Let a peer start anew, with one contact, before it has its turn in a cycle."""
         core = self.cores[i] = self.core(i, cycle - 1)
         core.random.join([self.peers[contact]], cycle)
         core.random.since, core.ring.forgot = 1, cycle
+        self.entering[i] = contact
 
     def leave(self, i: int, cycle: int) -> list[int]:
         """Let a peer say goodbye after a cycle; to whom it did."""
@@ -85,7 +91,7 @@ class Lockstep:
         return lambda stream: Dice.of(self.seed, stream, cycle).of_peer(i)
 
     def step(self, cycle: int) -> None:
-        live = [i for i in range(len(self.cores)) if self.alive[i]]
+        self.cycle, live = cycle, [i for i in range(len(self.cores)) if self.alive[i]]
         for i in live:
             self.cores[i].clock.tick()
             assert self.cores[i].give_up() == []
@@ -98,13 +104,17 @@ class Lockstep:
         for i in live:
             draws = self.draws(i, cycle)
             self.carry(i, self.cores[i].probe(draws), draws)
+        for i, contact in sorted(self.entering.items()):
+            if self.alive[i]:
+                self.carry(i, self.cores[i].enter([self.peers[contact]]), self.draws(i, cycle))
+        self.entering = {}
         for i in live:
-            self.carry(i, self.cores[i].feed_ring(), self.draws(i, cycle))
+            self.carry(i, self.cores[i].ring_exchanges.feed(), self.draws(i, cycle))
         for turn in range(self.settings.ring.exchanges):
             chosen = [self.cores[i].ring.partner(turn, self.draws(i, cycle)(ring.STREAM)) for i in live]
             for i, partner in zip(live, chosen, strict=True):
                 if partner:
-                    self.carry(i, self.cores[i].exchange_ring(partner), self.draws(i, cycle))
+                    self.carry(i, self.cores[i].ring_exchanges.begin(partner), self.draws(i, cycle))
         self.say_hello(cycle)
 
     def in_turn(self, live: list[int], cycle: int, chosen: Sequence[tuple[Any, ...]], exchange: str) -> None:
@@ -133,34 +143,42 @@ class Lockstep:
         self.hellos += [(i, send) for send in sends if isinstance(send.message, m.Hello)]
         for k, send in enumerate(send for send in sends if not isinstance(send.message, m.Hello)):
             assert send.to is not None
-            j, core = self.number[send.to.id], self.cores[i]
-            if not reaches(self.network, i, j) or self.lost(send.message, k, draws, reply=False):
-                self.carry(i, core.unreachable(send.to, send.message), draws)
+            j, core, message = self.number[send.to.id], self.cores[i], send.message
+            lost = [self.lost(i, j, message, k, draws, reply) for reply in (False, True)]
+            if not reaches(self.network, i, j) or lost[0]:
+                self.carry(i, core.unreachable(send.to, message), draws)
                 continue
-            answers = self.cores[j].receive(send.message, self.peers[i].id, draws)
+            if isinstance(message, m.Seek) and lost[1]:  # the simulator tells nobody what got lost
+                self.carry(i, core.unreachable(send.to, message), draws)
+                continue
+            answers = self.cores[j].receive(message, self.peers[i].id, draws)
             back = [answer for answer in answers if answer.to is None]
             self.carry(j, [answer for answer in answers if answer.to is not None], draws)
             for answer in back:
-                if not self.lost(send.message, k, draws, reply=True):
+                if not lost[1]:
                     self.carry(i, core.receive(answer.message, self.peers[j].id, draws), draws)
-                elif isinstance(send.message, m.Shuffle | m.Probe):
-                    core.unreachable(send.to, send.message)
+                elif isinstance(message, m.Shuffle | m.Probe):
+                    self.carry(i, core.unreachable(send.to, message), draws)
                 else:
-                    del core.exchanges.open[send.message.exchange]
+                    del core.exchanges.open[message.exchange]
 
-    def lost(self, message: m.Message, k: int, draws: Draws, reply: bool) -> bool:
+    def lost(self, i: int, j: int, message: m.Message, k: int, draws: Draws, reply: bool) -> bool:
         """Whether the simulator would lose the k-th request of a turn, or the reply to it."""
-        loss = self.network.loss
+        loss, how = self.network.loss, self.settings
         match message:
             case m.Shuffle():
                 number = cyclon.REPLY if reply else cyclon.REQUEST
-                return not copies(draws(cyclon.STREAM), number, loss, self.settings.cyclon.tries)[1]
+                return not copies(draws(cyclon.STREAM), number, loss, how.cyclon.tries)[1]
             case m.Near():
                 return draws(vicinity.STREAM).chance(vicinity.REPLY if reply else vicinity.REQUEST, loss)
             case m.Ring():
-                return draws(ring.STREAM).chance(ring.REPLY if reply else ring.REQUEST, loss)
-            case m.Probe():
+                number = ring.REPLY if reply else ring.REQUEST
+                return not copies(draws(ring.STREAM), number, loss, how.ring.tries)[1]
+            case m.Probe() if self.cores[i].exchanges.open[message.exchange].asker is None:
                 return not copies(draws(PROBING), 2 * (k + 1) + reply, loss, TRIES)[1]
+            case m.Probe() | m.Seek():
+                pair = Dice.of(self.seed, ring.VERIFYING, self.cycle).of_peer(i).of_peer(j)
+                return not copies(pair, int(reply), loss, how.ring.tries)[1]
         raise AssertionError(message)
 
     def views(self) -> dict[str, list[list[tuple[int, ...]]]]:

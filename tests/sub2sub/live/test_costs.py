@@ -15,8 +15,8 @@ from sub2sub.errors import InputError
 from sub2sub.kernels.dice import Dice
 from sub2sub.live import Core, Limits, Node
 from sub2sub.live.core import messages as m
-from sub2sub.live.net.channel import Channel
-from sub2sub.live.wire.format import Frame, encode
+from sub2sub.live.net.connections import Channel, Connections
+from sub2sub.live.wire.format import PROTOCOL, Frame, encode
 from sub2sub.overlay.descriptors import Descriptor
 from tests.sub2sub.live.loopback import live, until
 from tests.sub2sub.live.test_hostile import read
@@ -71,7 +71,7 @@ def test_processor_time_is_paid_for_by_address() -> None:
 def test_replies_that_wait_are_bounded_in_bytes_and_in_frames() -> None:
     async def test() -> None:
         for limits in (Limits(queue=10_000, queue_bytes=50_000), Limits(queue=10, queue_bytes=1 << 30)):
-            channel, failed = Channel(limits, None, "127.0.0.1"), Counter[str]()
+            channel, failed = Channel(Connections(PROTOCOL, print, limits)), Counter[str]()
             note = partial(failed.update, ["failed"])
             for _ in range(10):
                 assert channel.post(bytes(5_000), note)
@@ -80,7 +80,8 @@ def test_replies_that_wait_are_bounded_in_bytes_and_in_frames() -> None:
             assert channel.closed
             await asyncio.sleep(0)
             assert failed.total() == 10
-        assert Channel(Limits(queue_bytes=10), None, "").post(bytes(100))  # one frame may be larger
+        small = Connections(PROTOCOL, print, Limits(queue_bytes=10))
+        assert Channel(small).post(bytes(100))  # one frame may be larger
 
     live(test)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -22,8 +22,7 @@ from sub2sub.vicinity.settings import VicinitySettings
 from tests.sub2sub.live.lockstep import Lockstep, overlay_of, simulated_views
 from tests.sub2sub.ring.held import held_by, make_older
 
-AS_LIVE = {"tries": 1, "verify": False, "join": False}  # what live peers do not do, or leave to TCP
-DEFAULT = OverlaySettings(ring=replace(OverlaySettings().ring, **AS_LIVE))
+DEFAULT = OverlaySettings()
 
 
 @pytest.mark.parametrize("how", [DEFAULT, OverlaySettings.paper()], ids=["default", "paper"])
@@ -88,7 +87,9 @@ def histories(draw: st.DrawFn) -> History:
                 hello=draw(st.booleans()),
                 max_age=draw(st.sampled_from([0, 5, 7])),
                 drop_failed=draw(st.booleans()),
-                **AS_LIVE,
+                tries=draw(st.integers(1, 3)),
+                verify=draw(st.booleans()),
+                join=draw(st.booleans()),
                 max_steps=0,
             ),
             suspect_age=draw(st.sampled_from([0, 2, 4])),

@@ -56,7 +56,7 @@ GOOD = frame(Probe(1))
         struct.pack(">I", 2**32 - 1),
         struct.pack(">I", 0),
         struct.pack(">I", 3) + b"\xc1\xc1\xc1",
-        struct.pack(">I", len(GOOD) - 4) + GOOD[4:5] + b"\x02" + GOOD[6:],
+        struct.pack(">I", len(GOOD) - 4) + GOOD[4:5] + b"\x7f" + GOOD[6:],
         struct.pack(">I", 60_000) + b"\x91" * 60_000,
     ],
     ids=["another protocol", "oversized", "empty", "malformed", "another version", "nested"],

@@ -75,25 +75,29 @@ def test_any_values_in_place_of_fields_are_a_frame_or_refused(kind: int, values:
 @pytest.mark.parametrize(
     ("values", "says"),
     [
-        ([2, 8, 1, 2, 3], "version"),
+        ([wire.VERSION + 1, 8, 1, 2, 3], "version"),
         ([True, 8, 1, 2, 3], "version"),
-        ([1, 99, 1, 2], "kind"),
-        ([1, 8.0, 1, 2, 3], "kind"),
-        ([1, 8, -1, 2, 3], "to"),
-        ([1, 8, 1, True, 3], "from"),
-        ([1, 8, 1, 2], "1 fields"),
-        ([1, 8, 1, 2, 3, 4], "1 fields"),
-        ([1, 1, 1, 2, 3, [[b"", 0, 0]]], "bytes or more"),
-        ([1, 1, 1, 2, 3, [[pack(PEER), -1, 0]]], "links"),
-        ([1, 1, 1, 2, 3, [[pack(PEER), 0, wire.MAX_AGE + 1]]], "links"),
-        ([1, 1, 1, 2, 3, [[pack(PEER), 0]]], "links"),
-        ([1, 10, 1, 2, b"short", [0.5], 0, b""], "name"),
-        ([1, 10, 1, 2, bytes(16), [float("nan")], 0, b""], "finite"),
-        ([1, 10, 1, 2, bytes(16), [float("inf")], 0, b""], "finite"),
-        ([1, 10, 1, 2, bytes(16), [1], 0, b""], "floats"),
-        ([1, 10, 1, 2, bytes(16), [], 0, b""], "point"),
-        ([1, 10, 1, 2, bytes(16), [0.5], -1, b""], "hops"),
-        ([1, 11, 1, 2, bytes(16), 1], "true or false"),
+        ([wire.VERSION, 99, 1, 2], "kind"),
+        ([wire.VERSION, 8.0, 1, 2, 3], "kind"),
+        ([wire.VERSION, 8, -1, 2, 3], "to"),
+        ([wire.VERSION, 8, 1, True, 3], "from"),
+        ([wire.VERSION, 8, 1, 2], "1 fields"),
+        ([wire.VERSION, 8, 1, 2, 3, 4], "1 fields"),
+        ([wire.VERSION, 1, 1, 2, 3, [[b""], [0], []]], "bytes or more"),
+        ([wire.VERSION, 1, 1, 2, 3, [[pack(PEER)], [-1], []]], "links"),
+        ([wire.VERSION, 1, 1, 2, 3, [[pack(PEER)], [0], [wire.MAX_AGE + 1]]], "links"),
+        ([wire.VERSION, 1, 1, 2, 3, [[pack(PEER)], [0]]], "links"),
+        ([wire.VERSION, 1, 1, 2, 3, [[pack(PEER)], [0, 0], []]], "as many"),
+        ([wire.VERSION, 1, 1, 2, 3, [[pack(PEER)], [True], []]], "ages"),
+        ([wire.VERSION, 1, 1, 2, 3, [[pack(PEER)], [0.5], []]], "ages"),
+        ([wire.VERSION, 1, 1, 2, 3, [[7], [0], []]], "as bytes"),
+        ([wire.VERSION, 10, 1, 2, b"short", [0.5], 0, b""], "name"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [float("nan")], 0, b""], "finite"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [float("inf")], 0, b""], "finite"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [1], 0, b""], "floats"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [], 0, b""], "point"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [0.5], -1, b""], "hops"),
+        ([wire.VERSION, 11, 1, 2, bytes(16), 1], "true or false"),
     ],
 )
 def test_what_is_wrong_is_named(values: list[object], says: str) -> None:
@@ -131,9 +135,9 @@ def test_lengths_out_of_range_are_refused() -> None:
 
 
 def test_more_links_than_a_message_may_have_are_refused() -> None:
-    link = [pack(PEER), 0, 0]
+    n = wire.MAX_LINKS + 1
     with pytest.raises(WireError):
-        decode(body(1, 1, 1, 2, 3, [link] * (wire.MAX_LINKS + 1)))
+        decode(body(wire.VERSION, 1, 1, 2, 3, [[pack(PEER)] * n, [0] * n, []]))
 
 
 def test_what_is_too_long_is_not_sent() -> None:
@@ -143,12 +147,12 @@ def test_what_is_too_long_is_not_sent() -> None:
 
 
 def test_the_documented_bytes_are_the_bytes_sent() -> None:
-    assert encode(Frame(7, 8, Probe(5))).hex() == "00000006" + "95" + "0108" + "0708" + "05"
+    assert encode(Frame(7, 8, Probe(5))).hex() == "00000006" + "95" + "0208" + "0708" + "05"
     small = Descriptor.of(1, [0.0], [1.0], ("h", 2))
     peer = "0000000000000001" + "0002" + "01" + "0000000000000000" + "3ff0000000000000" + "68"
-    assert encode(Frame(0, 0, Hello(small))).hex() == "00000023" + "95" + "0107" + "0000" + "c41c" + peer
+    assert encode(Frame(0, 0, Hello(small))).hex() == "00000023" + "95" + "0207" + "0000" + "c41c" + peer
     event = encode(Frame(0, 0, Event(bytes(16), (0.5,), 1, b"x")))
     assert (
         event.hex()[8:]
-        == "98" + "010a" + "0000" + "c410" + "00" * 16 + "91cb3fe0000000000000" + "01" + "c40178"
+        == "98" + "020a" + "0000" + "c410" + "00" * 16 + "91cb3fe0000000000000" + "01" + "c40178"
     )

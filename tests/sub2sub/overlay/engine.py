@@ -17,8 +17,9 @@ from sub2sub.overlay.descriptors import Descriptor, Link
 from sub2sub.overlay.network import Network
 from sub2sub.ring import exchange as ring
 from sub2sub.ring.newcomer import Newcomer
-from sub2sub.ring.peer import Probe, RingPeer
+from sub2sub.ring.peer import RingPeer
 from sub2sub.ring.settings import RingSettings
+from sub2sub.ring.verification import Verification, Verify
 from sub2sub.vicinity import rules as vicinity
 from sub2sub.vicinity.peer import VicinityPeer
 from sub2sub.vicinity.settings import VicinitySettings
@@ -213,8 +214,8 @@ class RingEngine:
         for peer, _ in living:
             peer.expire(cycle)
             number = peer.own.id
-            probe = self.probe(number, cycle, network, cost)
-            self.note(cost, number, peer.consider(known[number], cycle, probe))
+            verify = self.verify(number, cycle, network, cost)
+            self.note(cost, number, peer.consider(known[number], cycle, verify))
         for turn in range(self.settings.exchanges):
             partners = [peer.partner(turn, dice) for peer, dice in living]
             for (peer, dice), partner in zip(living, partners, strict=True):
@@ -236,14 +237,17 @@ class RingEngine:
         back, returns = copies(dice, 1, network.loss, tries)
         return arrives and returns, there + back * arrives
 
-    def probe(self, number: int, cycle: int, network: Network, cost: RingCost) -> Probe:
-        def ask(peer: Descriptor) -> bool:
+    def verify(self, number: int, cycle: int, network: Network, cost: RingCost) -> Verify:
+        def is_there(peer: Descriptor) -> bool:
             answered, messages = self.asks(number, peer.id, cycle, network)
             cost.verifying += messages
             cost.failed += not answered
             return answered
 
-        return ask
+        def verify(verification: Verification) -> list[Descriptor]:
+            return verification.run(is_there, cycle)
+
+        return verify
 
     def join(self, cycle: int, network: Network, known: list[list[Link]], cost: RingCost) -> None:
         """Let newcomers with a contact ask for their neighbours."""
@@ -251,7 +255,7 @@ class RingEngine:
             if not network.alive[number]:
                 continue
             peer = self.peers[number]
-            newcomer = Newcomer(peer, self.peers[contact].own, cycle)
+            newcomer = Newcomer(peer, [self.peers[contact].own], cycle)
             while (other := newcomer.next()) is not None:
                 answered, messages = self.asks(number, other.id, cycle, network)
                 cost.joining += messages
@@ -260,7 +264,9 @@ class RingEngine:
                     asked = self.peers[other.id]
                     links = [link.peer for link in known[other.id]]
                     links += [each.peer for each in asked.in_order()]
-                    asked.consider([Link(peer.own, cycle)], cycle, self.probe(other.id, cycle, network, cost))
+                    asked.consider(
+                        [Link(peer.own, cycle)], cycle, self.verify(other.id, cycle, network, cost)
+                    )
                     newcomer.answered(other, links)
                 else:
                     newcomer.silent(other)
@@ -281,14 +287,14 @@ class RingEngine:
         if not cost.send(arrives, sent):
             peer.fail(other.own, cycle)
             return
-        report, probe = peer.report(known[a]), self.probe(b, cycle, network, cost)
-        reply, newcomers = other.answer(peer.own, report, known[b], cycle, probe)
+        report, verify = peer.report(known[a]), self.verify(b, cycle, network, cost)
+        reply, newcomers = other.answer(peer.own, report, known[b], cycle, verify)
         self.note(cost, b, newcomers)
         if reply:
             sent, arrives = copies(dice, turn * ring.DRAWS + ring.REPLY, network.loss, tries)
             if cost.send(arrives, sent):
-                probe = self.probe(a, cycle, network, cost)
-                self.note(cost, a, peer.finish(other.own, reply, cycle, probe))
+                verify = self.verify(a, cycle, network, cost)
+                self.note(cost, a, peer.finish(other.own, reply, cycle, verify))
 
     def say_hello(self, cycle: int, network: Network, cost: RingCost) -> None:
         everybody = Dice.of(self.seed, ring.STREAM, cycle).of_peer(self.n)
@@ -296,8 +302,8 @@ class RingEngine:
             cost.hellos += 1
             lost = everybody.of_peer(teller).of_peer(told).chance(0, network.loss)
             if reaches(network, teller, told) and not lost:
-                probe = self.probe(told, cycle, network, cost)
-                self.peers[told].consider([Link(self.peers[teller].own, cycle)], cycle, probe)
+                verify = self.verify(told, cycle, network, cost)
+                self.peers[told].consider([Link(self.peers[teller].own, cycle)], cycle, verify)
 
     def links(self) -> list[list[tuple[int, int, int, int]]]:
         """Everybody's neighbours in the order of the ring: number, stamp, met, since."""

@@ -1,0 +1,137 @@
+"""Candidates that answer before a ring view takes them up (`RingSettings.verify`).
+
+Not in Sub-2-Sub. A candidate hides those behind it, so one that is dead must not get in. Candidates are
+looked at nearest first; the first that is needed is asked whether it is there (`next`), unless somebody heard
+from it in this cycle. If it answers (`answered`), it is taken up, and others may no longer be needed; if not
+(`silent`), links to it that are no younger are refused from now on. When nobody is left to ask, neighbours
+that others have made superfluous are dropped.
+
+In the simulator an answer comes at once (`run`). Between live peers it takes its time, other messages come
+meanwhile, and each message has a verification of its own: whether a candidate is needed is asked again when
+it has answered, and one that is being asked already is left to the verification that asked it first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sub2sub.overlay.descriptors import Descriptor, Link
+
+if TYPE_CHECKING:
+    from sub2sub.ring.peer import RingLink, RingPeer
+
+__all__ = ["Verification", "Verify"]
+
+
+class Verification:
+    """The candidates of one message.
+
+    Parameters
+    ----------
+    ring : RingPeer
+    queue : list of Link
+        Candidates, nearest first.
+    sender : int, optional
+        ID of the peer the message is from: if it is taken up, the two have met.
+
+    Examples
+    --------
+    >>> from sub2sub.ring.peer import RingPeer
+    >>> from sub2sub.ring.settings import RingSettings
+    >>> own, near, far = (Descriptor.of(id, [0.0], [1.0]) for id in (10, 20, 30))
+    >>> ring = RingPeer(own, RingSettings())
+    >>> verification = Verification(ring, [Link(near, 3), Link(far, 3)])
+    >>> verification.next(now=9).id
+    20
+    >>> verification.silent(now=9)
+    >>> verification.next(now=9).id
+    30
+    >>> verification.answered(now=9)
+    >>> verification.next(now=9), sorted(ring.view), [peer.id for peer in verification.news()]
+    (None, [30], [30])
+    """
+
+    def __init__(self, ring: RingPeer, queue: list[Link | RingLink], sender: int | None = None) -> None:
+        self.ring, self.queue, self.sender = ring, queue, sender
+        self._asked: Descriptor | None = None
+        self._taken: list[Descriptor] = []
+        self._told = 0
+
+    def next(self, now: int) -> Descriptor | None:
+        """Take up whom is needed until somebody has to be asked first; None when there is nobody left."""
+        ring = self.ring
+        while (link := self._first_needed()) is not None:
+            if link.peer.id in ring.asking or ring.is_buried(link):  # in its turn: tombstones change
+                continue
+            if now - link.stamp >= ring.fresh:
+                self._asked = link.peer
+                ring.asking.add(link.peer.id)
+                return link.peer
+            ring.take_up(link, now, has_met=link.peer.id == self.sender)
+            self._taken.append(link.peer)
+        if self._taken:
+            ring.drop_superfluous()
+        return None
+
+    def answered(self, now: int) -> None:
+        """Note that the one that was asked is there."""
+        peer = self._no_longer_asked()
+        self.ring.unbury(peer.id)
+        self.queue.insert(0, Link(peer, now))
+
+    def silent(self, now: int) -> None:
+        """Note that the one that was asked did not answer."""
+        self.ring.bury(self._no_longer_asked().id, now)
+
+    def split(self) -> Verification:
+        """The candidates behind the one that was asked, to go on with while that takes its time."""
+        rest, self.queue = self.queue, []
+        return Verification(self.ring, rest, self.sender)
+
+    def give_up(self) -> None:
+        """End it without asking: whoever is needed will be offered again."""
+        self._no_longer_asked()
+        self.queue = []
+
+    def news(self) -> list[Descriptor]:
+        """Who was taken up since this was asked last."""
+        news = self._taken[self._told :]
+        self._told = len(self._taken)
+        return news
+
+    def run(self, is_there: Callable[[Descriptor], bool], now: int) -> list[Descriptor]:
+        """Go through all candidates where answers come at once; who was taken up."""
+        while (peer := self.next(now)) is not None:
+            if is_there(peer):
+                self.answered(now)
+            else:
+                self.silent(now)
+        return self.news()
+
+    def _first_needed(self) -> Link | RingLink | None:
+        """The first candidate that the view needs, taken out of the queue with those before it."""
+        ring = self.ring
+        for link in self.queue:
+            if link.peer.id in ring.view:
+                ring.renew(link)
+        self.queue = [link for link in self.queue if link.peer.id not in ring.view]
+        full = ring.settings.cap and len(ring.view) >= ring.settings.cap
+        if full or not self.queue:
+            return None
+        neighbours = [each.peer for each in ring.view.values()]
+        place = ring.need.first(neighbours, [link.peer for link in self.queue])
+        if place < 0:
+            return None
+        link, self.queue = self.queue[place], self.queue[place + 1 :]
+        return link
+
+    def _no_longer_asked(self) -> Descriptor:
+        peer, self._asked = self._asked, None
+        assert peer is not None, "answered or silent without a question"
+        self.ring.asking.discard(peer.id)
+        return peer
+
+
+Verify = Callable[[Verification], list[Descriptor]]
+"""Goes through a verification as far as it can; returns who was taken up."""
