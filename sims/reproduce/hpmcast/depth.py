@@ -116,7 +116,7 @@ def _fewer_with_more(own: pd.DataFrame) -> bool:
 def draw(tables: Tables) -> Mapping[str, Figure]:
     """Rounds of a broadcast and delivery to few, against the depth."""
     table = tables["depths"]
-    fig, panels = figure(2, 3, figsize=(13.2, 7.2), sharex=True)
+    fig, panels = figure(2, 3, figsize=(13.2, 7.2), sharex=True, sharey="col")
     for row, (reading, own) in enumerate(table.groupby("reading", sort=False)):
         for column, (name, words) in enumerate(ROUNDS.items()):
             axes = panels[row, column]

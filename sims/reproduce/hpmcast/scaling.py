@@ -207,7 +207,7 @@ def _draw_fig12(tables: Tables) -> Mapping[str, Figure]:
 
 
 def _draw_fig13(tables: Tables) -> Mapping[str, Figure]:
-    fig, panels = figure(2, 3, figsize=(13.8, 7.0), sharex=True)
+    fig, panels = figure(2, 3, figsize=(13.8, 7.0), sharex=True, sharey="row")
     table = tables["delivery"].assign(reached=100 * tables["delivery"].parasites)
     for column, (reading, own) in enumerate(table.groupby("reading", sort=False)):
         _curves(panels[0, column], own, "p", "D", "D")
