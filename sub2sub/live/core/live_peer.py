@@ -12,7 +12,7 @@ exchange is open for `patience` cycles and then taken as failed; a reply to none
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sub2sub.cyclon.peer import CyclonPeer
@@ -24,6 +24,7 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.clock import START, Clock
 from sub2sub.live.core.exchanges import Exchange, Exchanges
+from sub2sub.live.core.reliance import Reliance, WaryNeed, few_of_a_host
 from sub2sub.live.core.ring_exchanges import RingExchanges
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.overlay.descriptors import Descriptor, Link
@@ -71,7 +72,7 @@ class Core:
     >>> core = Core(a, print)
     >>> core.join([b])
     >>> [type(send.message).__name__ for send in core.tick(Dice)]
-    ['Near', 'Hello', 'Ring', 'Shuffle']
+    ['Near', 'Probe', 'Shuffle']
     """
 
     def __init__(
@@ -90,7 +91,13 @@ class Core:
         self.clock = Clock(unit, now)
         self.random = CyclonPeer(own, overlay.cyclon, own.id if phase is None else phase)
         self.near = VicinityPeer(own, replace(near, max_age=near.max_age * unit))
-        self.ring = RingPeer(own, replace(ring, max_age=ring.max_age * unit), fresh=unit)
+        self.reliance = Reliance(own, unit)
+        self.ring = RingPeer(
+            own,
+            replace(ring, max_age=ring.max_age * unit),
+            need=WaryNeed(own, ring.max_steps, self.reliance),
+            fresh=0 if self.settings.wary else unit,
+        )
         self.events: Forwarder[m.Event] = Forwarder(self.settings.dissemination)
         self.exchanges = Exchanges(numbers)
         self.ring_exchanges = RingExchanges(self.ring, self.clock, self.exchanges, self._fed)
@@ -122,6 +129,10 @@ class Core:
         the reply is there, which for a peer that knows one other would leave the other layers nothing.
         """
         self.clock.tick()
+        self._look()
+        for id in self.reliance.bar(self.now):
+            self.counts["barred"] += 1
+            self.ring.remove(id, self.now)
         sends = self.give_up()
         for turn in (self.meet_near, self.probe, self.meet_ring, self.shuffle):
             sends += turn(draws)
@@ -192,7 +203,7 @@ class Core:
         """Take a message from the peer that says its ID is `sender`."""
         match message:
             case m.Shuffle():
-                back = self.random.answer(self._few(message.links), draws(CYCLON))
+                back = self.random.answer(self._few(message.links, self.random), draws(CYCLON))
                 return [m.Send(None, m.Shuffled(message.exchange, self.clock.mentions(back)))]
             case m.Near():
                 return self._answer_near(message, draws)
@@ -205,7 +216,8 @@ class Core:
             case m.Taken(name, took):
                 if not took:
                     return self._instead(name, sender)
-                self.events.taken(name, sender)
+                if self.events.taken(name, sender):
+                    self.reliance.took(sender)
                 return []
             case m.Ask():
                 return [m.Send(None, self._answer(message))]
@@ -251,15 +263,15 @@ class Core:
             return self._ignore()
         match message:
             case m.Shuffled(_, links) if exchange.shuffle:
-                self.random.finish(exchange.shuffle, self._few(links))
+                self.random.finish(exchange.shuffle, self._few(links, self.random))
             case m.NearBack(_, links):
-                self.near.finish(self._few(links), self.now, draws(VICINITY))
+                self.near.finish(self._few(links, self.near), self.now, draws(VICINITY))
             case m.RingBack() | m.Probed():
                 return self.ring_exchanges.finish(exchange, message)
         return []
 
     def _answer_near(self, message: m.Near, draws: Draws) -> list[m.Send]:
-        links = self._few(message.links)
+        links = self._few(message.links, self.near)
         if not links:
             return self._ignore()
         back = self.near.answer(links[-1].peer, links, self.random.view, self.now, draws(VICINITY))
@@ -285,12 +297,15 @@ class Core:
             self.counts["duplicates"] += 1
             return []
         self.counts["delivered"] += 1
+        if sender is not None:
+            self.reliance.brought(sender)
         self.deliver(event)
         if event.hops >= m.MAX_HOPS:
             self.counts["too far"] += 1
             return []
         onward = replace(event, hops=event.hops + 1)
-        targets = self.events.begin(onward, sender, self._views(), self.now, draws(EVENTS))
+        views, doubted = self._views_for(event)
+        targets = self.events.begin(onward, sender, views, self.now, draws(EVENTS), doubted)
         return [m.Send(peer, onward) for peer in targets]
 
     def _instead(self, name: bytes, id: int) -> list[m.Send]:
@@ -298,7 +313,9 @@ class Core:
         forwarding = self.events.open.get(name)
         if forwarding is None:
             return []
-        instead = self.events.failed(name, id, self._views(), self.now)
+        self.reliance.forget(id)
+        views, doubted = self._views_for(forwarding.event)
+        instead = self.events.failed(name, id, views, self.now, doubted)
         return [m.Send(peer, forwarding.event) for peer in instead]
 
     def _answer(self, message: m.Ask) -> m.Answer:
@@ -311,11 +328,31 @@ class Core:
         near, random = ([link.peer for link in view] for view in (self.near.view, self.random.view))
         return Views(near, random, [each.peer for each in self.ring.in_order()])
 
+    def _views_for(self, event: m.Event) -> tuple[Views, Collection[int]]:
+        """What is known when an event is forwarded, and whom it has to go past."""
+        views = self._views()
+        if not self.settings.wary:
+            return views, ()
+        self._look()
+        ring, doubted = self.reliance.order(event.point, views.ring, self.now)
+        return views._replace(ring=ring), doubted
+
+    def _look(self) -> None:
+        """Let the accounts of neighbours follow the view."""
+        if self.settings.wary:
+            ring = self.ring
+            self.reliance.look(ring.view, self.now, lambda each: ring.is_buried(Link(each.peer, each.stamp)))
+
     def _fed(self) -> list[Link]:
         """The links of the layers below the ring's."""
         return [*self.near.view, *self.random.view]
 
-    def _few(self, mentions: Sequence[m.Mention]) -> list[Link]:
-        """Mentions as links to different peers, and not too many."""
+    def _few(self, mentions: Sequence[m.Mention], layer: CyclonPeer | VicinityPeer) -> list[Link]:
+        """Mentions as links to different peers, not too many, and few of a host that a view does not have."""
         different = {link.peer.id: link for link in self.clock.links(mentions, self.own)}
-        return list(different.values())[-FEW:]
+        links = list(different.values())[-FEW:]
+        if not self.settings.wary:
+            return links
+        held = [link.peer for link in layer.view]
+        few = few_of_a_host([link.peer for link in links], held, self.settings.of_a_host)
+        return [different[peer.id] for peer in few]

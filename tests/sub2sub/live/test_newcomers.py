@@ -22,7 +22,7 @@ OLD = 500  # hundredths of a cycle
 
 
 def core() -> Core:
-    made = Core(OWN, lambda event: None, unit=100)
+    made = Core(OWN, lambda event: None, CoreSettings(wary=False), unit=100)
     made.clock.tick()
     made.receive(m.Hello(PARTNER), PARTNER.id, draws)
     return made
