@@ -64,10 +64,11 @@ def _point(text: str) -> list[float]:
         raise InputError(f"publish: expected numbers such as 0.25,0.5, got {text!r}") from None
 
 
-def _tls(folder: Path | None) -> Tls | None:
+def _tls(folder: Path | None, bind: bool = True) -> Tls | None:
     from sub2sub.live import Tls
 
-    return Tls(folder / "authority.pem", folder / "certificate.pem", folder / "key.pem") if folder else None
+    names = ("authority.pem", "certificate.pem", "key.pem")
+    return Tls(*(folder / name for name in names), bind=bind) if folder else None
 
 
 @command.command()
@@ -169,7 +170,9 @@ def swarm(
     high = np.minimum(low + rng.random((peers, attributes)) * 0.5, 1.0)
     points = rng.random((max(events, 500), attributes))
     outcome: list[dict[str, Any]] = []
-    with Swarm(low, high, period or max(0.5, peers / 250), per_process, seed, tls=_tls(tls)) as live:
+    with Swarm(
+        low, high, period or max(0.5, peers / 250), per_process, seed, tls=_tls(tls, bind=False)
+    ) as live:
         live.join()
         for stage in ("built", "healed"):
             if stage == "healed":

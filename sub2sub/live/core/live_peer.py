@@ -334,7 +334,7 @@ class Core:
         if not self.settings.wary:
             return views, ()
         self._look()
-        ring, doubted = self.reliance.order(event.point, views.ring, self.now)
+        ring, doubted = self.reliance.order(event.point, views.ring, [*views.near, *views.random])
         return views._replace(ring=ring), doubted
 
     def _look(self) -> None:

@@ -1,19 +1,18 @@
-"""Which ring neighbours a live peer relies on to pass events on.
+"""Which peers a live peer relies on to pass events on.
 
 Not in Sub-2-Sub, whose peers are honest. Anybody can put peers of its own right beside another one: they
 become its nearest neighbours, hide the true ones, take events and pass none on (an eclipse). So a live peer
-keeps an account of each neighbour. It relies on one
+keeps an account of each peer: it relies on those that have brought an event that was new here, and have not
+taken more than `CREDIT` events since.
 
-- that has been a neighbour for `TENURE` cycles, or has brought an event that was new here;
-- and that has not taken more than `CREDIT` events since it last brought one.
+An event goes to the nearest neighbour as ever. If that is not relied on, the event also goes past it, to the
+nearest peer in that direction that is; if none is known, to the one that was a neighbour for longest, if that
+is `TENURE` cycles longer. For this, neighbours that nearer ones have made superfluous are remembered
+(`former`), a few of each host, those that were neighbours for longest.
 
-An event goes to the nearest neighbour as ever; and if that is not relied on, also past it to the nearest that
-is, if one is known. Those who were relied on when a nearer one made them superfluous are remembered for that
-(`former`), a few of each host. A neighbour whose credit is used up leaves the view for `BARRED` cycles, so that
-the ones it hides are found again; it still gets events, since an honest one may have none to bring: where all
+A neighbour that has taken `PATIENCE` events and brought none leaves the view for `BARRED` cycles, so that the
+ones it hides are found again. It still gets events, since an honest one may have none to bring: where all
 events come from one side, it always comes second.
-
-While everybody is new to one another nobody is relied on, and events go the usual way.
 """
 
 from __future__ import annotations
@@ -27,12 +26,13 @@ from sub2sub.ring.peer import Neighbour
 
 __all__ = ["Reliance", "WaryNeed", "few_of_a_host", "is_loopback"]
 
-TENURE = 20  # cycles
-CREDIT = 32  # events
+CREDIT = 8  # events
+PATIENCE = 32  # events
+TENURE = 5  # cycles
 BARRED = 50  # cycles
 FORMER = 16  # neighbours remembered
 OF_A_HOST = 2  # of them
-ACCOUNTS = 1024  # neighbours whose events are counted
+ACCOUNTS = 1024  # peers whose events are counted
 
 
 def is_loopback(host: object) -> bool:
@@ -68,7 +68,7 @@ def few_of_a_host(offered: Iterable[Descriptor], held: Iterable[Descriptor], mos
 
 
 class Reliance:
-    """The accounts of one peer's ring neighbours.
+    """The accounts that one peer keeps of others.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Reliance:
     Attributes
     ----------
     former : dict of int to Neighbour
-        Neighbours that were relied on when nearer ones made them superfluous.
+        Neighbours that nearer ones have made superfluous.
 
     Examples
     --------
@@ -87,34 +87,30 @@ class Reliance:
     >>> reliance = Reliance(own, unit=1)
     >>> reliance.look({30: Neighbour(far, stamp=0, since=0)}, now=25)
     >>> reliance.look({20: Neighbour(near, stamp=26, since=26)}, now=26)
-    >>> order, doubted = reliance.order((0.5,), [near], now=26)
-    >>> [peer.id for peer in order], doubted
+    >>> order, passed = reliance.order((0.5,), [near], [])
+    >>> [peer.id for peer in order], passed
     ([20, 30], {20})
     """
 
     def __init__(self, own: Descriptor, unit: int) -> None:
         self.own, self.unit = own, unit
         self.former: dict[int, Neighbour] = {}
-        self._taken: Counter[int] = Counter()  # events, since the neighbour brought one
+        self._taken: Counter[int] = Counter()  # events, since the peer brought one
         self._brought: dict[int, None] = {}  # IDs of those that have
         self._barred: dict[int, int] = {}  # until when
         self._view: dict[int, Neighbour] = {}
 
-    def relies_on(self, each: Neighbour, now: int) -> bool:
-        """Whether a neighbour is relied on."""
-        id = each.peer.id
-        proven = id in self._brought or now - each.since >= TENURE * self.unit
-        return proven and self._taken[id] <= CREDIT
+    def relies_on(self, id: int) -> bool:
+        """Whether a peer is relied on."""
+        return id in self._brought and self._taken[id] <= CREDIT
 
     def look(
-        self,
-        view: Mapping[int, Neighbour],
-        now: int,
+        self, view: Mapping[int, Neighbour], now: int,
         is_silent: Callable[[Neighbour], bool] = lambda each: False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Remember neighbours that have left the view, unless they did not answer."""
         for id, each in self._view.items():
-            if id not in view and self.relies_on(each, now) and not is_silent(each):
+            if id not in view and not is_silent(each):
                 self._remember(each)
         for id in view:
             self.former.pop(id, None)
@@ -123,6 +119,7 @@ class Reliance:
     def brought(self, id: int) -> None:
         """Note that a peer has brought an event that was new."""
         self._taken.pop(id, None)
+        self._brought.pop(id, None)
         self._brought[id] = None
         while len(self._brought) > ACCOUNTS:
             del self._brought[next(iter(self._brought))]
@@ -141,11 +138,11 @@ class Reliance:
     def bar(self, now: int) -> list[int]:
         """Neighbours to remove from the view: they have taken many events and brought none."""
         self._barred = {id: until for id, until in self._barred.items() if until > now}
-        used_up = [id for id in self._view if self._taken[id] > CREDIT]
+        used_up = [id for id in self._view if self._taken[id] > PATIENCE]
         for id in used_up:
             self._barred[id] = now + BARRED * self.unit
             self.former[id] = self._view.pop(id)
-            self._taken[id] = CREDIT
+            self._taken[id] = PATIENCE
         return used_up
 
     def is_barred(self, id: int) -> bool:
@@ -153,36 +150,52 @@ class Reliance:
         return id in self._barred
 
     def order(
-        self, point: Coordinates, neighbours: Sequence[Descriptor], now: int
+        self, point: Coordinates, neighbours: Sequence[Descriptor], others: Iterable[Descriptor]
     ) -> tuple[list[Descriptor], set[int]]:
-        """Neighbours and former ones that match, in the order of the ring; and whom an event has to go past.
+        """Whom an event may go to along the ring, in its order, and past whom it has to go.
 
-        Of those that are not relied on only the nearest in either direction are named, unless there are no
-        others.
+        Named are the nearest neighbour in either direction, and whoever is relied on among neighbours, former
+        ones and others; without any of these, whoever was a neighbour for longest.
         """
-        if not self.former and all(self._is_relied_on(peer, now) for peer in neighbours):
-            return [peer for peer in neighbours if peer.matches(point)], set()
-        own, known = self.own.id, {peer.id: peer for peer in neighbours}
-        known.update((id, each.peer) for id, each in self.former.items())
-        matching = sorted(
-            (peer for peer in known.values() if peer.matches(point)),
-            key=lambda peer: (peer.id - own) % AROUND,
-        )
-        relied_on = {peer.id for peer in matching if self._is_relied_on(peer, now)}
-        if not relied_on:
-            return matching, set()
-        ends = {matching[0].id, matching[-1].id}
-        return [peer for peer in matching if peer.id in relied_on | ends], ends - relied_on
+        own = self.own.id
+        ring = [peer for peer in neighbours if peer.matches(point)]
+        if not self._barred and all(self.relies_on(peer.id) for peer in self._ends(ring)):
+            return ring, set()
+        known = {peer.id: peer for peer in others if self.relies_on(peer.id) and peer.matches(point)}
+        known.update((id, each.peer) for id, each in self.former.items() if each.peer.matches(point))
+        known.update((peer.id, peer) for peer in ring)
+        everybody = sorted(known.values(), key=lambda peer: (peer.id - own) % AROUND)
+        passed = {peer.id for peer in self._ends(everybody) if not self.relies_on(peer.id)}
+        named = {id for id in known if self.relies_on(id)}
+        if not named:
+            named = self._longest(everybody)
+        if not named - passed:
+            return ring, set()
+        return [peer for peer in everybody if peer.id in named | passed], passed - named
 
-    def _is_relied_on(self, peer: Descriptor, now: int) -> bool:
-        each = self._view.get(peer.id) or self.former.get(peer.id)
-        return each is not None and self.relies_on(each, now)
+    def _ends(self, order: Sequence[Descriptor]) -> list[Descriptor]:
+        """The nearest in either direction."""
+        return [order[0], order[-1]] if order else []
+
+    def _longest(self, order: Sequence[Descriptor]) -> set[int]:
+        """IDs of those that were neighbours for longest, if that is much longer than the nearest."""
+        since = {peer.id: self._since(peer.id) for peer in order}
+        oldest = min(since.values(), default=0)
+        newest = max((since[peer.id] for peer in self._ends(order)), default=0)
+        if newest - oldest < TENURE * self.unit:
+            return set()
+        return {id for id, when in since.items() if newest - when >= TENURE * self.unit}
+
+    def _since(self, id: int) -> int:
+        return (self._view.get(id) or self.former[id]).since
 
     def _remember(self, each: Neighbour) -> None:
-        """Keep a former neighbour; of too many, those that were neighbours for longest."""
-        kept = sorted([*self.former.values(), each], key=lambda other: other.since)
-        few = {peer.id for peer in few_of_a_host([other.peer for other in kept], (), OF_A_HOST)}
-        self.former = {other.peer.id: other for other in kept if other.peer.id in few}
+        """Keep a former neighbour; of too many, those relied on, and that were neighbours for longest."""
+        ranked = sorted(
+            [*self.former.values(), each], key=lambda other: (not self.relies_on(other.peer.id), other.since)
+        )
+        few = {peer.id for peer in few_of_a_host([other.peer for other in ranked], (), OF_A_HOST)}
+        self.former = {other.peer.id: other for other in ranked if other.peer.id in few}
         while len(self.former) > FORMER:
             self.former.popitem()
 

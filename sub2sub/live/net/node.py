@@ -39,6 +39,7 @@ from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.net.connections import Address
 from sub2sub.live.net.entry import EntrySearch, Published
 from sub2sub.live.net.host import Host
+from sub2sub.live.net.identity import bound_id, is_bound
 from sub2sub.live.net.subscriptions import Received, Subscription
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.net.warmup import warm_up
@@ -102,7 +103,7 @@ class Node(Host):
         self.settings = settings or CoreSettings()
         self.subscriptions: dict[int, Subscription] = {}
         self.contacts: list[Descriptor] = []
-        self._turns = itertools.count()
+        self._turns, self._numbers = itertools.count(), itertools.count()
         self._asking: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Node:
@@ -128,7 +129,7 @@ class Node(Host):
 
         With a callback it is called with each event; without, iterate over the subscription.
         """
-        own = Descriptor.of(self.dice.getrandbits(64), low, high, self.address)
+        own = Descriptor.of(self._new_id(), low, high, self.address)
         if own.d != self.attributes:
             raise InputError(f"low: expected {self.attributes} attributes, got {own.d}")
         if self.contact and not self.contacts:
@@ -203,6 +204,22 @@ class Node(Host):
             residents = list(self.cores.values())
         return residents[0] if residents else None
 
+    def is_genuine(self, frame: Frame, identity: bytes | None) -> bool:
+        """Whether the ID that a frame claims for its sender belongs to a node with an identity."""
+        message, sender = frame.message, frame.sender
+        if isinstance(message, m.Event | m.Taken):  # also of publishers, which have no ID
+            claims = [id for core in self.cores.values() for id in (sender,) if id in core.ring.view]
+        elif isinstance(message, m.Shuffle | m.Near):
+            claims = [sender, *(each.peer.id for each in message.links[-1:])]
+        elif isinstance(message, m.Ring | m.Seek | m.Hello):
+            claims = [sender, message.sender.id]
+        elif isinstance(message, m.Join | m.Welcome | m.Ask | m.Answer):
+            return True
+        else:
+            claims = [sender]
+        most = self.connections.limits.subscriptions
+        return all(identity is not None and is_bound(id, identity, most) for id in claims)
+
     def receive_for_nobody(self, frame: Frame, post: Callable[[bytes], bool]) -> None:
         """Welcome a newcomer where nobody has subscribed; refuse events for subscriptions that have ended."""
         message = frame.message
@@ -211,6 +228,17 @@ class Node(Host):
             post(wire.encode(Frame(frame.sender, self.id, m.Welcome(message.exchange, links))))
         elif isinstance(message, m.Event):
             post(wire.encode(Frame(frame.sender, frame.to, m.Taken(message.name, took=False))))
+
+    def _new_id(self) -> int:
+        """A sequence ID for one more subscription: a random one, or where IDs are bound the next."""
+        if self.identity is None:
+            return self.dice.getrandbits(64)
+        most = self.connections.limits.subscriptions
+        for _ in range(most):
+            id = bound_id(self.identity, next(self._numbers) % most)
+            if id not in self.cores:
+                return id
+        raise InputError(f"limits.subscriptions: expected more than {most} for one more subscription")
 
     def _draws(self, core: Core) -> Draws:
         turn, cycle, seed = next(self._turns), core.turn, self.fresh_seed()
