@@ -38,7 +38,7 @@ Peers = NDArray[np.int64]
 
 
 def _share(name: str, value: float) -> None:
-    if not 0.0 <= value <= 1.0:
+    if not isinstance(value, float | int | np.number) or not 0.0 <= value <= 1.0:
         raise InputError(f"{name}: expected a share from 0 to 1, got {value}")
 
 

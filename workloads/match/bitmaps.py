@@ -6,20 +6,22 @@ range begins and behind its end. Events come in the order of the first attribute
 date by its flips. The other attributes have a bitmap at each of 512 cuts; that of an event is the one at the
 nearer cut, plus the few flips in between. The conjunction of the attributes' bitmaps is counted 64 bits at a
 time. Nothing is ever compared with the event itself, so the time is about events * subscriptions / 64
-however many match, and the same for wide ranges and narrow ones.
+however many match, and the same for wide ranges and narrow ones. Where ranges are narrow, a tree of the
+events is faster (`workloads.match.event_tree`); `workloads.match.index` chooses.
 
-`benchmarks/matching.py` compares it with a vectorised scan, with sorted ends, and with a tree over the
-events, which wins only where ranges are very narrow.
+`benchmarks/matching.py` compares both with a vectorised scan and with sorted ends.
 """
 
 from __future__ import annotations
+
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["CHUNK", "SLOTS", "cut", "flips", "place", "visit_chunk"]
+__all__ = ["CHUNK", "SLOTS", "Bitmaps", "cut", "flips", "place"]
 
 SLOTS = 512
 _WORDS = 128
@@ -34,6 +36,10 @@ _U1, _U2, _U4, _U56 = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
 
 Floats = NDArray[np.float64]
 Slots = NDArray[np.int16]
+Integers = NDArray[np.int64]
+Names = NDArray[np.signedinteger[Any]]
+Number = TypeVar("Number", bound=np.signedinteger[Any])
+Flips = tuple[Floats, NDArray[np.int16], Integers]
 
 
 def cut(lows: Floats, highs: Floats) -> Floats:
@@ -69,7 +75,7 @@ def place(cuts: Floats, points: Floats) -> Slots:
     return np.stack(slots, axis=1).astype(np.int16)
 
 
-def flips(cuts: Floats, lows: Floats, highs: Floats) -> tuple[Floats, NDArray[np.int32], NDArray[np.int64]]:
+def flips(cuts: Floats, lows: Floats, highs: Floats) -> Flips:
     """Where bits flip along each attribute, in order, whose bit it is, and the first flip of each slot.
 
     Examples
@@ -86,7 +92,7 @@ def flips(cuts: Floats, lows: Floats, highs: Floats) -> tuple[Floats, NDArray[np
     for axis in range(len(cuts)):
         starts[axis, 1:SLOTS] = np.searchsorted(at[axis], cuts[axis], side="right")
     starts[:, SLOTS] = at.shape[1]
-    return at, (order % len(lows)).astype(np.int32), starts
+    return at, (order % len(lows)).astype(np.int16), starts
 
 
 @kernel
@@ -113,12 +119,12 @@ def _bitmaps(who, starts):
 
 
 @kernel
-def visit_chunk(at, who, starts, points, slots, base, counts, first, offsets, members):
+def _visit_chunk(at, who, starts, points, slots, counts, names, first, offsets, members):
     """Count, find the first of, or list those of at most CHUNK boxes that contain each point.
 
     Points rise in the first attribute. `counts` gets how many were found added to it. Where `first` has a
-    place per point, one that is still below 0 gets the first box found. Where `members` has places, the
-    boxes found, in rising order, go there from `offsets` of the point on. Boxes are numbered from `base`.
+    place per point, one that is still below 0 gets the name of the first box found. Where `members` has
+    places, the names of the boxes found, in rising order, go there from `offsets` of the point on.
     """
     d, ends = at.shape
     bitmaps = _bitmaps(who, starts)
@@ -126,6 +132,7 @@ def visit_chunk(at, who, starts, points, slots, base, counts, first, offsets, me
     passed = 0
     # A few events at a time, attribute by attribute: reading back what was just written would stall.
     stage = np.empty((_BATCH, 2, _WORDS), np.uint64)
+    filled = np.empty(_WORDS + 1, np.int64)
     for begin in range(0, points.shape[0], _BATCH):
         end = min(begin + _BATCH, points.shape[0])
         for event in range(begin, end):
@@ -167,9 +174,9 @@ def visit_chunk(at, who, starts, points, slots, base, counts, first, offsets, me
                 w = 0
                 while now[w] == _ZERO:
                     w += 1
-                first[event] = base + 64 * w + _lowest(now[w])
+                first[event] = names[64 * w + _lowest(now[w])]
             if members.shape[0] and found:
-                _list_bits(now, base, members[offsets[event] : offsets[event] + found])
+                _list_bits(now, filled, names, members[offsets[event] : offsets[event] + found])
 
 
 @kernel
@@ -179,11 +186,103 @@ def _lowest(x):
 
 
 @kernel
-def _list_bits(words, base, out):
-    place = 0
+def _list_bits(words, filled, names, out):
+    """The names of the bits that are set. Most words have none: they are passed over without a branch."""
+    count = 0
     for w in range(words.shape[0]):
+        filled[count] = w
+        count += words[w] != _ZERO
+    place = 0
+    for k in range(count):
+        w = filled[k]
         bits = words[w]
         while bits != _ZERO:
-            out[place] = base + 64 * w + _lowest(bits)
+            out[place] = names[64 * w + _lowest(bits)]
             bits &= bits - _ONE
             place += 1
+
+
+_NONE, _NO_OFFSETS = np.empty(0, np.int32), np.empty(0, np.int64)
+
+
+class Bitmaps:
+    """Closed boxes and events, laid out so that boxes are visited in chunks and events in rising order.
+
+    Examples
+    --------
+    >>> bitmaps = Bitmaps(np.array([[0.0], [0.5]]), np.array([[0.5], [1.0]]), np.array([[0.5], [0.2]]))
+    >>> bitmaps.count().tolist(), bitmaps.first(np.array([7, 8])).tolist()
+    ([2, 1], [7, 7])
+    >>> sizes, members = bitmaps.list(np.array([7, 8]))
+    >>> members.tolist()
+    [7, 8, 7]
+    """
+
+    def __init__(self, lows: Floats, highs: Floats, points: Floats) -> None:
+        self.lows, self.highs = lows, highs
+        self._cuts = cut(lows, highs)
+        self._order = np.argsort(points[:, 0], kind="stable")
+        self._points = np.ascontiguousarray(points[self._order], np.float64)
+        self._slots = place(self._cuts, self._points)
+
+    def _chunk(self, start: int) -> Flips:
+        return flips(self._cuts, self.lows[start : start + CHUNK], self.highs[start : start + CHUNK])
+
+    def _starts(self) -> range:
+        return range(0, len(self.lows), CHUNK)
+
+    def _visit(
+        self,
+        chunk: Flips,
+        events: Integers | slice = slice(None),
+        names: Names = _NONE,
+        first: Names = _NONE,
+        offsets: Integers = _NO_OFFSETS,
+        members: Names = _NONE,
+    ) -> Integers:
+        """How many boxes of a chunk contain each of these events, in this order; see `_visit_chunk`."""
+        points, slots = self._points[events], self._slots[events]
+        counts = np.zeros(len(points), np.int64)
+        _visit_chunk(*chunk, points, slots, counts, names, first, offsets, members)
+        return counts
+
+    def count(self, enough: int | None = None) -> Integers:
+        """How many boxes contain each event; with `enough`, counting stops at so many or more."""
+        counts = np.zeros(len(self._points), np.int64)
+        going: slice | Integers = slice(None)
+        for start in self._starts():
+            counts[going] += self._visit(self._chunk(start), going)
+            if enough is not None:
+                going = np.flatnonzero(counts < enough)
+                if not len(going):
+                    break
+        return self._unsorted(counts)
+
+    def first(self, names: Names) -> Names:
+        """The name of the first box that contains each event; -1 where none does."""
+        found = np.full(len(self._points), -1, names.dtype)
+        going = np.arange(len(found))
+        for start in self._starts():
+            now = found[going]
+            self._visit(self._chunk(start), going, names[start : start + CHUNK], now, members=names[:0])
+            found[going] = now
+            going = going[now < 0]
+            if not len(going):
+                break
+        return self._unsorted(found)
+
+    def list(self, names: Names) -> tuple[Integers, Names]:
+        """How many boxes contain each event, and their names in rising order of boxes, event after event."""
+        chunks = [self._chunk(start) for start in self._starts()]
+        sizes = self._unsorted(np.sum([self._visit(chunk) for chunk in chunks], axis=0, dtype=np.int64))
+        offsets = (np.cumsum(sizes) - sizes)[self._order]
+        members = np.empty(int(sizes.sum()), names.dtype)
+        for start, chunk in zip(self._starts(), chunks, strict=True):
+            own = names[start : start + CHUNK]
+            offsets += self._visit(chunk, names=own, first=names[:0], offsets=offsets, members=members)
+        return sizes, members
+
+    def _unsorted(self, values: NDArray[Number]) -> NDArray[Number]:
+        result = np.empty_like(values)
+        result[self._order] = values
+        return result

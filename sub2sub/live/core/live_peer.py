@@ -23,6 +23,7 @@ from sub2sub.events.walk import nearest_to
 from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.clock import START, Clock
+from sub2sub.live.core.event_recovery import EventRecovery
 from sub2sub.live.core.exchanges import Exchange, Exchanges
 from sub2sub.live.core.reliance import Reliance, WaryNeed, few_of_a_host
 from sub2sub.live.core.ring_exchanges import RingExchanges
@@ -101,6 +102,9 @@ class Core:
         self.events: Forwarder[m.Event] = Forwarder(self.settings.dissemination)
         self.exchanges = Exchanges(numbers)
         self.ring_exchanges = RingExchanges(self.ring, self.clock, self.exchanges, self._fed)
+        self.recovery = EventRecovery(
+            overlay.recovery, self.clock, self.exchanges, self._ring, self.events.seen
+        )
         self.counts: Counter[str] = Counter()
         self._suspect_age = overlay.suspect_age * unit
 
@@ -136,7 +140,7 @@ class Core:
         sends = self.give_up()
         for turn in (self.meet_near, self.probe, self.meet_ring, self.shuffle):
             sends += turn(draws)
-        return sends
+        return sends + self.recovery.tick(self.settings.patience * self.clock.unit)
 
     def give_up(self) -> list[m.Send]:
         """Take what has not been answered for too long as failed."""
@@ -218,7 +222,10 @@ class Core:
                     return self._instead(name, sender)
                 if self.events.taken(name, sender):
                     self.reliance.took(sender)
+                self.recovery.has_it(name, sender)
                 return []
+            case m.Digest():
+                return [self.recovery.answer(message, sender)]
             case m.Ask():
                 return [m.Send(None, self._answer(message))]
             case m.Join():
@@ -227,7 +234,7 @@ class Core:
             case m.Leave():
                 self.ring.suspect(sender, self._suspect_age, self.now)  # it is probed before it is believed
                 return []
-            case m.Shuffled() | m.NearBack() | m.RingBack() | m.Probed():
+            case m.Shuffled() | m.NearBack() | m.RingBack() | m.Probed() | m.Lacking():
                 return self._finish(message, draws)
             case _:
                 return self._ignore()
@@ -253,11 +260,13 @@ class Core:
             self.random.fail(exchange.shuffle)
         elif exchange.reply is m.NearBack:
             self.near.fail(exchange.partner)
+        elif exchange.reply is m.Lacking:
+            return self.recovery.fail(exchange)
         else:
             return self.ring_exchanges.fail(exchange)
         return []
 
-    def _finish(self, message: m.Shuffled | m.NearBack | m.RingBack | m.Probed, draws: Draws) -> list[m.Send]:
+    def _finish(self, message: m.Reply, draws: Draws) -> list[m.Send]:
         exchange = self.exchanges.finish(message.exchange, message)
         if exchange is None:
             return self._ignore()
@@ -268,6 +277,8 @@ class Core:
                 self.near.finish(self._few(links, self.near), self.now, draws(VICINITY))
             case m.RingBack() | m.Probed():
                 return self.ring_exchanges.finish(exchange, message)
+            case m.Lacking():
+                return self.recovery.finish(exchange, message)
         return []
 
     def _answer_near(self, message: m.Near, draws: Draws) -> list[m.Send]:
@@ -295,6 +306,8 @@ class Core:
     def _take(self, event: m.Event, sender: int | None, draws: Draws) -> list[m.Send]:
         if not self.events.is_new(event.name):
             self.counts["duplicates"] += 1
+            if sender is not None:
+                self.recovery.has_it(event.name, sender)
             return []
         self.counts["delivered"] += 1
         if sender is not None:
@@ -304,6 +317,13 @@ class Core:
             self.counts["too far"] += 1
             return []
         onward = replace(event, hops=event.hops + 1)
+        self.recovery.keep(onward)
+        if sender is not None:
+            self.recovery.has_it(event.name, sender)
+        digests = self.recovery.goes_on(event.name)
+        if digests is not None:
+            self.counts["recovered"] += 1
+            return digests
         views, doubted = self._views_for(event)
         targets = self.events.begin(onward, sender, views, self.now, draws(EVENTS), doubted)
         return [m.Send(peer, onward) for peer in targets]
@@ -326,7 +346,10 @@ class Core:
 
     def _views(self) -> Views:
         near, random = ([link.peer for link in view] for view in (self.near.view, self.random.view))
-        return Views(near, random, [each.peer for each in self.ring.in_order()])
+        return Views(near, random, self._ring())
+
+    def _ring(self) -> list[Descriptor]:
+        return [each.peer for each in self.ring.in_order()]
 
     def _views_for(self, event: m.Event) -> tuple[Views, Collection[int]]:
         """What is known when an event is forwarded, and whom it has to go past."""

@@ -13,9 +13,11 @@ from sub2sub.overlay.descriptors import Descriptor
 __all__ = [
     "Answer",
     "Ask",
+    "Digest",
     "Event",
     "Hello",
     "Join",
+    "Lacking",
     "Leave",
     "Mention",
     "Mentions",
@@ -24,6 +26,7 @@ __all__ = [
     "NearBack",
     "Probe",
     "Probed",
+    "Reply",
     "Ring",
     "RingBack",
     "Seek",
@@ -50,6 +53,7 @@ class Mention(NamedTuple):
 Mentions = tuple[Mention, ...]
 
 MAX_HOPS = 1 << 16
+MAX_NAMES = 256  # of events, in one digest
 
 
 @dataclass(frozen=True)
@@ -154,6 +158,23 @@ class Taken:
 
 
 @dataclass(frozen=True)
+class Digest:
+    """Names of recent events that the receiver may have missed, and how old they are."""
+
+    exchange: int
+    names: tuple[bytes, ...]
+    ages: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """Those of them that it lacks: it asks for them."""
+
+    exchange: int
+    names: tuple[bytes, ...]
+
+
+@dataclass(frozen=True)
 class Join:
     """A newcomer, or a publisher, asks an address for peers to begin with."""
 
@@ -191,8 +212,10 @@ class Leave:
 
 Message = (
     Shuffle | Shuffled | Near | NearBack | Ring | RingBack | Hello | Probe | Probed | Event | Taken
-    | Join | Welcome | Ask | Answer | Leave | Seek
+    | Join | Welcome | Ask | Answer | Leave | Seek | Digest | Lacking
 )  # fmt: skip
+
+Reply = Shuffled | NearBack | RingBack | Probed | Lacking
 
 
 @dataclass(frozen=True)
