@@ -59,6 +59,8 @@ class Core:
         Shifts the cycles of CYCLON's second attempts; by the peer's ID if not given.
     numbers : iterator of int, optional
         Numbers of exchanges; hard to guess where others may forge replies.
+    accepts : callable, optional
+        Whether an event is to be taken; others are neither delivered nor passed on.
 
     Attributes
     ----------
@@ -85,7 +87,9 @@ class Core:
         now: int = START,
         phase: int | None = None,
         numbers: Iterator[int] | None = None,
+        accepts: Callable[[m.Event], bool] = lambda event: True,
     ) -> None:
+        self.accepts = accepts
         self.own, self.deliver, self.settings = own, deliver, settings or CoreSettings()
         overlay = self.settings.overlay
         near, ring = overlay.vicinity, overlay.ring
@@ -300,6 +304,9 @@ class Core:
     def _receive_event(self, event: m.Event, sender: int, draws: Draws) -> list[m.Send]:
         if len(event.point) != self.own.d or not self.own.matches(event.point):
             self.counts["spam"] += 1
+            return [m.Send(None, m.Taken(event.name, took=False))]
+        if event.name not in self.events.seen and not self.accepts(event):
+            self.counts["refused events"] += 1
             return [m.Send(None, m.Taken(event.name, took=False))]
         return [m.Send(None, m.Taken(event.name, took=True)), *self._take(event, sender, draws)]
 

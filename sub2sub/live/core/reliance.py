@@ -6,9 +6,9 @@ keeps an account of each peer: it relies on those that have brought an event tha
 taken more than `CREDIT` events since.
 
 An event goes to the nearest neighbour as ever. If that is not relied on, the event also goes past it, to the
-nearest peer in that direction that is; if none is known, to the one that was a neighbour for longest, if that
-is `TENURE` cycles longer. For this, neighbours that nearer ones have made superfluous are remembered
-(`former`), a few of each host, those that were neighbours for longest.
+nearest peer in that direction that is; if none is known, to one that has been a neighbour `TENURE` cycles
+longer; else to one at another host. For this, neighbours that nearer ones have made superfluous are
+remembered (`former`), a few of each host, those that were neighbours for longest.
 
 A neighbour that has taken `PATIENCE` events and brought none leaves the view for `BARRED` cycles, so that the
 ones it hides are found again. It still gets events, since an honest one may have none to bring: where all
@@ -67,6 +67,17 @@ def few_of_a_host(offered: Iterable[Descriptor], held: Iterable[Descriptor], mos
     return kept
 
 
+def _ends(order: Sequence[Descriptor]) -> list[Descriptor]:
+    """The nearest in either direction."""
+    return [order[0], order[-1]] if order else []
+
+
+def _elsewhere(nearest: Sequence[Descriptor], everybody: Iterable[Descriptor]) -> set[int]:
+    """IDs of those that are at other hosts than the nearest."""
+    hosts = {_host(peer) for peer in nearest}
+    return {peer.id for peer in everybody if _host(peer) not in hosts}
+
+
 class Reliance:
     """The accounts that one peer keeps of others.
 
@@ -87,7 +98,7 @@ class Reliance:
     >>> reliance = Reliance(own, unit=1)
     >>> reliance.look({30: Neighbour(far, stamp=0, since=0)}, now=25)
     >>> reliance.look({20: Neighbour(near, stamp=26, since=26)}, now=26)
-    >>> order, passed = reliance.order((0.5,), [near], [])
+    >>> order, passed = reliance.order((0.5,), neighbours=[near], others=[])
     >>> [peer.id for peer in order], passed
     ([20, 30], {20})
     """
@@ -155,36 +166,32 @@ class Reliance:
         """Whom an event may go to along the ring, in its order, and past whom it has to go.
 
         Named are the nearest neighbour in either direction, and whoever is relied on among neighbours, former
-        ones and others; without any of these, whoever was a neighbour for longest.
+        ones and others; without any of these, neighbours of long standing; without these, others that are
+        not at the nearest neighbours' hosts.
         """
         own = self.own.id
         ring = [peer for peer in neighbours if peer.matches(point)]
-        if not self._barred and all(self.relies_on(peer.id) for peer in self._ends(ring)):
+        if not self._barred and all(self.relies_on(peer.id) for peer in _ends(ring)):
             return ring, set()
-        known = {peer.id: peer for peer in others if self.relies_on(peer.id) and peer.matches(point)}
-        known.update((id, each.peer) for id, each in self.former.items() if each.peer.matches(point))
-        known.update((peer.id, peer) for peer in ring)
-        everybody = sorted(known.values(), key=lambda peer: (peer.id - own) % AROUND)
-        passed = {peer.id for peer in self._ends(everybody) if not self.relies_on(peer.id)}
-        named = {id for id in known if self.relies_on(id)}
-        if not named:
-            named = self._longest(everybody)
-        if not named - passed:
+        adjacent = {peer.id: peer for peer in (*ring, *(each.peer for each in self.former.values()))}
+        known = {peer.id: peer for peer in others} | adjacent
+        everybody = sorted(
+            (peer for peer in known.values() if peer.matches(point)),
+            key=lambda peer: (peer.id - own) % AROUND,
+        )
+        nearest = _ends([peer for peer in everybody if peer.id in adjacent])
+        named = {peer.id for peer in everybody if self.relies_on(peer.id)}
+        named = named or self._of_long_standing(nearest, everybody) or _elsewhere(nearest, everybody)
+        passed = {peer.id for peer in nearest} - named
+        if not named or not passed:
             return ring, set()
-        return [peer for peer in everybody if peer.id in named | passed], passed - named
+        return [peer for peer in everybody if peer.id in named | passed], passed
 
-    def _ends(self, order: Sequence[Descriptor]) -> list[Descriptor]:
-        """The nearest in either direction."""
-        return [order[0], order[-1]] if order else []
-
-    def _longest(self, order: Sequence[Descriptor]) -> set[int]:
-        """IDs of those that were neighbours for longest, if that is much longer than the nearest."""
-        since = {peer.id: self._since(peer.id) for peer in order}
-        oldest = min(since.values(), default=0)
-        newest = max((since[peer.id] for peer in self._ends(order)), default=0)
-        if newest - oldest < TENURE * self.unit:
-            return set()
-        return {id for id, when in since.items() if newest - when >= TENURE * self.unit}
+    def _of_long_standing(self, nearest: Sequence[Descriptor], everybody: Iterable[Descriptor]) -> set[int]:
+        """IDs of those that have been neighbours for much longer than the nearest."""
+        newest = max((self._since(peer.id) for peer in nearest), default=0)
+        held = [peer.id for peer in everybody if peer.id in self._view or peer.id in self.former]
+        return {id for id in held if newest - self._since(id) >= TENURE * self.unit}
 
     def _since(self, id: int) -> int:
         return (self._view.get(id) or self.former[id]).since

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
@@ -40,6 +40,7 @@ from sub2sub.live.net.connections import Address
 from sub2sub.live.net.entry import EntrySearch, Published
 from sub2sub.live.net.host import Host
 from sub2sub.live.net.identity import bound_id, is_bound
+from sub2sub.live.net.signatures import Signer, accepts
 from sub2sub.live.net.subscriptions import Received, Subscription
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.net.warmup import warm_up
@@ -74,6 +75,10 @@ class Node(Host):
         Of all draws and IDs; taken from the system if not given.
     reply : float
         Seconds to wait for an answer while joining and publishing.
+    signer : Signer, optional
+        Signs the events that are published here.
+    trusted : collection of bytes, optional
+        Public keys of signers; events of others are neither delivered nor passed on. Without, anybody's are.
 
     Attributes
     ----------
@@ -95,11 +100,14 @@ class Node(Host):
         seed: int | None = None,
         reply: float = 5.0,
         advertise: Address | None = None,
+        signer: Signer | None = None,
+        trusted: Collection[bytes] | None = None,
     ) -> None:
         if not 1 <= attributes <= MAX_ATTRIBUTES:
             raise InputError(f"attributes: expected 1 to {MAX_ATTRIBUTES}, got {attributes}")
         super().__init__(wire.PROTOCOL, listen, period, limits, tls, seed, reply, advertise)
         self.attributes, self.contact = attributes, contact
+        self.signer, self.trusted = signer, None if trusted is None else frozenset(trusted)
         self.settings = settings or CoreSettings()
         self.subscriptions: dict[int, Subscription] = {}
         self.contacts: list[Descriptor] = []
@@ -136,7 +144,10 @@ class Node(Host):
             await self._meet(self.contact)
         subscription = Subscription(own, callback)
         numbers = iter(lambda: self.dice.getrandbits(63), -1)
-        core = Core(own, subscription.take, self.settings, unit=wire.UNIT, numbers=numbers)
+        core = Core(
+            own, subscription.take, self.settings, unit=wire.UNIT, numbers=numbers,
+            accepts=lambda event: accepts(event, self.trusted),
+        )  # fmt: skip
         core.join(each.own for each in self.subscriptions.values())
         core.join(self.contacts)
         subscription.core = self.cores[own.id] = core
@@ -160,6 +171,8 @@ class Node(Host):
         if len(data) > wire.MAX_DATA:
             raise InputError(f"data: expected at most {wire.MAX_DATA} bytes, got {len(data)}")
         event = m.Event(self.dice.randbytes(wire.NAME), at, 0, bytes(data))
+        if self.signer:
+            event = self.signer.sign(event)
         for core in self.cores.values():
             if core.own.matches(at):
                 self.dispatch(core, core.publish(event, self._draws(core)))
