@@ -1,8 +1,8 @@
 """The table of a comparison: each cell a mean over seeds with its 95 % confidence interval.
 
 Long form, a row for each world, system, knob, fault and metric. The interval is Student's, over seeds; that
-of the hit ratio by which working points are chosen is over events (`sims.compare.intervals`). A cell that some
-seeds have no value for says so in `note`, one that none has a value for says why.
+of the hit ratio by which working points are chosen is over events (`sims.compare.intervals`). A cell that
+some seeds have no value for says so in `note`, one that none has a value for says why.
 """
 
 from __future__ import annotations
