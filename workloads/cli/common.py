@@ -28,6 +28,7 @@ __all__ = [
     "Where",
     "allow_option",
     "json_option",
+    "overwrite_option",
     "print_json",
     "progress_bars",
     "quiet_option",
@@ -48,6 +49,7 @@ allow_option = click.option(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else."
 )
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace a workload that is in DIR.")
 quiet_option = click.option("--quiet", is_flag=True, help="No progress on standard error.")
 
 
