@@ -310,7 +310,7 @@ class Core:
         if digests is not None:
             self.counts["recovered"] += 1
             return digests
-        targets = self.events.begin(onward, sender, self._views(), self.now, draws(EVENTS))
+        targets = self.events.begin(onward, sender, self._young_views(), self.now, draws(EVENTS))
         return [m.Send(peer, onward) for peer in targets]
 
     def _instead(self, name: bytes, id: int) -> list[m.Send]:
@@ -318,7 +318,7 @@ class Core:
         forwarding = self.events.open.get(name)
         if forwarding is None:
             return []
-        instead = self.events.failed(name, id, self._views(), self.now)
+        instead = self.events.failed(name, id, self._young_views(), self.now)
         return [m.Send(peer, forwarding.event) for peer in instead]
 
     def _answer(self, message: m.Ask) -> m.Answer:
@@ -329,6 +329,15 @@ class Core:
 
     def _views(self) -> Views:
         near, random = ([link.peer for link in view] for view in (self.near.view, self.random.view))
+        return Views(near, random, self._ring())
+
+    def _young_views(self) -> Views:
+        """What events are forwarded along."""
+        age = self.settings.dissemination.max_age * self.clock.unit
+        near, random = (
+            [link.peer for link in view if not age or self.now - link.stamp <= age]
+            for view in (self.near.view, self.random.view)
+        )
         return Views(near, random, self._ring())
 
     def _ring(self) -> list[Descriptor]:
