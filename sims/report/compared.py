@@ -31,6 +31,7 @@ PUBLISHED = {
     "messages per delivery": COST,
     "spam per delivery": "spam_per_delivery",
     "hops to the last": "hops_to_last_match",
+    "milliseconds to the last": "last_ms_median",
 }
 BUILT = {"links per peer": "links.mean", "upkeep messages per peer and cycle": "upkeep_messages.mean"}
 RATES = np.logspace(-2, 3, 26)

@@ -19,6 +19,7 @@ from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.views import FREE, stamp_of
 from sub2sub.ring.settings import RingSettings
+from sub2sub.timing.settings import Timing
 from tests.sub2sub.events.engine import Dissemination, Peer, Report
 from tests.sub2sub.overlay.worlds import World, worlds
 
@@ -29,6 +30,14 @@ some_settings = st.builds(
     tries=st.sampled_from([1, 1, 2, 4]),
     retries=st.sampled_from([0, 0, 1, 5]),
 )
+
+
+TIMINGS = [
+    None,
+    Timing(latency="constant", ms=7.0, jitter=0.0, bandwidth=0.0),
+    Timing(latency="log-normal", bandwidth=0.5),
+    Timing(latency="sphere", jitter=0.0, tick=10.0),
+]
 
 
 def entries(world: World, seed: int) -> list[int]:
@@ -47,12 +56,14 @@ def reports(world: World, how: DisseminationSettings, seed: int, entry: list[int
     return [engine.publish(e, tuple(world.events[e]), entry[e]) for e in range(len(world.events))]
 
 
-@settings(max_examples=150)
-@given(worlds(), some_settings, st.integers(0, 1000))
-def test_the_kernel_forwards_as_peers_do(world: World, how: DisseminationSettings, seed: int) -> None:
-    entry = entries(world, seed)
+@settings(max_examples=200)
+@given(worlds(), some_settings, st.integers(0, 1000), st.sampled_from(TIMINGS))
+def test_the_kernel_forwards_as_peers_do(
+    world: World, how: DisseminationSettings, seed: int, timing: Timing | None
+) -> None:
+    entry, world.network.timing = entries(world, seed), timing
     outcome = disseminate(
-        world.links(), world.network, world.events, entry=entry, settings=how, seed=seed, cycle=3
+        world.links(), world.network, world.events, entry=entry, settings=how, seed=seed, cycle=3, record=True
     )
     expected = reports(world, how, seed, entry)
     hops = outcome.hop_table()
@@ -65,6 +76,14 @@ def test_the_kernel_forwards_as_peers_do(world: World, how: DisseminationSetting
         of_event = hops["event"] == e
         by_hop = np.bincount(list(report.hop_of.values()), minlength=0).tolist()
         assert hops["deliveries"][of_event].tolist() == by_hop
+        assert outcome.receptions is not None
+        assert sorted(zip(*(x.tolist() for x in outcome.receptions.of(e)), strict=True)) == sorted(
+            report.hop_of.items()
+        )
+        if timing is not None:
+            assert outcome.times is not None
+            own = outcome.times.ms[outcome.times.offsets[e] : outcome.times.offsets[e + 1]]
+            assert own.tolist() == [float(np.float32(t)) for t in sorted(report.when.values())[1:]]
     for peer in range(len(world.peers)):
         assert outcome.taken[peer] == sum(peer in report.hop_of for report in expected)
         assert outcome.received[peer] == sum(report.received[peer] for report in expected)
@@ -336,7 +355,7 @@ def test_tables_have_columns_of_one_length(overlay: Overlay) -> None:
         ({"events": [[0.1, 0.2]], "entry": [400]}, "entry row 0: expected a peer below 400, or -1, got 400"),
         ({"events": [[0.1, 0.2]], "entry": [0.5]}, "entry: expected 1 integers, got float64"),
         ({"events": [[0.1, 0.2]], "entry": [1, 2]}, "entry: expected 1 integers"),
-        ({"events": [[0.1, 0.2]], "threads": 0}, "threads: expected 1 or more, got 0"),
+        ({"events": [[0.1, 0.2]], "threads": 0}, "threads: expected a whole number from 1 on, got 0"),
     ],
 )
 def test_wrong_input_is_refused(overlay: Overlay, arguments: dict[str, object], message: str) -> None:
