@@ -207,11 +207,14 @@ class Core:
             case m.Event():
                 return self._receive_event(message, sender, draws)
             case m.Taken(name, took):
-                if not took:
+                if not took:  # boxes do not change, so the peer is gone
+                    self.ring.suspect(sender, self._suspect_age, self.now)
                     return self._instead(name, sender)
                 self.events.taken(name, sender)
                 self.recovery.has_it(name, sender)
                 return []
+            case m.Changed():
+                return self._hear_of_change(message)
             case m.Digest():
                 return [self.recovery.answer(message, sender)]
             case m.Ask():
@@ -268,6 +271,18 @@ class Core:
             case m.Lacking():
                 return self.recovery.finish(exchange, message)
         return []
+
+    def _hear_of_change(self, message: m.Changed) -> list[m.Send]:
+        """Take another peer in the place of one that was asked, as the host of both answers."""
+        exchange, new = self.exchanges.open.get(message.exchange), message.sender
+        if exchange is None or new.address != exchange.partner.address or new.d != self.own.d:
+            return self._ignore()
+        del self.exchanges.open[message.exchange]
+        if exchange.shuffle:
+            self.random.finish(exchange.shuffle, [Link(new, self.now)])
+        self.near.fail(exchange.partner)
+        sends = self._fail(exchange) if exchange.asker or exchange.names else []
+        return sends + self.ring_exchanges.hear_of_change(exchange.partner, new)
 
     def _answer_near(self, message: m.Near, draws: Draws) -> list[m.Send]:
         links = self._few(message.links)
