@@ -15,7 +15,7 @@ from hierarchy.live import messages as m
 from hierarchy.live.grid import ANNOUNCE, ENTER, SEARCH, STEPS, Grid
 from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings
-from hierarchy.membership.entrance import FOUND, WAIT, decide
+from hierarchy.membership.entrance import CONFIRM, FOUND, WAIT, decide
 from hierarchy.membership.pgrid.peer import key_of
 from hierarchy.membership.pgrid.settings import PGridSettings
 from sub2sub.kernels.dice import Dice
@@ -171,11 +171,13 @@ class GridMember(Member):
 
     def _enter(self, members: Sequence[m.Contact], dice: Dice) -> m.Sends:
         """Subscribe through whom a search named, or found the community; later, renew through such a one."""
+        self._in_vain += not self.scamp.served
         if self._in:
-            self.scamp.contact = members[0] if members else self.scamp.contact
+            waits = not self.scamp.served and self._in_vain <= 2 * CONFIRM
+            fit = [each for each in members if not waits or each.id < self.own.id]
+            self.scamp.contact = fit[0] if fit else self.scamp.contact
             return
-        choice = decide(self.own.id, [each.id for each in members], self._in_vain)
-        self._in_vain += 1
+        choice = decide(self.own.id, [each.id for each in members], self._in_vain - 1)
         if choice == WAIT:
             self._search_in = self.cycle + 1
             return

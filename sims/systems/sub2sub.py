@@ -23,6 +23,7 @@ from sims.engine.simulation import Simulation
 from sims.observers import Clustering, Connectivity, Degrees, LinkAges, PathLengths, RingCompleteness
 from sims.observers.deliveries import Deliveries
 from sims.observers.publishers import Publishers
+from sims.observers.recovering import Recovering
 from sims.observers.snapshots import KINDS, Snapshots
 from sims.systems.interface import Integers, Knob, System
 from sub2sub.events.dissemination import DisseminationSettings, disseminate
@@ -60,6 +61,7 @@ class RingOverlay(System):
         "rings": RingCompleteness,
         "delivery": Deliveries,
         "publishers": Publishers,
+        "recovery": Recovering,
         "degrees": Degrees,
         "ages": LinkAges,
         "clustering": Clustering,

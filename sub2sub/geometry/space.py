@@ -59,6 +59,10 @@ class AttributeSpace:
     """
 
     def __init__(self, attributes: Mapping[str, Any]) -> None:
+        if not isinstance(attributes, Mapping):
+            raise InputError(
+                f"attributes: expected a mapping of names to types, got {type(attributes).__name__}"
+            )
         if not 1 <= len(attributes) <= MAX_ATTRIBUTES:
             raise InputError(f"attributes: expected 1 to {MAX_ATTRIBUTES}, got {len(attributes)}")
         self.attributes = {name: _attribute(name, given) for name, given in attributes.items()}
@@ -67,6 +71,9 @@ class AttributeSpace:
                 raise InputError(
                     f"attribute {name!r}: expected no other named as its range columns _low, _high"
                 )
+
+    def __repr__(self) -> str:
+        return f"AttributeSpace({self.attributes})"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -76,8 +76,8 @@ class Population:
         """
         low, high = normalise(lows, highs)
         n, d = low.shape
-        if spare < 0:
-            raise InputError(f"spare: expected 0 or more dormant peers, got {spare}")
+        if not isinstance(spare, int | np.integer) or spare < 0:
+            raise InputError(f"spare: expected a whole number of dormant peers from 0 on, got {spare!r}")
         numbers = _random_ids(n + spare, seed)
         if ids is not None:
             given = sequence_ids(ids, n)

@@ -13,6 +13,7 @@ from sub2sub.errors import InputError
 from workloads.cli.common import (
     Place,
     Where,
+    always_json_option,
     json_option,
     overwrite_option,
     print_json,
@@ -60,6 +61,7 @@ def list_names(as_json: bool) -> None:
 
 @cli.command()
 @click.argument("spec")
+@always_json_option
 def show(spec: str) -> None:
     """Print a workload, named or a .toml file, as it is understood, in JSON."""
     from workloads.spec.files import resolve, to_dict

@@ -13,9 +13,12 @@ from sub2sub.overlay.descriptors import Descriptor
 __all__ = [
     "Answer",
     "Ask",
+    "Changed",
+    "Digest",
     "Event",
     "Hello",
     "Join",
+    "Lacking",
     "Leave",
     "Mention",
     "Mentions",
@@ -24,6 +27,7 @@ __all__ = [
     "NearBack",
     "Probe",
     "Probed",
+    "Reply",
     "Ring",
     "RingBack",
     "Seek",
@@ -50,6 +54,7 @@ class Mention(NamedTuple):
 Mentions = tuple[Mention, ...]
 
 MAX_HOPS = 1 << 16
+MAX_NAMES = 256  # of events, in one digest
 
 
 @dataclass(frozen=True)
@@ -133,6 +138,14 @@ class Probed:
 
 
 @dataclass(frozen=True)
+class Changed:
+    """In place of a reply: the peer that was asked is `sender` from now on, another one of the same host."""
+
+    exchange: int
+    sender: Descriptor
+
+
+@dataclass(frozen=True)
 class Event:
     """An event on its way: its name (16 bytes), where it is, how many hops it has made, what it says.
 
@@ -151,6 +164,23 @@ class Taken:
 
     name: bytes
     took: bool
+
+
+@dataclass(frozen=True)
+class Digest:
+    """Names of recent events that the receiver may have missed, and how old they are."""
+
+    exchange: int
+    names: tuple[bytes, ...]
+    ages: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """Those of them that it lacks: it asks for them."""
+
+    exchange: int
+    names: tuple[bytes, ...]
 
 
 @dataclass(frozen=True)
@@ -191,8 +221,10 @@ class Leave:
 
 Message = (
     Shuffle | Shuffled | Near | NearBack | Ring | RingBack | Hello | Probe | Probed | Event | Taken
-    | Join | Welcome | Ask | Answer | Leave | Seek
+    | Join | Welcome | Ask | Answer | Leave | Seek | Digest | Lacking | Changed
 )  # fmt: skip
+
+Reply = Shuffled | NearBack | RingBack | Probed | Lacking
 
 
 @dataclass(frozen=True)
