@@ -207,11 +207,14 @@ class Core:
             case m.Event():
                 return self._receive_event(message, sender, draws)
             case m.Taken(name, took):
-                if not took:
+                if not took:  # boxes do not change, so the peer is gone
+                    self.ring.suspect(sender, self._suspect_age, self.now)
                     return self._instead(name, sender)
                 self.events.taken(name, sender)
                 self.recovery.has_it(name, sender)
                 return []
+            case m.Changed():
+                return self._hear_of_change(message)
             case m.Digest():
                 return [self.recovery.answer(message, sender)]
             case m.Ask():
@@ -269,6 +272,18 @@ class Core:
                 return self.recovery.finish(exchange, message)
         return []
 
+    def _hear_of_change(self, message: m.Changed) -> list[m.Send]:
+        """Take another peer in the place of one that was asked, as the host of both answers."""
+        exchange, new = self.exchanges.open.get(message.exchange), message.sender
+        if exchange is None or new.address != exchange.partner.address or new.d != self.own.d:
+            return self._ignore()
+        del self.exchanges.open[message.exchange]
+        if exchange.shuffle:
+            self.random.finish(exchange.shuffle, [Link(new, self.now)])
+        self.near.fail(exchange.partner)
+        sends = self._fail(exchange) if exchange.asker or exchange.names else []
+        return sends + self.ring_exchanges.hear_of_change(exchange.partner, new)
+
     def _answer_near(self, message: m.Near, draws: Draws) -> list[m.Send]:
         links = self._few(message.links)
         if not links:
@@ -310,7 +325,7 @@ class Core:
         if digests is not None:
             self.counts["recovered"] += 1
             return digests
-        targets = self.events.begin(onward, sender, self._views(), self.now, draws(EVENTS))
+        targets = self.events.begin(onward, sender, self._young_views(), self.now, draws(EVENTS))
         return [m.Send(peer, onward) for peer in targets]
 
     def _instead(self, name: bytes, id: int) -> list[m.Send]:
@@ -318,7 +333,7 @@ class Core:
         forwarding = self.events.open.get(name)
         if forwarding is None:
             return []
-        instead = self.events.failed(name, id, self._views(), self.now)
+        instead = self.events.failed(name, id, self._young_views(), self.now)
         return [m.Send(peer, forwarding.event) for peer in instead]
 
     def _answer(self, message: m.Ask) -> m.Answer:
@@ -329,6 +344,15 @@ class Core:
 
     def _views(self) -> Views:
         near, random = ([link.peer for link in view] for view in (self.near.view, self.random.view))
+        return Views(near, random, self._ring())
+
+    def _young_views(self) -> Views:
+        """What events are forwarded along."""
+        age = self.settings.dissemination.max_age * self.clock.unit
+        near, random = (
+            [link.peer for link in view if not age or self.now - link.stamp <= age]
+            for view in (self.near.view, self.random.view)
+        )
         return Views(near, random, self._ring())
 
     def _ring(self) -> list[Descriptor]:
