@@ -12,7 +12,7 @@ exchange is open for `patience` cycles and then taken as failed; a reply to none
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sub2sub.cyclon.peer import CyclonPeer
@@ -23,6 +23,7 @@ from sub2sub.events.walk import nearest_to
 from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.clock import START, Clock
+from sub2sub.live.core.event_passing import EventPassing
 from sub2sub.live.core.event_recovery import EventRecovery
 from sub2sub.live.core.exchanges import Exchange, Exchanges
 from sub2sub.live.core.reliance import Reliance, WaryNeed, few_of_a_host
@@ -89,8 +90,7 @@ class Core:
         numbers: Iterator[int] | None = None,
         accepts: Callable[[m.Event], bool] = lambda event: True,
     ) -> None:
-        self.accepts = accepts
-        self.own, self.deliver, self.settings = own, deliver, settings or CoreSettings()
+        self.own, self.settings = own, settings or CoreSettings()
         overlay = self.settings.overlay
         near, ring = overlay.vicinity, overlay.ring
         self.clock = Clock(unit, now)
@@ -110,6 +110,10 @@ class Core:
             overlay.recovery, self.clock, self.exchanges, self._ring, self.events.seen
         )
         self.counts: Counter[str] = Counter()
+        self.passing = EventPassing(
+            deliver, accepts, self.events, self.recovery, self.reliance if self.settings.wary else None,
+            self.ring, self.clock, self._young_views, self.counts,
+        )  # fmt: skip
         self._suspect_age = overlay.suspect_age * unit
 
     @property
@@ -137,10 +141,7 @@ class Core:
         the reply is there, which for a peer that knows one other would leave the other layers nothing.
         """
         self.clock.tick()
-        self._look()
-        for id in self.reliance.bar(self.now):
-            self.counts["barred"] += 1
-            self.ring.remove(id, self.now)
+        self.passing.tick()
         sends = self.give_up()
         for turn in (self.meet_near, self.probe, self.meet_ring, self.shuffle):
             sends += turn(draws)
@@ -150,7 +151,9 @@ class Core:
         """Take what has not been answered for too long as failed."""
         before = self.now - self.settings.patience * self.clock.unit
         late = [send for exchange in self.exchanges.overdue(before) for send in self._fail(exchange)]
-        return late + [send for name, id in self.events.overdue(before) for send in self._instead(name, id)]
+        return late + [
+            send for name, id in self.events.overdue(before) for send in self.passing.instead(name, id)
+        ]
 
     def meet_near(self, draws: Draws) -> list[m.Send]:
         """VICINITY's turn."""
@@ -201,7 +204,7 @@ class Core:
 
     def publish(self, event: m.Event, draws: Draws) -> list[m.Send]:
         """Begin to spread an event that matches this peer."""
-        return self._take(event, None, draws)
+        return self.passing.take(event, None, lambda: draws(EVENTS))
 
     def leave(self) -> list[m.Send]:
         """Say goodbye to the ring neighbours."""
@@ -220,14 +223,15 @@ class Core:
             case m.Probe():
                 return [m.Send(None, m.Probed(message.exchange))]
             case m.Event():
-                return self._receive_event(message, sender, draws)
+                return self.passing.receive(message, sender, lambda: draws(EVENTS))
             case m.Taken(name, took):
-                if not took:
-                    return self._instead(name, sender)
-                if self.events.taken(name, sender):
-                    self.reliance.took(sender)
-                self.recovery.has_it(name, sender)
+                if not took:  # boxes do not change, so the peer is gone
+                    self.ring.suspect(sender, self._suspect_age, self.now)
+                    return self.passing.instead(name, sender)
+                self.passing.taken(name, sender)
                 return []
+            case m.Changed():
+                return self._hear_of_change(message)
             case m.Digest():
                 return [self.recovery.answer(message, sender)]
             case m.Ask():
@@ -247,7 +251,7 @@ class Core:
         """Note that a message could not be sent."""
         self.counts["failed"] += 1
         if isinstance(message, m.Event):
-            return self._instead(message.name, to.id)
+            return self.passing.instead(message.name, to.id)
         exchange = self.exchanges.failed(getattr(message, "exchange", -1), to)
         return self._fail(exchange) if exchange else []
 
@@ -285,6 +289,18 @@ class Core:
                 return self.recovery.finish(exchange, message)
         return []
 
+    def _hear_of_change(self, message: m.Changed) -> list[m.Send]:
+        """Take another peer in the place of one that was asked, as the host of both answers."""
+        exchange, new = self.exchanges.open.get(message.exchange), message.sender
+        if exchange is None or new.address != exchange.partner.address or new.d != self.own.d:
+            return self._ignore()
+        del self.exchanges.open[message.exchange]
+        if exchange.shuffle:
+            self.random.finish(exchange.shuffle, [Link(new, self.now)])
+        self.near.fail(exchange.partner)
+        sends = self._fail(exchange) if exchange.asker or exchange.names else []
+        return sends + self.ring_exchanges.hear_of_change(exchange.partner, new)
+
     def _answer_near(self, message: m.Near, draws: Draws) -> list[m.Send]:
         links = self._few(message.links, self.near)
         if not links:
@@ -301,50 +317,6 @@ class Core:
             return self.ring_exchanges.answer_newcomer(message)
         return self.ring_exchanges.hear_of(message.sender)
 
-    def _receive_event(self, event: m.Event, sender: int, draws: Draws) -> list[m.Send]:
-        if len(event.point) != self.own.d or not self.own.matches(event.point):
-            self.counts["spam"] += 1
-            return [m.Send(None, m.Taken(event.name, took=False))]
-        if event.name not in self.events.seen and not self.accepts(event):
-            self.counts["refused events"] += 1
-            return [m.Send(None, m.Taken(event.name, took=False))]
-        return [m.Send(None, m.Taken(event.name, took=True)), *self._take(event, sender, draws)]
-
-    def _take(self, event: m.Event, sender: int | None, draws: Draws) -> list[m.Send]:
-        if not self.events.is_new(event.name):
-            self.counts["duplicates"] += 1
-            if sender is not None:
-                self.recovery.has_it(event.name, sender)
-            return []
-        self.counts["delivered"] += 1
-        if sender is not None:
-            self.reliance.brought(sender)
-        self.deliver(event)
-        if event.hops >= m.MAX_HOPS:
-            self.counts["too far"] += 1
-            return []
-        onward = replace(event, hops=event.hops + 1)
-        self.recovery.keep(onward)
-        if sender is not None:
-            self.recovery.has_it(event.name, sender)
-        digests = self.recovery.goes_on(event.name)
-        if digests is not None:
-            self.counts["recovered"] += 1
-            return digests
-        views, doubted = self._views_for(event)
-        targets = self.events.begin(onward, sender, views, self.now, draws(EVENTS), doubted)
-        return [m.Send(peer, onward) for peer in targets]
-
-    def _instead(self, name: bytes, id: int) -> list[m.Send]:
-        """Send an event on past a peer that did not take it."""
-        forwarding = self.events.open.get(name)
-        if forwarding is None:
-            return []
-        self.reliance.forget(id)
-        views, doubted = self._views_for(forwarding.event)
-        instead = self.events.failed(name, id, views, self.now, doubted)
-        return [m.Send(peer, forwarding.event) for peer in instead]
-
     def _answer(self, message: m.Ask) -> m.Answer:
         nearest = []
         if len(message.point) == self.own.d:
@@ -355,23 +327,17 @@ class Core:
         near, random = ([link.peer for link in view] for view in (self.near.view, self.random.view))
         return Views(near, random, self._ring())
 
+    def _young_views(self) -> Views:
+        """What events are forwarded along."""
+        age = self.settings.dissemination.max_age * self.clock.unit
+        near, random = (
+            [link.peer for link in view if not age or self.now - link.stamp <= age]
+            for view in (self.near.view, self.random.view)
+        )
+        return Views(near, random, self._ring())
+
     def _ring(self) -> list[Descriptor]:
         return [each.peer for each in self.ring.in_order()]
-
-    def _views_for(self, event: m.Event) -> tuple[Views, Collection[int]]:
-        """What is known when an event is forwarded, and whom it has to go past."""
-        views = self._views()
-        if not self.settings.wary:
-            return views, ()
-        self._look()
-        ring, doubted = self.reliance.order(event.point, views.ring, [*views.near, *views.random])
-        return views._replace(ring=ring), doubted
-
-    def _look(self) -> None:
-        """Let the accounts of neighbours follow the view."""
-        if self.settings.wary:
-            ring = self.ring
-            self.reliance.look(ring.view, self.now, lambda each: ring.is_buried(Link(each.peer, each.stamp)))
 
     def _fed(self) -> list[Link]:
         """The links of the layers below the ring's."""

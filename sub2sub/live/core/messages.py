@@ -13,6 +13,7 @@ from sub2sub.overlay.descriptors import Descriptor
 __all__ = [
     "Answer",
     "Ask",
+    "Changed",
     "Digest",
     "Event",
     "Hello",
@@ -137,6 +138,14 @@ class Probed:
 
 
 @dataclass(frozen=True)
+class Changed:
+    """In place of a reply: the peer that was asked is `sender` from now on, another one of the same host."""
+
+    exchange: int
+    sender: Descriptor
+
+
+@dataclass(frozen=True)
 class Event:
     """An event on its way: its name (16 bytes), where it is, how many hops it has made, what it says.
 
@@ -214,7 +223,7 @@ class Leave:
 
 Message = (
     Shuffle | Shuffled | Near | NearBack | Ring | RingBack | Hello | Probe | Probed | Event | Taken
-    | Join | Welcome | Ask | Answer | Leave | Seek | Digest | Lacking
+    | Join | Welcome | Ask | Answer | Leave | Seek | Digest | Lacking | Changed
 )  # fmt: skip
 
 Reply = Shuffled | NearBack | RingBack | Probed | Lacking

@@ -52,6 +52,8 @@ from sub2sub.overlay.descriptors import Descriptor
 __all__ = ["Node"]
 
 HEDGES = 10  # a publisher asks the next after that part of the time it waits for an answer
+CHANGES = 1024  # peers that have changed to others, for which a node answers
+ANSWERED = (m.Shuffle, m.Near, m.Ring, m.Probe, m.Seek, m.Digest)  # what a peer that has changed is asked
 ANYBODY = 0  # whom a newcomer addresses, before it knows anybody's ID
 
 
@@ -111,6 +113,7 @@ class Node(Host):
         self.settings = settings or CoreSettings()
         self.subscriptions: dict[int, Subscription] = {}
         self.contacts: list[Descriptor] = []
+        self._changed: dict[int, Descriptor] = {}
         self._turns, self._numbers = itertools.count(), itertools.count()
         self._asking: asyncio.Task[None] | None = None
 
@@ -137,33 +140,59 @@ class Node(Host):
 
         With a callback it is called with each event; without, iterate over the subscription.
         """
-        own = Descriptor.of(self._new_id(), low, high, self.address)
-        if own.d != self.attributes:
-            raise InputError(f"low: expected {self.attributes} attributes, got {own.d}")
+        own = self._descriptor(low, high)
         if self.contact and not self.contacts:
             await self._meet(self.contact)
         subscription = Subscription(own, callback)
+        self._begin(subscription, own, self.dice.sample(self.contacts, len(self.contacts)))
+        return subscription
+
+    def _begin(self, subscription: Subscription, own: Descriptor, contacts: list[Descriptor]) -> None:
+        """Let a subscription be this peer from now on, which joins through contacts."""
         numbers = iter(lambda: self.dice.getrandbits(63), -1)
         core = Core(
             own, subscription.take, self.settings, unit=wire.UNIT, numbers=numbers,
             accepts=lambda event: accepts(event, self.trusted),
         )  # fmt: skip
         core.join(each.own for each in self.subscriptions.values())
-        core.join(self.contacts)
-        subscription.core = self.cores[own.id] = core
-        self.subscriptions[own.id] = subscription
-        contacts = self.dice.sample(self.contacts, len(self.contacts))
+        core.join(contacts)
+        subscription.own, subscription.core = own, core
+        self.cores[own.id], self.subscriptions[own.id] = core, subscription
         self.dispatch(core, core.enter([*contacts, *(each.own for each in self.cores.values())]))
-        return subscription
+
+    async def change(self, subscription: Subscription, low: ArrayLike, high: ArrayLike) -> None:
+        """Subscribe to something else: from now on the subscription is another peer, and others are told so.
+
+        Neighbours are told that the old peer leaves; whoever asks it is answered what it has changed to.
+        """
+        own = self._descriptor(low, high)
+        old = self._end(subscription)
+        before = [id for id, peer in self._changed.items() if peer.id == old.own.id]
+        self._changed |= dict.fromkeys([*before, old.own.id], own)
+        if len(self._changed) > CHANGES:
+            del self._changed[next(iter(self._changed))]
+        self._begin(subscription, own, old.known())
+        subscription.core.events.seen.update(old.events.seen)
 
     async def unsubscribe(self, subscription: Subscription) -> None:
         """End a subscription; neighbours are told."""
+        self._keep(self._end(subscription).known())
+        subscription.close()
+
+    def _end(self, subscription: Subscription) -> Core:
+        """End the peer that a subscription is; its neighbours are told."""
         if self.subscriptions.pop(subscription.own.id, None) is None:
             raise InputError("subscription: expected one of this node that has not ended")
         core: Core = self.cores.pop(subscription.own.id)
         self.dispatch(core, core.leave())
-        self._keep(core.known())
-        subscription.close()
+        return core
+
+    def _descriptor(self, low: ArrayLike, high: ArrayLike) -> Descriptor:
+        """A new peer of this node."""
+        own = Descriptor.of(self._new_id(), low, high, self.address)
+        if own.d != self.attributes:
+            raise InputError(f"low: expected {self.attributes} attributes, got {own.d}")
+        return own
 
     async def publish(self, point: ArrayLike, data: bytes = b"") -> Published:
         """Publish an event; returns when somebody has taken it, or nobody is left to ask."""
@@ -224,7 +253,7 @@ class Node(Host):
             claims = [id for core in self.cores.values() for id in (sender,) if id in core.ring.view]
         elif isinstance(message, m.Shuffle | m.Near):
             claims = [sender, *(each.peer.id for each in message.links[-1:])]
-        elif isinstance(message, m.Ring | m.Seek | m.Hello):
+        elif isinstance(message, m.Ring | m.Seek | m.Hello | m.Changed):
             claims = [sender, message.sender.id]
         elif isinstance(message, m.Join | m.Welcome | m.Ask | m.Answer):
             return True
@@ -234,13 +263,16 @@ class Node(Host):
         return all(identity is not None and is_bound(id, identity, most) for id in claims)
 
     def receive_for_nobody(self, frame: Frame, post: Callable[[bytes], bool]) -> None:
-        """Welcome a newcomer where nobody has subscribed; refuse events for subscriptions that have ended."""
+        """Welcome a newcomer where nobody has subscribed; answer for peers that have ended or changed."""
         message = frame.message
+        changed = self._changed.get(frame.to)
         if isinstance(message, m.Join):
             links = tuple(m.Mention(peer, 0) for peer in self.contacts[: self.settings.offers])
             post(wire.encode(Frame(frame.sender, self.id, m.Welcome(message.exchange, links))))
         elif isinstance(message, m.Event):
             post(wire.encode(Frame(frame.sender, frame.to, m.Taken(message.name, took=False))))
+        elif changed and isinstance(message, ANSWERED):
+            post(wire.encode(Frame(frame.sender, frame.to, m.Changed(message.exchange, changed))))
 
     def _new_id(self) -> int:
         """A sequence ID for one more subscription: a random one, or where IDs are bound the next."""

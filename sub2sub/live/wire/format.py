@@ -60,7 +60,7 @@ NAME = 16  # bytes of an event's name
 KINDS: dict[int, type[Any]] = {
     1: m.Shuffle, 2: m.Shuffled, 3: m.Near, 4: m.NearBack, 5: m.Ring, 6: m.RingBack, 7: m.Hello, 8: m.Probe,
     9: m.Probed, 10: m.Event, 11: m.Taken, 12: m.Join, 13: m.Welcome, 14: m.Ask, 15: m.Answer, 16: m.Leave,
-    17: m.Seek, 18: m.Digest, 19: m.Lacking,
+    17: m.Seek, 18: m.Digest, 19: m.Lacking, 20: m.Changed,
 }  # fmt: skip
 
 
