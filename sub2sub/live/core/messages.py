@@ -14,6 +14,7 @@ __all__ = [
     "Answer",
     "Ask",
     "Event",
+    "Extension",
     "Hello",
     "Join",
     "Leave",
@@ -189,9 +190,14 @@ class Leave:
     """A peer says that it leaves. It is probed before it is believed."""
 
 
+@dataclass(frozen=True)
+class Extension:
+    """What a message of a protocol is that builds on this one (`hierarchy.shared.live`)."""
+
+
 Message = (
     Shuffle | Shuffled | Near | NearBack | Ring | RingBack | Hello | Probe | Probed | Event | Taken
-    | Join | Welcome | Ask | Answer | Leave | Seek
+    | Join | Welcome | Ask | Answer | Leave | Seek | Extension
 )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,7 +43,7 @@ from sub2sub.live.net.subscriptions import Received, Subscription
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.net.warmup import warm_up
 from sub2sub.live.wire import format as wire
-from sub2sub.live.wire.framing import Frame
+from sub2sub.live.wire.framing import Frame, Protocol
 from sub2sub.live.wire.limits import Limits
 from sub2sub.overlay.descriptors import Descriptor
 
@@ -82,6 +82,9 @@ class Node(Host):
         Some peers heard of, to begin with.
     """
 
+    wire_protocol: ClassVar[Protocol] = wire.PROTOCOL
+    core_type: ClassVar[type[Core]] = Core
+
     def __init__(
         self,
         attributes: int,
@@ -97,7 +100,7 @@ class Node(Host):
     ) -> None:
         if not 1 <= attributes <= MAX_ATTRIBUTES:
             raise InputError(f"attributes: expected 1 to {MAX_ATTRIBUTES}, got {attributes}")
-        super().__init__(wire.PROTOCOL, listen, period, limits, tls, seed, reply, advertise)
+        super().__init__(self.wire_protocol, listen, period, limits, tls, seed, reply, advertise)
         self.attributes, self.contact = attributes, contact
         self.settings = settings or CoreSettings()
         self.subscriptions: dict[int, Subscription] = {}
@@ -128,14 +131,23 @@ class Node(Host):
 
         With a callback it is called with each event; without, iterate over the subscription.
         """
-        own = Descriptor.of(self.dice.getrandbits(64), low, high, self.address)
+        return await self._begin(Descriptor.of(self.new_id(), low, high, self.address), callback)
+
+    def new_id(self) -> int:
+        """A sequence ID for another subscription."""
+        return self.dice.getrandbits(64)
+
+    async def _begin(
+        self, own: Descriptor, callback: Callable[[Received], None] | None = None
+    ) -> Subscription:
+        """Let a peer join the overlay."""
         if own.d != self.attributes:
             raise InputError(f"low: expected {self.attributes} attributes, got {own.d}")
         if self.contact and not self.contacts:
             await self._meet(self.contact)
         subscription = Subscription(own, callback)
         numbers = iter(lambda: self.dice.getrandbits(63), -1)
-        core = Core(own, subscription.take, self.settings, unit=wire.UNIT, numbers=numbers)
+        core = self.core_type(own, subscription.take, self.settings, unit=wire.UNIT, numbers=numbers)
         core.join(each.own for each in self.subscriptions.values())
         core.join(self.contacts)
         subscription.core = self.cores[own.id] = core
