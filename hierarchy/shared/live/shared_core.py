@@ -14,6 +14,7 @@ Whether a subscription is a topic's is the last bit of its sequence ID: so every
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -37,6 +38,7 @@ __all__ = ["SharedCore", "SharedCoreSettings", "is_topical", "topical_id"]
 TOLD = 64  # links of one table in one message that are considered, at most
 GREETINGS = 32  # in one cycle, at most: whatever others tell must not cost more
 SUSPECTS = 1024  # at most
+TRIES, AGAIN = 3, 256  # times an event is sent that could not be sent, and how many such wait at most
 REPLIES = t.AlikeBack | t.Greeted | t.Ways | t.TablesBack
 
 
@@ -80,7 +82,7 @@ class SharedCore(Core):
 
     settings: SharedCoreSettings
     turns: ClassVar[tuple[str, ...]] = (
-        "meet_near", "meet_points", "probe", "meet_ring", "keep_tables", "shuffle",
+        "send_again", "meet_near", "meet_points", "probe", "meet_ring", "keep_tables", "shuffle",
     )  # fmt: skip
 
     def __init__(self, own: Descriptor, deliver: Any, settings: Any = None, **clock: Any) -> None:
@@ -94,6 +96,8 @@ class SharedCore(Core):
         self._partners: Iterator[Descriptor] = iter(())
         self._asked = self._greeted = 0
         self._greetings: list[m.Send] = []
+        self._again: list[m.Send] = []
+        self._tries: Counter[tuple[bytes, int]] = Counter()
         self._suspects: set[int] = set()  # who was silent once, and was not heard from since
 
     @property
@@ -109,6 +113,13 @@ class SharedCore(Core):
         """Everybody in any view or table."""
         told = (link.peer for table in self.tables.tell() for link in table)
         return [*super().known(), *told, *(link.peer.address for link in self.points.view)]
+
+    def send_again(self, draws: Draws) -> list[m.Send]:
+        """Send events again that could not be sent: a connection may have broken, and its peer be there."""
+        sends, self._again = self._again, []
+        if not sends:
+            self._tries.clear()
+        return sends
 
     def meet_points(self, draws: Draws) -> list[m.Send]:
         """The turn of VICINITY over points."""
@@ -158,9 +169,12 @@ class SharedCore(Core):
         return super().receive(message, sender, draws)
 
     def unreachable(self, to: Descriptor, message: m.Message) -> list[m.Send]:
-        """Note that a message could not be sent; of an event, that its target is not there."""
+        """Note that a message could not be sent; an event is sent again in the next cycle, a few times."""
         if isinstance(message, t.Routed):
             self._silent(to)
+            self._tries[message.name, to.id] += 1
+            if self._tries[message.name, to.id] < TRIES and len(self._again) < AGAIN:
+                self._again.append(m.Send(to, message))
         return super().unreachable(to, message)
 
     def _finish_table(self, message: REPLIES, draws: Draws) -> list[m.Send]:

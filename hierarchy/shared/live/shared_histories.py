@@ -85,7 +85,7 @@ class SharedSubscriber(Subscriber):
 class SharedHistory(RingHistory):
     """A history of nodes that subscribe to topics and ranges."""
 
-    participants: list[SharedSubscriber]
+    participants: list[Any]  # of SharedSubscriber
 
     def __init__(self, seed: int, plan: Any = None) -> None:
         super().__init__(seed, plan)

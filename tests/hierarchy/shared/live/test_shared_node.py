@@ -9,7 +9,6 @@ import pytest
 from hierarchy.shared import CamcastRoute
 from hierarchy.shared.live import SharedNode
 from hierarchy.shared.live import table_messages as t
-from hierarchy.shared.live.shared_histories import SharedHistory
 from hierarchy.shared.live.table_wire import PROTOCOL
 from hierarchy.topics import NestedRanges, TopicTree
 from sub2sub.errors import InputError
@@ -105,12 +104,6 @@ def test_a_publisher_waits_until_it_knows_who_is_above() -> None:
                 assert await heard(root, 1) == [b"at once"]
 
     asyncio.run(story())
-
-
-@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5, 6])
-def test_histories_of_topics_and_ranges_end_well(seed: int) -> None:
-    outcome = SharedHistory(seed).run()
-    assert outcome.violations == []
 
 
 def test_messages_survive_the_wire_and_wrong_ones_are_refused() -> None:
