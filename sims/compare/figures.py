@@ -51,6 +51,7 @@ COSTS = {
     "messages per delivery": ("messages_per_delivery", False),
     "spam per delivery": ("spam_per_delivery", False),
     "hops to the last match": ("hops_to_last_match", False),
+    "milliseconds\nto the last match": ("last_ms_median", False),
     "links per peer": ("links.mean", True),
     "upkeep messages\nper peer and cycle": ("upkeep_messages.mean", True),
     "upkeep bytes\nper peer and cycle": ("upkeep_bytes.mean", True),

@@ -76,6 +76,8 @@ def of_cell(outcome: Outcome, peer: NDArray[np.int64], d: int) -> dict[str, floa
     }
     if hops.size:
         found |= {"hops_to_last_match": float(hops.mean()), "hops_max": float(hops.max())}
+    if outcome.times is not None:
+        found |= outcome.times.summary()
     # No message brought a publisher its own copy.
     own = np.bincount(outcome.entry, minlength=outcome.received.size)
     received = outcome.received + outcome.spammed - own

@@ -214,6 +214,10 @@ class Overlay(Stack):
             **{layer.name: layer for layer in self.above},
         }
 
+    def change(self, old: NDArray[np.int64], new: NDArray[np.int64]) -> None:
+        """Note that the hosts of `old` subscribe to something else: `new`, which have just joined."""
+        self.ring.change(old, new)
+
     def publish(
         self,
         events: Any,

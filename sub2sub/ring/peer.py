@@ -180,6 +180,16 @@ class RingPeer:
             if self.settings.drop_failed:
                 self.remove(partner.id, now)
 
+    def hear_of_change(
+        self, old: int, new: Descriptor, now: int, verify: Verify | None = None
+    ) -> list[Descriptor]:
+        """Take another peer in the place of one, as the host of both says (`sub2sub.ring.changing`)."""
+        if old in self.view:
+            self.remove(old, now)
+        if self.settings.verify:
+            self.bury(old, now)
+        return self.consider([Link(new, now)], now, verify)
+
     def bury(self, id: int, now: int) -> None:
         """Note that a peer did not answer."""
         self.tombstones[self.slot_of(id)] = (id, now)

@@ -210,6 +210,20 @@ class SharedCore(Core):
             return super()._fail(exchange)
         return []
 
+    def _hear_of_change(self, message: m.Changed) -> list[m.Send]:
+        """Take another peer in the place of one that was asked, in tables too."""
+        exchange = self.exchanges.open.get(message.exchange)
+        sends = super()._hear_of_change(message)
+        if exchange is not None and message.exchange not in self.exchanges.open:
+            self.points.fail(_point(exchange.partner))
+            self.tables.fail(exchange.partner, self.now)
+            self.tables.heard_from(message.sender, self.now)
+            if exchange.reply is t.Ways:
+                sends += self._ask_next()
+            elif exchange.reply is t.TablesBack:
+                sends += self._exchange_next()
+        return sends
+
     def _silent(self, peer: Descriptor) -> None:
         """Note that a peer did not answer; the second time, forget it."""
         if peer.id in self._suspects:

@@ -25,8 +25,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from hierarchy.shared.live import table_messages as t
 from hierarchy.shared.live.shared_core import SharedCore, SharedCoreSettings, topical_id
@@ -38,7 +37,7 @@ from sub2sub.geometry.boxes import TOP
 from sub2sub.live.core.live_peer import Core
 from sub2sub.live.net.connections import Address
 from sub2sub.live.net.entry import Published
-from sub2sub.live.net.node import Node
+from sub2sub.live.net.node import ANSWERED, Node
 from sub2sub.live.net.subscriptions import Inbox, Received, Subscription
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.wire.format import MAX_DATA, NAME
@@ -48,7 +47,6 @@ from sub2sub.overlay.descriptors import Descriptor
 
 __all__ = ["SharedNode", "TopicSubscription"]
 
-GRACE = 10  # cycles that a peer stays whose topic has another range now, so that its successor finds others
 WAIT = 16  # cycles to wait before publishing by CAMCAST's routing, at most
 
 
@@ -67,11 +65,6 @@ class TopicSubscription(Inbox[Received]):
         self.topic = topic
         self.parts: list[Subscription] = []
 
-    def deliver_from(self, id: int, event: Received) -> None:
-        """Hand an event to the application that one of its peers received, unless that peer is retired."""
-        if any(part.own.id == id for part in self.parts):
-            self.deliver(event)
-
 
 class SharedNode(Node):
     """A live node of the shared overlay.
@@ -88,6 +81,7 @@ class SharedNode(Node):
 
     wire_protocol: ClassVar[Protocol] = PROTOCOL
     core_type: ClassVar[type[Core]] = SharedCore
+    answered: ClassVar[tuple[type[Any], ...]] = (*ANSWERED, t.Alike, t.Greet, t.Inquire, t.Tables)
 
     def __init__(
         self,
@@ -107,7 +101,6 @@ class SharedNode(Node):
         super().__init__(attributes, contact, listen, period, given, limits, tls, seed, reply, advertise)
         self.topics = topics
         self.followed: list[TopicSubscription] = []
-        self._retiring: set[asyncio.Task[None]] = set()
 
     def new_id(self) -> int:
         """A sequence ID for another range subscription."""
@@ -176,36 +169,26 @@ class SharedNode(Node):
         await self._follow_topics()
 
     async def _follow_topics(self) -> None:
-        """Let those join anew whose ranges are not those of their topics any more."""
+        """Change peers whose ranges are not those of their topics any more; others are told what they are."""
         for subscription in self.followed:
-            if [(part.own.low, part.own.high) for part in subscription.parts] != self._boxes(
-                subscription.topic
-            ):
-                old, subscription.parts = subscription.parts, []
-                await self._enter(subscription)
-                task = asyncio.create_task(self._retire(old))
-                self._retiring.add(task)
-                task.add_done_callback(self._retiring.discard)
-
-    async def _retire(self, parts: Sequence[Subscription]) -> None:
-        """End peers whose successors had some time to get known; in the meantime they deliver nothing."""
-        await asyncio.sleep(GRACE * self.period)
-        for part in parts:
-            if part.own.id in self.subscriptions:
+            boxes, parts = self._boxes(subscription.topic), subscription.parts
+            for number, (part, (low, high)) in enumerate(zip(parts, boxes, strict=False)):
+                if (part.own.low, part.own.high) != (low, high):
+                    self._change_to(part, self._peer(number, low, high))
+            for part in parts[len(boxes) :]:
                 await self.unsubscribe(part)
+            del parts[len(boxes) :]
+            await self._enter(subscription)
 
     async def _enter(self, subscription: TopicSubscription) -> None:
-        """Begin a peer for each range of a topic: the first is a topic's, the others are ranges."""
-        for number, (low, high) in enumerate(self._boxes(subscription.topic)):
-            own = Descriptor(topical_id(self.new_id(), number == 0), low, high, self.address)
-            deliver = partial(subscription.deliver_from, own.id)
-            subscription.parts.append(await self._begin(own, deliver))
+        """Begin a peer for each range of a topic that has none: the first is a topic's, the others ranges."""
+        begun = len(subscription.parts)
+        for number, (low, high) in enumerate(self._boxes(subscription.topic)[begun:], begun):
+            own = self._peer(number, low, high)
+            subscription.parts.append(await self._subscribe_as(own, subscription.deliver))
 
-    async def leave(self) -> None:
-        """End all subscriptions and close all connections."""
-        for task in self._retiring:
-            task.cancel()
-        await super().leave()
+    def _peer(self, number: int, low: tuple[float, ...], high: tuple[float, ...]) -> Descriptor:
+        return Descriptor(topical_id(self.new_id(), number == 0), low, high, self.address)
 
     async def _exit(self, subscription: TopicSubscription) -> None:
         for part in subscription.parts:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sub2sub.errors import InputError
+from workloads.cli.common import always_json_option, json_option, print_json
 from workloads.cli.suggestions import Suggesting
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def _tls(folder: Path | None) -> Tls | None:
 @click.option("--period", type=SECONDS, default=1.0, show_default=True, help="Seconds of a cycle.")
 @click.option("--seconds", type=SECONDS, help="Leave after so long; without it, on an interrupt.")
 @with_tls
+@always_json_option
 def peer(
     listen: str,
     contact: str | None,
@@ -270,7 +272,8 @@ def communities(
     help="4 to 7 nodes and a few faults, or 8 to 20 nodes and many.",
 )
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
-def fuzz(seeds: int, first: int, protocol: str, plan: str, jobs: int) -> None:
+@json_option
+def fuzz(seeds: int, first: int, protocol: str, plan: str, jobs: int, as_json: bool) -> None:
     """Live through histories of simulated networks with every fault, one per seed.
 
     Whole live nodes run under virtual time. Nobody may deliver an event twice, or one it did not subscribe
@@ -283,9 +286,9 @@ def fuzz(seeds: int, first: int, protocol: str, plan: str, jobs: int) -> None:
     from sims.live.fuzz import PROTOCOLS, Tally, histories
 
     logging.getLogger("sub2sub.live").setLevel(logging.CRITICAL)
-    broke = False
+    tallies: dict[str, Tally] = {}
     for name in PROTOCOLS if protocol == "all" else [protocol]:
-        tally = Tally()
+        tally = tallies[name] = Tally()
         for outcome, processor in histories(name, range(first, first + seeds), plan, jobs):
             tally.add(outcome, processor)
             if outcome.violations:
@@ -293,9 +296,16 @@ def fuzz(seeds: int, first: int, protocol: str, plan: str, jobs: int) -> None:
                 click.echo(f"seed {outcome.seed} broke a rule; again: {again}", err=True)
                 for line in dict.fromkeys(outcome.violations):
                     click.echo(f"  {line}", err=True)
-            elif seeds == 1:
+            elif seeds == 1 and not as_json:
                 click.echo(f"seed {outcome.seed}: digest {outcome.digest}")
-        click.echo(f"{name}: " + "\n  ".join(tally.lines()))
-        broke |= bool(tally.failed)
-    if broke:
+        if not as_json:
+            click.echo(f"{name}: " + "\n  ".join(tally.lines()))
+    if as_json:
+        print_json(
+            {
+                name: vars(tally) | {"failed": [vars(each) for each in tally.failed]}
+                for name, tally in tallies.items()
+            }
+        )
+    if any(tally.failed for tally in tallies.values()):
         click.get_current_context().exit(1)

@@ -24,6 +24,7 @@ from sub2sub.events.walk import nearest_to
 from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.clock import START, Clock
+from sub2sub.live.core.event_recovery import EventRecovery
 from sub2sub.live.core.exchanges import Exchange, Exchanges
 from sub2sub.live.core.ring_exchanges import RingExchanges
 from sub2sub.live.core.settings import CoreSettings
@@ -99,6 +100,9 @@ class Core:
         self.events: Forwarder[m.Event] = Forwarder(self.settings.dissemination)
         self.exchanges = Exchanges(numbers)
         self.ring_exchanges = RingExchanges(self.ring, self.clock, self.exchanges, self._fed)
+        self.recovery = EventRecovery(
+            overlay.recovery, self.clock, self.exchanges, self._ring, self.events.seen
+        )
         self.counts: Counter[str] = Counter()
         self._suspect_age = overlay.suspect_age * unit
 
@@ -130,7 +134,7 @@ class Core:
         sends = self.give_up()
         for turn in self.turns:
             sends += getattr(self, turn)(draws)
-        return sends
+        return sends + self.recovery.tick(self.settings.patience * self.clock.unit)
 
     def give_up(self) -> list[m.Send]:
         """Take what has not been answered for too long as failed."""
@@ -208,10 +212,16 @@ class Core:
             case m.Event():
                 return self._receive_event(message, sender, draws)
             case m.Taken(name, took):
-                if not took:
+                if not took:  # boxes do not change, so the peer is gone
+                    self.ring.suspect(sender, self._suspect_age, self.now)
                     return self._instead(name, sender)
                 self.events.taken(name, sender)
+                self.recovery.has_it(name, sender)
                 return []
+            case m.Changed():
+                return self._hear_of_change(message)
+            case m.Digest():
+                return [self.recovery.answer(message, sender)]
             case m.Ask():
                 return [m.Send(None, self._answer(message))]
             case m.Join():
@@ -220,7 +230,7 @@ class Core:
             case m.Leave():
                 self.ring.suspect(sender, self._suspect_age, self.now)  # it is probed before it is believed
                 return []
-            case m.Shuffled() | m.NearBack() | m.RingBack() | m.Probed():
+            case m.Shuffled() | m.NearBack() | m.RingBack() | m.Probed() | m.Lacking():
                 return self._finish(message, draws)
             case _:
                 return self._ignore()
@@ -246,11 +256,13 @@ class Core:
             self.random.fail(exchange.shuffle)
         elif exchange.reply is m.NearBack:
             self.near.fail(exchange.partner)
+        elif exchange.reply is m.Lacking:
+            return self.recovery.fail(exchange)
         else:
             return self.ring_exchanges.fail(exchange)
         return []
 
-    def _finish(self, message: m.Shuffled | m.NearBack | m.RingBack | m.Probed, draws: Draws) -> list[m.Send]:
+    def _finish(self, message: m.Reply, draws: Draws) -> list[m.Send]:
         exchange = self.exchanges.finish(message.exchange, message)
         if exchange is None:
             return self._ignore()
@@ -261,7 +273,21 @@ class Core:
                 self.near.finish(self._few(links), self.now, draws(VICINITY))
             case m.RingBack() | m.Probed():
                 return self.ring_exchanges.finish(exchange, message)
+            case m.Lacking():
+                return self.recovery.finish(exchange, message)
         return []
+
+    def _hear_of_change(self, message: m.Changed) -> list[m.Send]:
+        """Take another peer in the place of one that was asked, as the host of both answers."""
+        exchange, new = self.exchanges.open.get(message.exchange), message.sender
+        if exchange is None or new.address != exchange.partner.address or new.d != self.own.d:
+            return self._ignore()
+        del self.exchanges.open[message.exchange]
+        if exchange.shuffle:
+            self.random.finish(exchange.shuffle, [Link(new, self.now)])
+        self.near.fail(exchange.partner)
+        sends = self._fail(exchange) if exchange.asker or exchange.names else []
+        return sends + self.ring_exchanges.hear_of_change(exchange.partner, new)
 
     def _answer_near(self, message: m.Near, draws: Draws) -> list[m.Send]:
         links = self._few(message.links)
@@ -288,6 +314,8 @@ class Core:
     def _take(self, event: m.Event, sender: int | None, draws: Draws) -> list[m.Send]:
         if not self.events.is_new(event.name):
             self.counts["duplicates"] += 1
+            if sender is not None:
+                self.recovery.has_it(event.name, sender)
             return []
         self.counts["delivered"] += 1
         self.deliver(event)
@@ -295,7 +323,14 @@ class Core:
             self.counts["too far"] += 1
             return []
         onward = replace(event, hops=event.hops + 1)
-        targets = self.events.begin(onward, sender, self._views(), self.now, draws(EVENTS))
+        self.recovery.keep(onward)
+        if sender is not None:
+            self.recovery.has_it(event.name, sender)
+        digests = self.recovery.goes_on(event.name)
+        if digests is not None:
+            self.counts["recovered"] += 1
+            return digests
+        targets = self.events.begin(onward, sender, self._young_views(), self.now, draws(EVENTS))
         return [m.Send(peer, onward) for peer in targets]
 
     def _instead(self, name: bytes, id: int) -> list[m.Send]:
@@ -303,7 +338,7 @@ class Core:
         forwarding = self.events.open.get(name)
         if forwarding is None:
             return []
-        instead = self.events.failed(name, id, self._views(), self.now)
+        instead = self.events.failed(name, id, self._young_views(), self.now)
         return [m.Send(peer, forwarding.event) for peer in instead]
 
     def _answer(self, message: m.Ask) -> m.Answer:
@@ -314,7 +349,19 @@ class Core:
 
     def _views(self) -> Views:
         near, random = ([link.peer for link in view] for view in (self.near.view, self.random.view))
-        return Views(near, random, [each.peer for each in self.ring.in_order()])
+        return Views(near, random, self._ring())
+
+    def _young_views(self) -> Views:
+        """What events are forwarded along."""
+        age = self.settings.dissemination.max_age * self.clock.unit
+        near, random = (
+            [link.peer for link in view if not age or self.now - link.stamp <= age]
+            for view in (self.near.view, self.random.view)
+        )
+        return Views(near, random, self._ring())
+
+    def _ring(self) -> list[Descriptor]:
+        return [each.peer for each in self.ring.in_order()]
 
     def _fed(self) -> list[Link]:
         """The links of the layers below the ring's."""

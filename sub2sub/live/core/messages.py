@@ -13,10 +13,13 @@ from sub2sub.overlay.descriptors import Descriptor
 __all__ = [
     "Answer",
     "Ask",
+    "Changed",
+    "Digest",
     "Event",
     "Extension",
     "Hello",
     "Join",
+    "Lacking",
     "Leave",
     "Mention",
     "Mentions",
@@ -25,6 +28,7 @@ __all__ = [
     "NearBack",
     "Probe",
     "Probed",
+    "Reply",
     "Ring",
     "RingBack",
     "Seek",
@@ -51,6 +55,7 @@ class Mention(NamedTuple):
 Mentions = tuple[Mention, ...]
 
 MAX_HOPS = 1 << 16
+MAX_NAMES = 256  # of events, in one digest
 
 
 @dataclass(frozen=True)
@@ -134,6 +139,14 @@ class Probed:
 
 
 @dataclass(frozen=True)
+class Changed:
+    """In place of a reply: the peer that was asked is `sender` from now on, another one of the same host."""
+
+    exchange: int
+    sender: Descriptor
+
+
+@dataclass(frozen=True)
 class Event:
     """An event on its way: its name (16 bytes), where it is, how many hops it has made, what it says.
 
@@ -152,6 +165,23 @@ class Taken:
 
     name: bytes
     took: bool
+
+
+@dataclass(frozen=True)
+class Digest:
+    """Names of recent events that the receiver may have missed, and how old they are."""
+
+    exchange: int
+    names: tuple[bytes, ...]
+    ages: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """Those of them that it lacks: it asks for them."""
+
+    exchange: int
+    names: tuple[bytes, ...]
 
 
 @dataclass(frozen=True)
@@ -197,8 +227,10 @@ class Extension:
 
 Message = (
     Shuffle | Shuffled | Near | NearBack | Ring | RingBack | Hello | Probe | Probed | Event | Taken
-    | Join | Welcome | Ask | Answer | Leave | Seek | Extension
+    | Join | Welcome | Ask | Answer | Leave | Seek | Digest | Lacking | Changed | Extension
 )  # fmt: skip
+
+Reply = Shuffled | NearBack | RingBack | Probed | Lacking
 
 
 @dataclass(frozen=True)

@@ -47,9 +47,11 @@ from sub2sub.live.wire.framing import Frame, Protocol
 from sub2sub.live.wire.limits import Limits
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = ["Node"]
+__all__ = ["ANSWERED", "Node"]
 
 HEDGES = 10  # a publisher asks the next after that part of the time it waits for an answer
+CHANGES = 1024  # peers that have changed to others, for which a node answers
+ANSWERED = (m.Shuffle, m.Near, m.Ring, m.Probe, m.Seek, m.Digest)  # what a peer that has changed is asked
 ANYBODY = 0  # whom a newcomer addresses, before it knows anybody's ID
 
 
@@ -84,6 +86,7 @@ class Node(Host):
 
     wire_protocol: ClassVar[Protocol] = wire.PROTOCOL
     core_type: ClassVar[type[Core]] = Core
+    answered: ClassVar[tuple[type[Any], ...]] = ANSWERED
 
     def __init__(
         self,
@@ -105,6 +108,7 @@ class Node(Host):
         self.settings = settings or CoreSettings()
         self.subscriptions: dict[int, Subscription] = {}
         self.contacts: list[Descriptor] = []
+        self._changed: dict[int, Descriptor] = {}
         self._turns = itertools.count()
         self._asking: asyncio.Task[None] | None = None
 
@@ -131,39 +135,68 @@ class Node(Host):
 
         With a callback it is called with each event; without, iterate over the subscription.
         """
-        return await self._begin(Descriptor.of(self.new_id(), low, high, self.address), callback)
+        return await self._subscribe_as(self._descriptor(low, high), callback)
 
     def new_id(self) -> int:
         """A sequence ID for another subscription."""
         return self.dice.getrandbits(64)
 
-    async def _begin(
+    async def _subscribe_as(
         self, own: Descriptor, callback: Callable[[Received], None] | None = None
     ) -> Subscription:
         """Let a peer join the overlay."""
-        if own.d != self.attributes:
-            raise InputError(f"low: expected {self.attributes} attributes, got {own.d}")
         if self.contact and not self.contacts:
             await self._meet(self.contact)
         subscription = Subscription(own, callback)
+        self._begin(subscription, own, self.dice.sample(self.contacts, len(self.contacts)))
+        return subscription
+
+    def _begin(self, subscription: Subscription, own: Descriptor, contacts: list[Descriptor]) -> None:
+        """Let a subscription be this peer from now on, which joins through contacts."""
         numbers = iter(lambda: self.dice.getrandbits(63), -1)
         core = self.core_type(own, subscription.take, self.settings, unit=wire.UNIT, numbers=numbers)
         core.join(each.own for each in self.subscriptions.values())
-        core.join(self.contacts)
-        subscription.core = self.cores[own.id] = core
-        self.subscriptions[own.id] = subscription
-        contacts = self.dice.sample(self.contacts, len(self.contacts))
+        core.join(contacts)
+        subscription.own, subscription.core = own, core
+        self.cores[own.id], self.subscriptions[own.id] = core, subscription
         self.dispatch(core, core.enter([*contacts, *(each.own for each in self.cores.values())]))
-        return subscription
+
+    async def change(self, subscription: Subscription, low: ArrayLike, high: ArrayLike) -> None:
+        """Subscribe to something else: from now on the subscription is another peer, and others are told so.
+
+        Neighbours are told that the old peer leaves; whoever asks it is answered what it has changed to.
+        """
+        self._change_to(subscription, self._descriptor(low, high))
+
+    def _change_to(self, subscription: Subscription, own: Descriptor) -> None:
+        """Let a subscription be another peer."""
+        old = self._end(subscription)
+        before = [id for id, peer in self._changed.items() if peer.id == old.own.id]
+        self._changed |= dict.fromkeys([*before, old.own.id], own)
+        if len(self._changed) > CHANGES:
+            del self._changed[next(iter(self._changed))]
+        self._begin(subscription, own, old.known())
+        subscription.core.events.seen.update(old.events.seen)
 
     async def unsubscribe(self, subscription: Subscription) -> None:
         """End a subscription; neighbours are told."""
+        self._keep(self._end(subscription).known())
+        subscription.close()
+
+    def _end(self, subscription: Subscription) -> Core:
+        """End the peer that a subscription is; its neighbours are told."""
         if self.subscriptions.pop(subscription.own.id, None) is None:
             raise InputError("subscription: expected one of this node that has not ended")
         core: Core = self.cores.pop(subscription.own.id)
         self.dispatch(core, core.leave())
-        self._keep(core.known())
-        subscription.close()
+        return core
+
+    def _descriptor(self, low: ArrayLike, high: ArrayLike) -> Descriptor:
+        """A new peer of this node."""
+        own = Descriptor.of(self.new_id(), low, high, self.address)
+        if own.d != self.attributes:
+            raise InputError(f"low: expected {self.attributes} attributes, got {own.d}")
+        return own
 
     async def publish(self, point: ArrayLike, data: bytes = b"") -> Published:
         """Publish an event; returns when somebody has taken it, or nobody is left to ask."""
@@ -216,13 +249,16 @@ class Node(Host):
         return residents[0] if residents else None
 
     def receive_for_nobody(self, frame: Frame, post: Callable[[bytes], bool]) -> None:
-        """Welcome a newcomer where nobody has subscribed; refuse events for subscriptions that have ended."""
+        """Welcome a newcomer where nobody has subscribed; answer for peers that have ended or changed."""
         message = frame.message
+        changed = self._changed.get(frame.to)
         if isinstance(message, m.Join):
             links = tuple(m.Mention(peer, 0) for peer in self.contacts[: self.settings.offers])
             post(wire.encode(Frame(frame.sender, self.id, m.Welcome(message.exchange, links))))
         elif isinstance(message, m.Event):
             post(wire.encode(Frame(frame.sender, frame.to, m.Taken(message.name, took=False))))
+        elif changed and isinstance(message, self.answered):
+            post(wire.encode(Frame(frame.sender, frame.to, m.Changed(message.exchange, changed))))
 
     def _draws(self, core: Core) -> Draws:
         turn, cycle, seed = next(self._turns), core.turn, self.fresh_seed()

@@ -61,7 +61,7 @@ NAME = 16  # bytes of an event's name
 KINDS: dict[int, type[Any]] = {
     1: m.Shuffle, 2: m.Shuffled, 3: m.Near, 4: m.NearBack, 5: m.Ring, 6: m.RingBack, 7: m.Hello, 8: m.Probe,
     9: m.Probed, 10: m.Event, 11: m.Taken, 12: m.Join, 13: m.Welcome, 14: m.Ask, 15: m.Answer, 16: m.Leave,
-    17: m.Seek,
+    17: m.Seek, 18: m.Digest, 19: m.Lacking, 20: m.Changed,
 }  # fmt: skip
 
 
@@ -157,6 +157,15 @@ def _point(value: Any, where: str) -> tuple[float, ...]:
     return finite(tuple(value), where)
 
 
+def _names(value: Any, where: str) -> tuple[bytes, ...]:
+    check = octets(NAME, NAME)
+    return tuple([check(name, where) for name in items(value, where, m.MAX_NAMES)])
+
+
+def _ages(value: Any, where: str) -> tuple[int, ...]:
+    return tuple([integer(age, where, MAX_AGE) for age in items(value, where, m.MAX_NAMES)])
+
+
 CHECKS: dict[str, Check] = {
     "exchange": number,
     "links": _mentions,
@@ -164,6 +173,8 @@ CHECKS: dict[str, Check] = {
     "ring": _mentions,
     "sender": _descriptor,
     "name": octets(NAME, NAME),
+    "names": _names,
+    "ages": _ages,
     "point": _point,
     "hops": lambda value, where: integer(value, where, m.MAX_HOPS),
     "data": octets(MAX_DATA),

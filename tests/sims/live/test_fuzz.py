@@ -17,7 +17,6 @@ from sub2sub.events.peer import Forwarder
 from sub2sub.live.core.exchanges import Exchanges
 from sub2sub.live.core.live_peer import Core
 
-
 BLOCKS = {"sub2sub": 5, "camcast": 5, "semi-structured": 1, "structured": 1, "shared": 1}
 
 
