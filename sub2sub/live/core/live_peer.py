@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 from sub2sub.cyclon.peer import CyclonPeer
 from sub2sub.cyclon.rules import STREAM as CYCLON
@@ -67,6 +68,8 @@ class Core:
     ----------
     random, near, ring : CyclonPeer, VicinityPeer, RingPeer
         The peer in each layer.
+    turns : tuple of str
+        What is done once a cycle, in this order.
     counts : Counter
         Of what happened: delivered, duplicates, spam, failed, and what was ignored.
 
@@ -79,6 +82,8 @@ class Core:
     ['Near', 'Probe', 'Shuffle']
     """
 
+    turns: ClassVar[tuple[str, ...]] = ("meet_near", "probe", "meet_ring", "shuffle")
+
     def __init__(
         self,
         own: Descriptor,
@@ -90,7 +95,7 @@ class Core:
         numbers: Iterator[int] | None = None,
         accepts: Callable[[m.Event], bool] = lambda event: True,
     ) -> None:
-        self.own, self.settings = own, settings or CoreSettings()
+        self.own, self.deliver, self.settings = own, deliver, settings or CoreSettings()
         overlay = self.settings.overlay
         near, ring = overlay.vicinity, overlay.ring
         self.clock = Clock(unit, now)
@@ -143,8 +148,8 @@ class Core:
         self.clock.tick()
         self.passing.tick()
         sends = self.give_up()
-        for turn in (self.meet_near, self.probe, self.meet_ring, self.shuffle):
-            sends += turn(draws)
+        for turn in self.turns:
+            sends += getattr(self, turn)(draws)
         return sends + self.recovery.tick(self.settings.patience * self.clock.unit)
 
     def give_up(self) -> list[m.Send]:
@@ -343,12 +348,14 @@ class Core:
         """The links of the layers below the ring's."""
         return [*self.near.view, *self.random.view]
 
-    def _few(self, mentions: Sequence[m.Mention], layer: CyclonPeer | VicinityPeer) -> list[Link]:
+    def _few(
+        self, mentions: Sequence[m.Mention], layer: CyclonPeer | VicinityPeer | None = None
+    ) -> list[Link]:
         """Mentions as links to different peers, not too many, and few of a host that a view does not have."""
         different = {link.peer.id: link for link in self.clock.links(mentions, self.own)}
         links = list(different.values())[-FEW:]
         if not self.settings.wary:
             return links
-        held = [link.peer for link in layer.view]
+        held = [link.peer for link in layer.view] if layer else []
         few = few_of_a_host([link.peer for link in links], held, self.settings.of_a_host)
         return [different[peer.id] for peer in few]
