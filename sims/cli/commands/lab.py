@@ -71,7 +71,10 @@ def command(
     lab = Laboratory(experiment, seed, out)
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((LOOPBACK, port))
+        try:
+            listening.bind((LOOPBACK, port))
+        except OSError as error:
+            raise InputError(f"--port {port}: expected a free port, {error.strerror}") from None
         address = f"http://{LOOPBACK}:{listening.getsockname()[1]}/"
         facts = {
             "address": address,

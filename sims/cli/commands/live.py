@@ -258,7 +258,11 @@ def communities(
 @click.option("--seeds", type=click.IntRange(1), default=100, show_default=True, help="Histories to run.")
 @click.option("--first", type=int, default=1, show_default=True, help="The first seed.")
 @click.option(
-    "--protocol", type=click.Choice(["sub2sub", "camcast", "both"]), default="both", show_default=True
+    "--protocol",
+    type=click.Choice(["sub2sub", "camcast", "semi-structured", "structured", "shared", "all"]),
+    default="all",
+    show_default=True,
+    help="CAMCAST is unstructured unless its membership is named; shared: topics and ranges on one overlay.",
 )
 @click.option(
     "--plan",
@@ -283,7 +287,7 @@ def fuzz(seeds: int, first: int, protocol: str, plan: str, jobs: int, as_json: b
 
     logging.getLogger("sub2sub.live").setLevel(logging.CRITICAL)
     tallies: dict[str, Tally] = {}
-    for name in PROTOCOLS if protocol == "both" else [protocol]:
+    for name in PROTOCOLS if protocol == "all" else [protocol]:
         tally = tallies[name] = Tally()
         for outcome, processor in histories(name, range(first, first + seeds), plan, jobs):
             tally.add(outcome, processor)

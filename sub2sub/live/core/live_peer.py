@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 from sub2sub.cyclon.peer import CyclonPeer
 from sub2sub.cyclon.rules import STREAM as CYCLON
@@ -63,6 +64,8 @@ class Core:
     ----------
     random, near, ring : CyclonPeer, VicinityPeer, RingPeer
         The peer in each layer.
+    turns : tuple of str
+        What is done once a cycle, in this order.
     counts : Counter
         Of what happened: delivered, duplicates, spam, failed, and what was ignored.
 
@@ -74,6 +77,8 @@ class Core:
     >>> [type(send.message).__name__ for send in core.tick(Dice)]
     ['Near', 'Hello', 'Ring', 'Shuffle']
     """
+
+    turns: ClassVar[tuple[str, ...]] = ("meet_near", "probe", "meet_ring", "shuffle")
 
     def __init__(
         self,
@@ -127,8 +132,8 @@ class Core:
         """
         self.clock.tick()
         sends = self.give_up()
-        for turn in (self.meet_near, self.probe, self.meet_ring, self.shuffle):
-            sends += turn(draws)
+        for turn in self.turns:
+            sends += getattr(self, turn)(draws)
         return sends + self.recovery.tick(self.settings.patience * self.clock.unit)
 
     def give_up(self) -> list[m.Send]:

@@ -16,6 +16,7 @@ __all__ = [
     "Changed",
     "Digest",
     "Event",
+    "Extension",
     "Hello",
     "Join",
     "Lacking",
@@ -219,9 +220,14 @@ class Leave:
     """A peer says that it leaves. It is probed before it is believed."""
 
 
+@dataclass(frozen=True)
+class Extension:
+    """What a message of a protocol is that builds on this one (`hierarchy.shared.live`)."""
+
+
 Message = (
     Shuffle | Shuffled | Near | NearBack | Ring | RingBack | Hello | Probe | Probed | Event | Taken
-    | Join | Welcome | Ask | Answer | Leave | Seek | Digest | Lacking | Changed
+    | Join | Welcome | Ask | Answer | Leave | Seek | Digest | Lacking | Changed | Extension
 )  # fmt: skip
 
 Reply = Shuffled | NearBack | RingBack | Probed | Lacking

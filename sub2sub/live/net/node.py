@@ -23,7 +23,7 @@ import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,11 +43,11 @@ from sub2sub.live.net.subscriptions import Received, Subscription
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.net.warmup import warm_up
 from sub2sub.live.wire import format as wire
-from sub2sub.live.wire.framing import Frame
+from sub2sub.live.wire.framing import Frame, Protocol
 from sub2sub.live.wire.limits import Limits
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = ["Node"]
+__all__ = ["ANSWERED", "Node"]
 
 HEDGES = 10  # a publisher asks the next after that part of the time it waits for an answer
 CHANGES = 1024  # peers that have changed to others, for which a node answers
@@ -84,6 +84,10 @@ class Node(Host):
         Some peers heard of, to begin with.
     """
 
+    wire_protocol: ClassVar[Protocol] = wire.PROTOCOL
+    core_type: ClassVar[type[Core]] = Core
+    answered: ClassVar[tuple[type[Any], ...]] = ANSWERED
+
     def __init__(
         self,
         attributes: int,
@@ -99,7 +103,7 @@ class Node(Host):
     ) -> None:
         if not 1 <= attributes <= MAX_ATTRIBUTES:
             raise InputError(f"attributes: expected 1 to {MAX_ATTRIBUTES}, got {attributes}")
-        super().__init__(wire.PROTOCOL, listen, period, limits, tls, seed, reply, advertise)
+        super().__init__(self.wire_protocol, listen, period, limits, tls, seed, reply, advertise)
         self.attributes, self.contact = attributes, contact
         self.settings = settings or CoreSettings()
         self.subscriptions: dict[int, Subscription] = {}
@@ -131,7 +135,16 @@ class Node(Host):
 
         With a callback it is called with each event; without, iterate over the subscription.
         """
-        own = self._descriptor(low, high)
+        return await self._subscribe_as(self._descriptor(low, high), callback)
+
+    def new_id(self) -> int:
+        """A sequence ID for another subscription."""
+        return self.dice.getrandbits(64)
+
+    async def _subscribe_as(
+        self, own: Descriptor, callback: Callable[[Received], None] | None = None
+    ) -> Subscription:
+        """Let a peer join the overlay."""
         if self.contact and not self.contacts:
             await self._meet(self.contact)
         subscription = Subscription(own, callback)
@@ -141,7 +154,7 @@ class Node(Host):
     def _begin(self, subscription: Subscription, own: Descriptor, contacts: list[Descriptor]) -> None:
         """Let a subscription be this peer from now on, which joins through contacts."""
         numbers = iter(lambda: self.dice.getrandbits(63), -1)
-        core = Core(own, subscription.take, self.settings, unit=wire.UNIT, numbers=numbers)
+        core = self.core_type(own, subscription.take, self.settings, unit=wire.UNIT, numbers=numbers)
         core.join(each.own for each in self.subscriptions.values())
         core.join(contacts)
         subscription.own, subscription.core = own, core
@@ -153,7 +166,10 @@ class Node(Host):
 
         Neighbours are told that the old peer leaves; whoever asks it is answered what it has changed to.
         """
-        own = self._descriptor(low, high)
+        self._change_to(subscription, self._descriptor(low, high))
+
+    def _change_to(self, subscription: Subscription, own: Descriptor) -> None:
+        """Let a subscription be another peer."""
         old = self._end(subscription)
         before = [id for id, peer in self._changed.items() if peer.id == old.own.id]
         self._changed |= dict.fromkeys([*before, old.own.id], own)
@@ -177,7 +193,7 @@ class Node(Host):
 
     def _descriptor(self, low: ArrayLike, high: ArrayLike) -> Descriptor:
         """A new peer of this node."""
-        own = Descriptor.of(self.dice.getrandbits(64), low, high, self.address)
+        own = Descriptor.of(self.new_id(), low, high, self.address)
         if own.d != self.attributes:
             raise InputError(f"low: expected {self.attributes} attributes, got {own.d}")
         return own
@@ -241,7 +257,7 @@ class Node(Host):
             post(wire.encode(Frame(frame.sender, self.id, m.Welcome(message.exchange, links))))
         elif isinstance(message, m.Event):
             post(wire.encode(Frame(frame.sender, frame.to, m.Taken(message.name, took=False))))
-        elif changed and isinstance(message, ANSWERED):
+        elif changed and isinstance(message, self.answered):
             post(wire.encode(Frame(frame.sender, frame.to, m.Changed(message.exchange, changed))))
 
     def _draws(self, core: Core) -> Draws:
