@@ -173,4 +173,5 @@ def _summarise(ended: list[Ended]) -> None:
     for each in ended:
         click.echo(f"{each.folder}: seed {each.seed}, {each.seconds:.1f} s")
         for name, value in each.numbers.items():
-            click.echo(f"  {name.replace('_', ' '):32} {shown(value)}")
+            never = name == "complete_since_cycle" and value < 0
+            click.echo(f"  {name.replace('_', ' '):32} {'never' if never else shown(value)}")
