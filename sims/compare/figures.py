@@ -24,7 +24,6 @@ __all__ = ["figures"]
 BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK = COLOURS
 LOOKS: dict[str, tuple[str, str, str]] = {
     "sub2sub": (BLUE, "o", "-"),
-    "sub2sub acks": (BLUE, "X", ":"),
     "sub2sub as published": (BLUE, "v", "--"),
     "camcast on rings": (RED, "v", "--"),
     "camcast": (RED, "s", "-"),

@@ -29,6 +29,7 @@ __all__ = [
     "allow_option",
     "always_json_option",
     "json_option",
+    "overwrite_option",
     "print_json",
     "progress_bars",
     "quiet_option",
@@ -49,6 +50,7 @@ allow_option = click.option(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else."
 )
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace a workload that is in DIR.")
 always_json_option = click.option(
     "--json", is_flag=True, expose_value=False, help="Accepted for uniformity: the output is JSON anyway."
 )

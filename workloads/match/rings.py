@@ -99,6 +99,9 @@ def list_rings(
     folder = workload.folder.resolve()
     out, drafts = folder / "rings", folder / ".arcs"
     clear(out, drafts)
+    if not sizes.any():
+        _write_rings(part(out, 0), range(0), sizes[:0], sizes[:0], sizes[:0])
+        return complete(out, [part(out, 0)], [0])
     files = parts(folder / "subscriptions", workload.subscribers)
     arcs = max(len(files), -(-int(sizes.sum()) // _MATCHES_PER_ARC))
     job = _Job(folder, workload.names, workload.events, _cuts(files, arcs), workload.subscribers <= 2**31)
