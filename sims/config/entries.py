@@ -23,9 +23,11 @@ from sims.config.newcomers import Newcomers
 from sims.engine import Control, Schedule, faults
 from sims.engine.control import Function
 from sub2sub.errors import InputError
-from workloads.settings.models import choice, either, list_of, one_of, table, value_type
+from workloads.settings.alternatives import either, list_of, one_of
+from workloads.settings.models import table, value_type
 from workloads.settings.parameters import documented, parameters, plain
 from workloads.settings.plugins import maker, plugin
+from workloads.settings.values import choice
 
 __all__ = ["FAULTS", "Entry", "Kinds", "entries"]
 
@@ -88,7 +90,7 @@ def entries(kinds: Kinds, supplied: tuple[str, ...] = (), layers: tuple[str, ...
 
     Examples
     --------
-    >>> from workloads.settings.models import read
+    >>> from workloads.settings.reading import read
     >>> kind = entries(FAULTS, supplied=("interests",))
     >>> (crash,) = read(kind, [{"kind": "crash", "at": 3, "share": 0.5}], cycles=9)
     >>> crash.control({}), crash.schedule.due(3)

@@ -14,8 +14,10 @@ from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import closed, normalise, points
 from workloads.folder.foreign import read_events
 from workloads.folder.stored import FOLLOW, Follow, Stored
-from workloads.settings.models import FileOrName, read, table
+from workloads.settings.models import table
 from workloads.settings.plugins import maker, plugin
+from workloads.settings.reading import read
+from workloads.settings.values import FileOrName
 from workloads.spec.files import resolve
 from workloads.spec.spec import Attribute, Spec
 from workloads.spec.table_files import is_stored, open_stored

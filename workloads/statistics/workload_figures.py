@@ -152,9 +152,9 @@ def _draw_topics(panels: Sequence[Axes], table: pa.Table) -> None:
     depths = shares.groupby("depth")[list(kinds)].sum()
     paths = shares.nlargest(_PATHS, "subscribers").iloc[::-1]
     for number, kind in enumerate(kinds):
-        place, look = 0.4 * number - 0.2, {"color": COLOURS[number], "label": kind}
-        panels[0].bar(depths.index + place, depths[kind], 0.4, **look)
-        panels[1].barh(np.arange(len(paths)) - place, paths[kind], 0.4, **look)
+        place, colour = 0.4 * number - 0.2, COLOURS[number]
+        panels[0].bar(depths.index + place, depths[kind], 0.4, color=colour, label=kind)
+        panels[1].barh(np.arange(len(paths)) - place, paths[kind], 0.4, color=colour, label=kind)
     panels[0].set(xlabel="depth of the topic (0: the root)", ylabel="share (%)")
     panels[0].locator_params(axis="x", integer=True)
     panels[0].legend(fontsize=9)
