@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.compare.metrics import hit_ratio, of_cell, per_peer
+from sims.compare.metrics import hit_ratio, hit_variance, of_cell, per_peer
 from sims.compare.worlds import CHOOSING, FAULTS, HEAL_CRASHED, Fault, World, build_world
 from sims.systems import Knob, System, Unable
 from sims.systems import system as system_named
@@ -182,6 +182,7 @@ def _cells(measured: Measured, clock: _Clock) -> Iterator[Row]:
                 )
                 yield Row(str(knob), *fault, "choosing_hit_ratio", hit_ratio(others), "")
                 yield Row(str(knob), *fault, "choosing_events", float(others.owed.size), "")
+                yield Row(str(knob), *fault, "choosing_variance", hit_variance(others), "")
             clock.check()
     system.fail(world.alive(Fault()), 0.0)
 
