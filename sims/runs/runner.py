@@ -1,4 +1,4 @@
-"""Running an experiment into a run folder: tables, figures, checkpoints, and taking up what was left."""
+"""Running an experiment: writes tables, figures and checkpoints to a run folder; resumes and extends runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Ended:
-    """A run that came to its end: where it is, and its final numbers."""
+    """A finished run: its folder and its final numbers."""
 
     folder: Path
     seed: int
@@ -41,7 +41,7 @@ class Ended:
 
 
 def simulation_of(experiment: Experiment, seed: int, folder: Path) -> Simulation:
-    """The simulation of an experiment at cycle 0, before anybody has joined.
+    """Return the simulation of an experiment at cycle 0, before any peer has joined.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def simulation_of(experiment: Experiment, seed: int, folder: Path) -> Simulation
 
 
 def _prepared(experiment: Experiment, seed: int) -> System:
-    """The system of an experiment, on its network."""
+    """Return the system of an experiment, with its network."""
     prepared: System = system(experiment.system).prepare(experiment, seed)
     if experiment.network is not None:
         prepared.network.timing = seeded(experiment.network, seed)
@@ -100,24 +100,24 @@ def run_experiment(
     Parameters
     ----------
     name : str
-        What the manifest calls it.
+        Name of the run in the manifest.
     resume : bool
-        Take up the run in `out` where its last checkpoint is, bit for bit as if it had never stopped; one
-        that is not there yet begins, one that is done is left alone. One that is done after fewer cycles is
-        extended: from the state that `keep` left, or else, and where newcomers need more room than that has,
-        from its beginning, with the same tables.
+        Resume the run in `out` from its last checkpoint, bit-identical to an uninterrupted run. A run that
+        does not exist yet begins; a run that is done is left alone, or extended if it has fewer cycles: from
+        the state that `keep` saved, or else, and where newcomers need more room than that state has, from the
+        beginning, with the same tables.
     overwrite : bool
-        Begin anew where there is a run already.
+        Replace a run that exists.
     keep : bool
-        Leave the state at the end in the folder, so that extending the run need not repeat it.
+        Save the state at the end in the folder, so that the run can be extended without repeating it.
     progress : function (cycles done, cycles in all), optional
 
     Raises
     ------
     InputError
-        When `out` has other files or a run of other settings.
+        If `out` contains other files or a run with other settings.
     KeyboardInterrupt
-        On Ctrl-C or SIGTERM, after the cycle has ended and a checkpoint is written.
+        On Ctrl-C or SIGTERM, after the end of the cycle and a checkpoint.
     """
     experiment = replace(experiment, seeds=(seed,))
     taken_up = resume and is_run_folder(out)
@@ -131,7 +131,7 @@ def run_experiment(
             raise InputError(
                 f"{out}: cycles: expected {done['cycles']} or more, which are done, got {experiment.cycles}"
             )
-    # Built before the folder is: what is refused leaves nothing behind.
+    # Built before the folder is created: a refused experiment leaves no files.
     refuse_too_large(experiment)
     if experiment.engine == "events":
         return _run_events(experiment, seed, out, name, overwrite or taken_up, progress)
@@ -161,7 +161,7 @@ def run_experiment(
             simulation.run(experiment.cycles, report, checkpoint, experiment.checkpoint_every, keep)
         finally:
             _write_tables(writer, simulation.tables)
-        if "links" not in writer.tables():  # which observers of snapshots write, with the peers
+        if "links" not in writer.tables():  # with links, the snapshots have written the peers
             writer.write_table("peers", peers_of(simulation))
         draw_figures(writer)
         writer.manifest["final"] = final_numbers(simulation.tables)
@@ -173,7 +173,7 @@ def run_experiment(
 def _run_events(
     experiment: Experiment, seed: int, out: Path, name: str, replaced: bool, progress: Progress | None
 ) -> Ended:
-    """Run an experiment driven by events; what was interrupted begins anew."""
+    """Run an event-driven experiment; an interrupted one starts from the beginning."""
     from sims.live.event_driven import EventDriven
 
     driven = EventDriven(experiment, seed)
@@ -192,13 +192,13 @@ def _run_events(
 
 
 def _records_its_end(before: Mapping[str, Any], experiment: Experiment) -> bool:
-    """Whether a run that is to be longer has recorded its former end, so that it has to be repeated."""
+    """Whether a finished run has recorded its end in tables, so that extending it has to repeat it."""
     recorded = any(entry.at_end and "folder" in parameters(entry.make) for entry in experiment.observers)
     return recorded and before["state"] == "done"
 
 
 def _note_interests(writer: RunWriter, wanted: Subscriptions) -> None:
-    """Names and types of the attributes go to the manifest, names of subscribers to a table."""
+    """Write names and types of the attributes to the manifest, and names of subscribers to a table."""
     if wanted.types:
         writer.manifest["attributes"] = list(wanted.types)
         writer.manifest["types"] = types_to(wanted.types)
@@ -210,7 +210,7 @@ def _note_interests(writer: RunWriter, wanted: Subscriptions) -> None:
 
 
 def _refuse_other_settings(out: Path, experiment: Experiment) -> None:
-    """What may differ between a run and its continuation is its length and its checkpoints."""
+    """Refuse to resume with settings other than the number of cycles and the checkpoints changed."""
     before = load_experiment(out / SETTINGS)
     same = replace(before, cycles=experiment.cycles, checkpoint_every=experiment.checkpoint_every)
     if same.to_toml() != experiment.to_toml():
