@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.shared.layer import NestedTables
 from hierarchy.shared.points import Points
-from hierarchy.shared.routing import CamcastRoute, route_events
-from hierarchy.shared.settings import SharedSettings
+from hierarchy.shared.routing import route_events
+from hierarchy.shared.settings import CamcastRoute, SharedSettings
 from sub2sub.errors import InputError
 from sub2sub.events.dissemination import DisseminationSettings, disseminate
 from sub2sub.events.outcome import Outcome

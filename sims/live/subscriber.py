@@ -13,6 +13,7 @@ from sub2sub.live import CoreSettings, Limits, Node, Received, Tls
 
 __all__ = ["Cost", "Report", "Subscriber", "Wish", "report_of"]
 
+TRIES = 5  # to join
 YOUNG = 20_000  # new objects before the collector looks: messages are many, short-lived, and in no cycles
 
 
@@ -78,10 +79,12 @@ class Subscriber:
     async def start(self) -> None:
         """Listen."""
         gc.set_threshold(YOUNG, 20, 20)
+        patience = max(5.0, 10 * self.period)  # where a period is long, many peers share a processor
+        limits = self.limits or Limits(connect=patience, per_address=512)
         for wish in self.wishes:
             node = Node(
-                len(wish.low), period=self.period, settings=self.settings, limits=self.limits, tls=self.tls,
-                seed=wish.seed, reply=max(5.0, 10 * self.period),
+                len(wish.low), period=self.period, settings=self.settings, limits=limits, tls=self.tls,
+                seed=wish.seed, reply=patience,
             )  # fmt: skip
             await node.__aenter__()
             self.nodes.append(node)
@@ -103,7 +106,13 @@ class Subscriber:
 
         node, wish = self.nodes[which], self.wishes[which]
         node.contact = contact
-        subscription = await node.subscribe(wish.low, wish.high, note)
+        for left in reversed(range(TRIES)):
+            try:
+                subscription = await node.subscribe(wish.low, wish.high, note)
+                break
+            except ConnectionError:  # a busy machine; who joins tries again
+                if not left:
+                    raise
         return subscription.own.id
 
     async def publish(self, node: int, point: Sequence[float], data: bytes = b"") -> tuple[bytes, int | None]:

@@ -127,7 +127,7 @@ class System(ABC):
     layer_names: ClassVar[tuple[str, ...]] = ()
     observers: ClassVar[Kinds] = {"delivery": Deliveries}
     usual: ClassVar[tuple[Mapping[str, Any], ...]] = ({"kind": "delivery", "every": 5},)
-    supplied: ClassVar[tuple[str, ...]] = ("interests", "events", "settings", "folder", "system")
+    supplied: ClassVar[tuple[str, ...]] = ("interests", "events", "settings", "folder", "system", "first")
     knobs: ClassVar[tuple[Knob, ...]] = ()
     probe: ClassVar[Knob]
     static: str = ""
@@ -188,7 +188,7 @@ class System(ABC):
                 found.lows, found.highs, found.events, source=found, types=found.types, ring_ids=found.ids,
                 keys=found.keys,
             )  # fmt: skip
-        spare = experiment.population.spare or room(experiment.faults, found.n, experiment.cycles)
+        spare = experiment.population.spare or room(experiment.faults, found.n, experiment.cycles, seed)
         return cls(found, seed, experiment.layers, spare)
 
     @classmethod

@@ -82,6 +82,8 @@ class Ring:
         The layers whose links feed this one; stepped by the engine, before it.
     settings : RingSettings
     seed : int
+    scaled : (n, 2, >= d) float64, optional
+        The boxes as newcomers measure distances (`Population.measure`).
     """
 
     name = "ring"
@@ -94,8 +96,10 @@ class Ring:
         vicinity: Feed,
         settings: RingSettings | None = None,
         seed: int = 0,
+        scaled: NDArray[np.float64] | None = None,
     ) -> None:
         self.settings = settings or RingSettings()
+        self.scaled = boxes if scaled is None else scaled
         self.seed, self.boxes, self.d, self.cyclon, self.vicinity = seed, boxes, d, cyclon, vicinity
         self.labels = Labels(boxes, d)
         self._space = StepSpace(empty_pool(boxes.shape[0], d, TOMBSTONES), d)
@@ -225,7 +229,7 @@ class Ring:
         for newcomer in waiting[probes.faults.alive[waiting] == 1]:
             self._space.make_space_to_join(2 * ASKS, KNOWN)
             join_ring(
-                self.pool, self.labels.boxes, self.boxes, feeds, settings, probes, self._space.threads[0],
+                self.pool, self.labels.boxes, self.scaled, feeds, settings, probes, self._space.threads[0],
                 self._asked, newcomer, self._contact[newcomer],
             )  # fmt: skip
         self._contact[waiting] = -1

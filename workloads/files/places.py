@@ -7,6 +7,9 @@ temporary one first and then put in its place by one request, so it too is there
 Credentials and the region of an S3 store are looked for where Amazon's tools look for them; the address of
 another store than Amazon's is AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL. Workers need them as well
 (`--conf spark.executorEnv.AWS_ENDPOINT_URL=...`).
+
+HDFS is refused: Arrow reaches it only through `libhdfs` of a Hadoop installation, and a file would be seen
+while it is being written. The stores of Google and Azure are refused because they were not tested.
 """
 
 from __future__ import annotations
@@ -54,7 +57,7 @@ def place(address: str | Path) -> Path:
             raise InputError(f"{address}: expected s3://BUCKET/PATH")
         # All that is done with it below is what both have.
         return cast(Path, Remote("/".join(part for part in (host, *path.split("/")) if part)))
-    raise InputError(f"{address}: expected {_KNOWN}")
+    raise InputError(f"{address}: {scheme}:// is not supported, expected {_KNOWN}")
 
 
 @dataclass(frozen=True)

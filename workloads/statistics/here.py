@@ -1,18 +1,20 @@
 """What many runs came to, computed in this process: the same tables as `workloads.statistics.runs` on Spark.
 
-Thousands of run folders are a matter of seconds to minutes here. Spark is for more, or for folders that only
-a cluster reaches.
+Files are read by threads on all cores. Spark is for tables that do not fit into memory, or for folders that
+only a cluster reaches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sub2sub.errors import InputError
+from workloads.spark.tasks import cores_here
 from workloads.statistics.intervals import with_intervals
 from workloads.statistics.run_folders import Run, rows_of
 
@@ -97,7 +99,9 @@ def describe_here(runs: Sequence[Run], parts: Mapping[str, Any]) -> dict[str, pa
 def _frame(runs: Sequence[Run], name: str, columns: Mapping[str, str]) -> pd.DataFrame | None:
     import pyarrow as pa
 
-    tables = [rows_of(run, name, columns) for run in runs if (run.path / f"{name}.parquet").exists()]
+    having = [run for run in runs if (run.path / f"{name}.parquet").exists()]
+    with ThreadPoolExecutor(cores_here()) as pool:
+        tables = list(pool.map(lambda run: rows_of(run, name, columns), having))
     return pa.concat_tables(tables).to_pandas() if tables else None
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "Changed",
     "Digest",
     "Event",
+    "Extension",
     "Hello",
     "Join",
     "Lacking",
@@ -149,13 +150,15 @@ class Changed:
 class Event:
     """An event on its way: its name (16 bytes), where it is, how many hops it has made, what it says.
 
-    After `MAX_HOPS` hops it goes no further.
+    After `MAX_HOPS` hops it goes no further. It may be signed (`sub2sub.live.net.signatures`).
     """
 
     name: bytes
     point: tuple[float, ...]
     hops: int
     data: bytes
+    signer: bytes = b""
+    signature: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -219,9 +222,14 @@ class Leave:
     """A peer says that it leaves. It is probed before it is believed."""
 
 
+@dataclass(frozen=True)
+class Extension:
+    """What a message of a protocol is that builds on this one (`hierarchy.shared.live`)."""
+
+
 Message = (
     Shuffle | Shuffled | Near | NearBack | Ring | RingBack | Hello | Probe | Probed | Event | Taken
-    | Join | Welcome | Ask | Answer | Leave | Seek | Digest | Lacking | Changed
+    | Join | Welcome | Ask | Answer | Leave | Seek | Digest | Lacking | Changed | Extension
 )  # fmt: skip
 
 Reply = Shuffled | NearBack | RingBack | Probed | Lacking

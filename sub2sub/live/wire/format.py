@@ -46,6 +46,7 @@ __all__ = [
     "decode",
     "encode",
     "pack",
+    "plain",
     "size_of",
     "unpack",
 ]
@@ -107,7 +108,8 @@ def unpack(data: bytes) -> Descriptor:
     return Descriptor(id, low, high, address)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """The value of a field as msgpack takes it."""
     if isinstance(value, Descriptor):
         return pack(value)
     if isinstance(value, tuple) and value and isinstance(value[0], Mention):
@@ -176,9 +178,11 @@ CHECKS: dict[str, Check] = {
     "point": _point,
     "hops": lambda value, where: integer(value, where, m.MAX_HOPS),
     "data": octets(MAX_DATA),
+    "signer": octets(32),
+    "signature": octets(64),
     "took": boolean,
 }
-PROTOCOL = Protocol(VERSION, KINDS, CHECKS, _plain)
+PROTOCOL = Protocol(VERSION, KINDS, CHECKS, plain)
 
 
 def encode(frame: Frame) -> bytes:
