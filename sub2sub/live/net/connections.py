@@ -146,8 +146,11 @@ class Connections(Generic[FrameT]):
         return self._processor.charge(host, seconds, now)
 
     def spent(self) -> float:
-        """Seconds of processor this program has used so far; under virtual time nothing takes any."""
-        return getattr(asyncio.get_running_loop(), "spent", time.thread_time)()
+        """Seconds that pass while frames are handled; under virtual time nothing takes any.
+
+        A precise clock of the processor would itself cost as much as a frame.
+        """
+        return getattr(asyncio.get_running_loop(), "spent", time.perf_counter)()
 
     def made(self, channel: Channel) -> bool:
         """Note that a connection is there; whether it may stay."""
