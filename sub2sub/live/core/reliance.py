@@ -114,6 +114,11 @@ class Reliance:
         self._barred: dict[int, int] = {}  # until when
         self._view: dict[int, Neighbour] = {}
 
+    @property
+    def accounts(self) -> int:
+        """How many there are."""
+        return len(self._brought) + len(self._taken)
+
     def relies_on(self, id: int) -> bool:
         """Whether a peer is relied on."""
         return id in self._brought and self._taken[id] <= CREDIT
@@ -155,7 +160,7 @@ class Reliance:
         used_up = [id for id in self._view if self._taken[id] > PATIENCE]
         for id in used_up:
             self._barred[id] = now + BARRED * self.unit
-            self.former[id] = self._view.pop(id)
+            self._remember(self._view.pop(id))
             self._taken[id] = PATIENCE
         return used_up
 
