@@ -22,6 +22,7 @@ from typing import Any
 from sims.config.newcomers import Newcomers
 from sims.engine import Control, Schedule, faults
 from sims.engine.control import Function
+from sims.engine.sessions import Sessions
 from sub2sub.errors import InputError
 from workloads.settings.alternatives import either, list_of, one_of
 from workloads.settings.models import table, value_type
@@ -35,7 +36,8 @@ Kinds = Mapping[str, Callable[..., Control[Any]]]
 
 _found = {name.lower(): getattr(faults, name) for name in faults.__all__}
 FAULTS: Kinds = {name: fault for name, fault in _found.items() if hasattr(fault, "execute")} | {
-    "join": Newcomers
+    "join": Newcomers,
+    "sessions": Sessions,
 }
 END = "end"
 _CYCLE, _END = value_type(int), choice((END,))

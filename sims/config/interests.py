@@ -109,7 +109,7 @@ class WorkloadSettings:
             raise InputError("\n".join(f"spec: {line}" for line in str(error).splitlines())) from None
         if spec.churn is not None:
             raise InputError(
-                f"spec: {self.spec} has a table churn, which a run does not follow: expected faults"
+                f"spec: {self.spec} has a table churn, which a run does not follow: expected a fault sessions"
             )
         if self.source:
             read(table(maker(plugin(self.source, "source"), 2, dict)), self.settings)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
-from workloads.files.checked import read_parquet
+from workloads.files.checked import read_parquet, write_parquet
 from workloads.files.places import load_array, read_batch
 from workloads.folder.layout import (
     ROWS_PER_FILE,
@@ -195,7 +195,6 @@ def _list_arc(job: _Job, files: int, number: int) -> int:
 def _write_rings(path: Path, events: range, totals: Integers, subscriber: Names, successor: Names) -> None:
     """Write members of rings; an event is written once for all of its rows, as a run of a dictionary."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     runs = np.repeat(np.arange(len(events), dtype=np.int32), totals)
     event = pa.DictionaryArray.from_arrays(runs, np.arange(events.start, events.stop))
@@ -204,7 +203,7 @@ def _write_rings(path: Path, events: range, totals: Integers, subscriber: Names,
     schema = pa.schema([pa.field(name, column.type, nullable=False) for name, column in columns.items()])
     table = pa.Table.from_arrays(list(columns.values()), schema=schema)
     with atomic_write(path) as draft:
-        parquet.write_table(
+        write_parquet(
             table, draft, row_group_size=_ROWS_PER_GROUP, compression="none", use_dictionary=["event"],
             write_statistics=["event"], store_schema=False,
         )  # fmt: skip
