@@ -22,10 +22,13 @@ from typing import Any
 from sims.config.newcomers import Newcomers
 from sims.engine import Control, Schedule, faults
 from sims.engine.control import Function
+from sims.engine.sessions import Sessions
 from sub2sub.errors import InputError
-from workloads.settings.models import choice, either, list_of, one_of, table, value_type
+from workloads.settings.alternatives import either, list_of, one_of
+from workloads.settings.models import table, value_type
 from workloads.settings.parameters import documented, parameters, plain
 from workloads.settings.plugins import maker, plugin
+from workloads.settings.values import choice
 
 __all__ = ["FAULTS", "Entry", "Kinds", "entries"]
 
@@ -33,7 +36,8 @@ Kinds = Mapping[str, Callable[..., Control[Any]]]
 
 _found = {name.lower(): getattr(faults, name) for name in faults.__all__}
 FAULTS: Kinds = {name: fault for name, fault in _found.items() if hasattr(fault, "execute")} | {
-    "join": Newcomers
+    "join": Newcomers,
+    "sessions": Sessions,
 }
 END = "end"
 _CYCLE, _END = value_type(int), choice((END,))
@@ -88,7 +92,7 @@ def entries(kinds: Kinds, supplied: tuple[str, ...] = (), layers: tuple[str, ...
 
     Examples
     --------
-    >>> from workloads.settings.models import read
+    >>> from workloads.settings.reading import read
     >>> kind = entries(FAULTS, supplied=("interests",))
     >>> (crash,) = read(kind, [{"kind": "crash", "at": 3, "share": 0.5}], cycles=9)
     >>> crash.control({}), crash.schedule.due(3)

@@ -44,10 +44,12 @@ from sub2sub.errors import InputError
 from sub2sub.timing.settings import Timing
 from workloads.files.places import file_name
 from workloads.settings.documents import Change, Document, typed_change
-from workloads.settings.models import choice, read, table
+from workloads.settings.models import table
 from workloads.settings.parameters import plain
 from workloads.settings.plugins import is_plugin
+from workloads.settings.reading import read
 from workloads.settings.toml import dumps
+from workloads.settings.values import choice
 
 __all__ = ["Experiment", "experiment_from", "experiment_type", "load_experiment"]
 

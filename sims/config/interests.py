@@ -14,8 +14,10 @@ from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import closed, normalise, points
 from workloads.folder.foreign import read_events
 from workloads.folder.stored import FOLLOW, Follow, Stored
-from workloads.settings.models import FileOrName, read, table
+from workloads.settings.models import table
 from workloads.settings.plugins import maker, plugin
+from workloads.settings.reading import read
+from workloads.settings.values import FileOrName
 from workloads.spec.files import resolve
 from workloads.spec.spec import Attribute, Spec
 from workloads.spec.table_files import is_stored, open_stored
@@ -107,7 +109,7 @@ class WorkloadSettings:
             raise InputError("\n".join(f"spec: {line}" for line in str(error).splitlines())) from None
         if spec.churn is not None:
             raise InputError(
-                f"spec: {self.spec} has a table churn, which a run does not follow: expected faults"
+                f"spec: {self.spec} has a table churn, which a run does not follow: expected a fault sessions"
             )
         if self.source:
             read(table(maker(plugin(self.source, "source"), 2, dict)), self.settings)

@@ -18,7 +18,8 @@ from sub2sub.cyclon.layer import Cyclon
 from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.stack import Stack
-from workloads.settings.models import one_of, table
+from workloads.settings.alternatives import one_of
+from workloads.settings.models import table
 from workloads.settings.parameters import parameters, plain
 from workloads.settings.plugins import maker, plugin
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sims.engine import Schedule
 from sims.engine.control import Row
 from sims.engine.faults import enter
+from sims.engine.sessions import SessionSettings
 from sims.engine.simulation import Simulation
 from sub2sub.errors import InputError
 
@@ -39,7 +40,7 @@ class Scheduled(Protocol):
         ...
 
 
-def room(faults: Iterable[Scheduled], size: int, cycles: int) -> int:
+def room(faults: Iterable[Scheduled], size: int, cycles: int, seed: int = 0) -> int:
     """Return how many places the newcomers of a run need.
 
     The place of a peer that left is used again after `REMEMBERED` cycles.
@@ -52,6 +53,7 @@ def room(faults: Iterable[Scheduled], size: int, cycles: int) -> int:
     >>> room([churn], size=1000, cycles=40)
     1000
     """
+    faults = tuple(faults)
     due = [
         (each, sum(each.schedule.due(cycle) for cycle in range(cycles + 1)))
         for each in faults
@@ -63,7 +65,13 @@ def room(faults: Iterable[Scheduled], size: int, cycles: int) -> int:
         for each, times in due
         if each.kind != "join"
     )
-    return joining + replaced
+    visits = [SessionSettings(**_sessions(each.arguments)) for each in faults if each.kind == "sessions"]
+    back = sum(each.joins(size, cycles + 1, seed, REMEMBERED) for each in visits)
+    return joining + replaced + back
+
+
+def _sessions(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: arguments[name] for name in SessionSettings.__dataclass_fields__}
 
 
 class Subscriptions(Protocol):

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from sims.config.experiment import Experiment, load_experiment
 from sims.engine import Simulation
+from sims.engine.checkpoint import load_checkpoint
 from sims.observers.snapshots import peers_of
 from sims.runs.figures import draw_figures
 from sims.runs.folder import CHECKPOINT, SETTINGS, RunFolder, RunWriter, is_run_folder
@@ -63,6 +64,11 @@ def _prepared(experiment: Experiment, seed: int) -> System:
     return prepared
 
 
+def _has_other_room(checkpoint: Path, prepared: System) -> bool:
+    """Whether a state has not the room that a longer run needs for its newcomers."""
+    return bool(load_checkpoint(checkpoint)[0]["population/ids"].size != len(prepared.overlay.population))
+
+
 def _simulation(experiment: Experiment, prepared: System, folder: Path) -> Simulation:
     supplied = {
         "interests": prepared.wanted,
@@ -72,7 +78,10 @@ def _simulation(experiment: Experiment, prepared: System, folder: Path) -> Simul
         "folder": folder,
     }
     entries = (*experiment.faults, *experiment.observers)
-    return Simulation(prepared.overlay, [(entry.schedule, entry.control(supplied)) for entry in entries])
+    controls = [
+        (entry.schedule, entry.control({**supplied, "first": entry.schedule.start})) for entry in entries
+    ]
+    return Simulation(prepared.overlay, controls)
 
 
 def run_experiment(
@@ -95,7 +104,8 @@ def run_experiment(
     resume : bool
         Resume the run in `out` from its last checkpoint, bit-identical to an uninterrupted run. A run that
         does not exist yet begins; a run that is done is left alone, or extended if it has fewer cycles: from
-        the state that `keep` saved, or else from the beginning, with the same tables.
+        the state that `keep` saved, or else, and where newcomers need more room than that state has, from the
+        beginning, with the same tables.
     overwrite : bool
         Replace a run that exists.
     keep : bool
@@ -125,12 +135,14 @@ def run_experiment(
     refuse_too_large(experiment)
     if experiment.engine == "events":
         return _run_events(experiment, seed, out, name, overwrite or taken_up, progress)
-    prepared = _prepared(experiment, seed)
-    simulation = _simulation(experiment, prepared, out)
     checkpoint = out / CHECKPOINT
     if taken_up and _records_its_end(done, experiment):
         checkpoint.unlink(missing_ok=True)
+    prepared = _prepared(experiment, seed)
+    if done.get("state") == "done" and checkpoint.exists() and _has_other_room(checkpoint, prepared):
+        checkpoint.unlink()
     going_on = taken_up and checkpoint.exists()
+    simulation = _simulation(experiment, prepared, out)
     if not going_on:
         simulation.overlay.bootstrap()
     writer = RunWriter.resume(out, experiment.cycles) if taken_up else RunWriter.create(
