@@ -1,4 +1,4 @@
-"""What many runs came to, computed in this process: the same tables as `workloads.statistics.runs` on Spark.
+"""Statistics of many runs in this process: the same tables as `workloads.statistics.runs` on Spark.
 
 Files are read by threads on all cores. Spark is for tables that do not fit into memory, or for folders that
 only a cluster reaches.
@@ -104,7 +104,7 @@ def _frame(runs: Sequence[Run], name: str, columns: Mapping[str, str]) -> pd.Dat
 
 
 def _last(frame: pd.DataFrame) -> pd.DataFrame:
-    """Of each run its last cycle."""
+    """The rows of the last cycle of each run."""
     return frame[frame["cycle"] == frame.groupby("run")["cycle"].transform("max")]
 
 
