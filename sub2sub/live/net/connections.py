@@ -104,7 +104,9 @@ class Connections(Generic[FrameT]):
 
     async def listen(self, host: str, port: int) -> Address:
         """Accept connections; returns the address, with the port that was free if `port` is 0."""
-        self._server = await asyncio.get_running_loop().create_server(lambda: Channel(self), host, port)
+        self._server = await asyncio.get_running_loop().create_server(
+            lambda: Channel(self), host, port, backlog=self.limits.incoming
+        )
         name = self._server.sockets[0].getsockname()
         self._look()
         return str(name[0]), int(name[1])
