@@ -227,6 +227,7 @@ class Simulation(Generic[S_co]):
             )
         for name in ("ids", "boxes", "row", "host"):
             getattr(people, name)[...] = arrays[f"population/{name}"]
+        people.rescale()
         network.alive[...], network.group[...] = arrays["network/alive"], arrays["network/group"]
         network.loss = float(arrays["network/loss"])
         for layer in self.overlay.layers:

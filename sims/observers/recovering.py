@@ -66,7 +66,9 @@ class Recovering:
         some = choose(simulation, self.name, np.arange(len(self.events)), self.count)
         seed = int(simulation.key(f"{self.name}/events") >> np.uint64(1))
         links, network, events = Links.of(overlay), overlay.network, self.events[some]
-        entry = find_entry(links, network, events, seed=seed, cycle=cycle).entry
+        entry = find_entry(
+            links, network, events, seed=seed, cycle=cycle, scale=overlay.population.scale
+        ).entry
         events, entry = events[entry >= 0], entry[entry >= 0]  # a publisher that finds nobody knows it
         outcome = disseminate(
             links, network, events, entry=entry, settings=self.settings, seed=seed, cycle=cycle,

@@ -74,7 +74,7 @@ class RingPeer:
     need : Needed, optional
         Which candidates are needed.
     fresh : int
-        Age from which on a candidate has to answer before it is taken up: a cycle.
+        Age from which on a candidate has to answer before it is taken up: a cycle; 0 where others may lie.
 
     Attributes
     ----------

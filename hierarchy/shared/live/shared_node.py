@@ -99,6 +99,7 @@ class SharedNode(Node):
     ) -> None:
         given = settings or SharedCoreSettings()
         super().__init__(attributes, contact, listen, period, given, limits, tls, seed, reply, advertise)
+        self.identity = None  # an ID says whether its peer follows a topic, so it cannot be a digest
         self.topics = topics
         self.followed: list[TopicSubscription] = []
 

@@ -150,13 +150,15 @@ class Changed:
 class Event:
     """An event on its way: its name (16 bytes), where it is, how many hops it has made, what it says.
 
-    After `MAX_HOPS` hops it goes no further.
+    After `MAX_HOPS` hops it goes no further. It may be signed (`sub2sub.live.net.signatures`).
     """
 
     name: bytes
     point: tuple[float, ...]
     hops: int
     data: bytes
+    signer: bytes = b""
+    signature: bytes = b""
 
 
 @dataclass(frozen=True)

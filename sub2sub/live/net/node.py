@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, ClassVar
@@ -39,6 +39,8 @@ from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.net.connections import Address
 from sub2sub.live.net.entry import EntrySearch, Published
 from sub2sub.live.net.host import Host
+from sub2sub.live.net.identity import bound_id, is_bound
+from sub2sub.live.net.signatures import Signer, accepts
 from sub2sub.live.net.subscriptions import Received, Subscription
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.net.warmup import warm_up
@@ -75,6 +77,10 @@ class Node(Host):
         Of all draws and IDs; taken from the system if not given.
     reply : float
         Seconds to wait for an answer while joining and publishing.
+    signer : Signer, optional
+        Signs the events that are published here.
+    trusted : collection of bytes, optional
+        Public keys of signers; events of others are neither delivered nor passed on. Without, anybody's are.
 
     Attributes
     ----------
@@ -100,16 +106,19 @@ class Node(Host):
         seed: int | None = None,
         reply: float = 5.0,
         advertise: Address | None = None,
+        signer: Signer | None = None,
+        trusted: Collection[bytes] | None = None,
     ) -> None:
         if not 1 <= attributes <= MAX_ATTRIBUTES:
             raise InputError(f"attributes: expected 1 to {MAX_ATTRIBUTES}, got {attributes}")
         super().__init__(self.wire_protocol, listen, period, limits, tls, seed, reply, advertise)
         self.attributes, self.contact = attributes, contact
+        self.signer, self.trusted = signer, None if trusted is None else frozenset(trusted)
         self.settings = settings or CoreSettings()
         self.subscriptions: dict[int, Subscription] = {}
         self.contacts: list[Descriptor] = []
         self._changed: dict[int, Descriptor] = {}
-        self._turns = itertools.count()
+        self._turns, self._numbers = itertools.count(), itertools.count()
         self._asking: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Node:
@@ -138,8 +147,15 @@ class Node(Host):
         return await self._subscribe_as(self._descriptor(low, high), callback)
 
     def new_id(self) -> int:
-        """A sequence ID for another subscription."""
-        return self.dice.getrandbits(64)
+        """A sequence ID for one more subscription: a random one, or where IDs are bound the next."""
+        if self.identity is None:
+            return self.dice.getrandbits(64)
+        most = self.connections.limits.subscriptions
+        for _ in range(most):
+            id = bound_id(self.identity, next(self._numbers) % most)
+            if id not in self.cores:
+                return id
+        raise InputError(f"limits.subscriptions: expected more than {most} for one more subscription")
 
     async def _subscribe_as(
         self, own: Descriptor, callback: Callable[[Received], None] | None = None
@@ -154,7 +170,10 @@ class Node(Host):
     def _begin(self, subscription: Subscription, own: Descriptor, contacts: list[Descriptor]) -> None:
         """Let a subscription be this peer from now on, which joins through contacts."""
         numbers = iter(lambda: self.dice.getrandbits(63), -1)
-        core = self.core_type(own, subscription.take, self.settings, unit=wire.UNIT, numbers=numbers)
+        core = self.core_type(
+            own, subscription.take, self.settings, unit=wire.UNIT, numbers=numbers,
+            accepts=lambda event: accepts(event, self.trusted),
+        )  # fmt: skip
         core.join(each.own for each in self.subscriptions.values())
         core.join(contacts)
         subscription.own, subscription.core = own, core
@@ -204,6 +223,8 @@ class Node(Host):
         if len(data) > wire.MAX_DATA:
             raise InputError(f"data: expected at most {wire.MAX_DATA} bytes, got {len(data)}")
         event = m.Event(self.dice.randbytes(wire.NAME), at, 0, bytes(data))
+        if self.signer:
+            event = self.signer.sign(event)
         for core in self.cores.values():
             if core.own.matches(at):
                 self.dispatch(core, core.publish(event, self._draws(core)))
@@ -247,6 +268,22 @@ class Node(Host):
         elif isinstance(message, m.Join | m.Ask):
             residents = list(self.cores.values())
         return residents[0] if residents else None
+
+    def is_genuine(self, frame: Frame, identity: bytes | None) -> bool:
+        """Whether the ID that a frame claims for its sender belongs to a node with an identity."""
+        message, sender = frame.message, frame.sender
+        if isinstance(message, m.Event | m.Taken):  # also of publishers, which have no ID
+            claims = [id for core in self.cores.values() for id in (sender,) if id in core.ring.view]
+        elif isinstance(message, m.Shuffle | m.Near):
+            claims = [sender, *(each.peer.id for each in message.links[-1:])]
+        elif isinstance(message, m.Ring | m.Seek | m.Hello | m.Changed):
+            claims = [sender, message.sender.id]
+        elif isinstance(message, m.Join | m.Welcome | m.Ask | m.Answer):
+            return True
+        else:
+            claims = [sender]
+        most = self.connections.limits.subscriptions
+        return all(identity is not None and is_bound(id, identity, most) for id in claims)
 
     def receive_for_nobody(self, frame: Frame, post: Callable[[bytes], bool]) -> None:
         """Welcome a newcomer where nobody has subscribed; answer for peers that have ended or changed."""

@@ -178,6 +178,8 @@ CHECKS: dict[str, Check] = {
     "point": _point,
     "hops": lambda value, where: integer(value, where, m.MAX_HOPS),
     "data": octets(MAX_DATA),
+    "signer": octets(32),
+    "signature": octets(64),
     "took": boolean,
 }
 PROTOCOL = Protocol(VERSION, KINDS, CHECKS, plain)
