@@ -1,4 +1,4 @@
-"""`sub2sub stats`, and `sub2sub workload stats`: a workload, many runs, a sweep or any tables, described."""
+"""`sub2sub stats` and `sub2sub workload stats`: statistics of a workload, runs, a sweep or tables."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def stats(
 
 
 def _bytes_in(sources: tuple[Path, ...]) -> int:
-    """How large the tables are, as far as they are on this machine."""
+    """Total size of the tables that are on this machine."""
     files = [
         file
         for source in sources

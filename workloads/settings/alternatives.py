@@ -1,4 +1,4 @@
-"""Types of data that may have one of several forms: told by a look at them, or by their key `kind`."""
+"""Types of data that have one of several forms, told apart by their key `kind` or by a function."""
 
 from __future__ import annotations
 

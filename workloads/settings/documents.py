@@ -1,4 +1,4 @@
-"""TOML files of settings: read with changes, and what is wrong told with file and line."""
+"""TOML files of settings: reading them with changes, and errors with file and line."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 `table` makes such a type of a dataclass or of a class with an annotated constructor. What may stand in the
 table are its parameters, with their types, defaults and descriptions; a new setting needs no second place.
 pydantic checks the types, strictly (a truth value is no number), and then the class is called, which refuses
-values that cannot be. What is wrong with other tables is found as well.
+values that cannot be. All tables are checked, whatever is wrong with one of them.
 
 What a table leaves out is taken from the default of the parent's field, or from the published form of the
 class (`paper()`), if the table or one around it says `base = "paper"`.
@@ -40,7 +40,7 @@ BASES = ("default", "paper")
 
 
 class _Table(dict[str, Any]):
-    """A table and the object that says what it leaves out."""
+    """A table, and the object whose values stand for keys that it leaves out."""
 
     base: Any = None
 
@@ -157,7 +157,7 @@ def _is_settings(hint: Any) -> bool:
 
 
 def _with_default(value: Any, found: Parameter | None, base: Any, key: str) -> Any:
-    """A table within a table, with the object that says what it leaves out."""
+    """A table within a table, with the object whose values stand for keys that it leaves out."""
     if found is None or not isinstance(value, Mapping):
         return value
     inner = _Table(value)

@@ -1,4 +1,4 @@
-"""Data read as a type, with everything that is wrong with them reported at once."""
+"""Reading data as a type, with all errors reported at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["adapter", "read"]
 
 
 def read(kind: Any, data: Any, **context: Any) -> Any:
-    """What data mean, read as a type that `table`, `either` or `one_of` made.
+    """Read data as a type that `table`, `either` or `one_of` made.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ _adapters: dict[int, tuple[Any, TypeAdapter[Any]]] = {}
 
 
 def adapter(kind: Any) -> TypeAdapter[Any]:
-    """Made once; by identity, as not every type can be hashed."""
+    """The adapter of a type, made once; found by identity, as not every type can be hashed."""
     if id(kind) not in _adapters:
         _adapters[id(kind)] = (kind, TypeAdapter(kind))
     return _adapters[id(kind)][1]
