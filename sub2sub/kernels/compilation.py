@@ -25,20 +25,37 @@ from typing import Any, TypeVar
 import numba
 
 from sub2sub.kernels.cache import forgive, kept
+from sub2sub.kernels.callees import Callee
+from sub2sub.kernels.indices import PlainIndices
 
 __all__ = ["apart", "hot", "in_memory", "is_compiled", "kernel", "part", "rule"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+# Nobody calls kernels from C.
+SETTINGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+HOT = {"_nrt": False, "pipeline_class": PlainIndices}
+
+
 def _compiled(function: F, **options: Any) -> F:
-    # Nobody calls kernels from C.
-    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
+    options = {**SETTINGS, **options}
     if not Path(function.__code__.co_filename).exists():  # a doctest or a console: nothing to key a cache by
         return numba.njit(**options)(function)  # type: ignore[no-any-return]
     with kept(), contextlib.suppress(RuntimeError):  # raised where nothing can be written
         return forgive(numba.njit(cache=True, **options)(function))  # type: ignore[no-any-return]
     return numba.njit(**options)(function)  # type: ignore[no-any-return]
+
+
+def _called(function: F, **options: Any) -> F:
+    """A function that kernels call, and Python seldom."""
+    if numba.config.DISABLE_JIT:
+        return function
+
+    def for_python(function: F) -> F:
+        return _compiled(function, **HOT, **options)
+
+    return Callee(function, {**SETTINGS, "_nrt": False, **options}, for_python)  # type: ignore[return-value]
 
 
 def kernel(function: F) -> F:
@@ -95,7 +112,7 @@ def hot(function: F) -> F:
     >>> total(np.ones(3))
     3.0
     """
-    return _compiled(function, _nrt=False)
+    return _compiled(function, **HOT)
 
 
 def apart(function: F) -> F:
@@ -112,7 +129,7 @@ def apart(function: F) -> F:
     >>> twice(21)
     42
     """
-    return _compiled(function, _nrt=False, forceinline=False)
+    return _called(function, forceinline=False)
 
 
 def rule(function: F) -> F:
@@ -126,7 +143,7 @@ def rule(function: F) -> F:
     >>> half(42)
     21.0
     """
-    return _compiled(function, _nrt=False, forceinline=True)
+    return _called(function, forceinline=True)
 
 
 def part(function: F) -> F:
@@ -142,4 +159,4 @@ def part(function: F) -> F:
     >>> third(42)
     14.0
     """
-    return _compiled(function, _nrt=False, inline="always")
+    return _compiled(function, **HOT, inline="always")

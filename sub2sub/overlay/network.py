@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import rule
 from sub2sub.kernels.randomness import draw, unit
+from sub2sub.kernels.references import by_reference
 
 __all__ = ["Faults", "Network", "answers", "arrives", "attempts", "reaches"]
 
 
+@by_reference
 class Faults(NamedTuple):
     """A `Network` as kernels take it."""
 

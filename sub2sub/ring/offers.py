@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import apart, part, rule
+from sub2sub.kernels.references import by_reference
 from sub2sub.ring.candidates import add_links, add_neighbours, drop_tried, keep_overlapping
 from sub2sub.ring.pool import PEER, STAMP, find, get, place_of, put, size_of, way_up, write_tried
 from sub2sub.ring.shadow import touched_cells
@@ -28,6 +29,7 @@ __all__ = ["Feeds", "collect", "consider", "note", "renew_stamps"]
 OFFERED, AS_OF, TOUCHED, AWAY, ORDER = range(5)
 
 
+@by_reference
 class Feeds(NamedTuple):
     """The links of the layers below."""
 
