@@ -52,7 +52,7 @@ def _called(function: F, **options: Any) -> F:
     if numba.config.DISABLE_JIT:
         return function
 
-    def for_python(function: F) -> F:
+    def for_python(function: Any) -> Any:
         return _compiled(function, **HOT, **options)
 
     return Callee(function, {**SETTINGS, "_nrt": False, **options}, for_python)  # type: ignore[return-value]

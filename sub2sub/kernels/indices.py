@@ -1,7 +1,7 @@
 """Indices taken as they are: in kernels where speed counts, none counts from the end of an array.
 
-In Python `row[-1]` is the last item. numba therefore asks of every index whether it is negative, which takes a
-tenth of the time of the ring layer. `hot` functions, and those that they call, are compiled without the
+In Python `row[-1]` is the last item. So numba asks of every index whether it is negative, which takes a tenth
+of the ring layer's time. `hot` functions, and those that they call, are compiled without the
 question: in them an index is a place, unless it is a constant in the source.
 """
 
