@@ -2,7 +2,8 @@
 
 Prints CPU seconds of one core per workload and method, and how many times faster than a scan the index is.
 The scans take time in proportion to the events, so they are timed on a sample and scaled. The tree is left
-out where a subscription reaches into nearly every part: it would take many minutes.
+out where subscriptions reach most of its leaves: it would take many minutes. The last column is the index
+that is chosen.
 
     python benchmarks/matching.py [SUBSCRIPTIONS [EVENTS]]
 """
@@ -19,11 +20,12 @@ import numpy as np
 import workloads
 from sub2sub.kernels.compilation import kernel
 from workloads import Attribute, Spec
-from workloads.match.counts import count_matches
+from workloads.match.bitmaps import Bitmaps
+from workloads.match.event_tree import EventTree, leaves_reached, rank_widths
+from workloads.match.index import make_index
 from workloads.spec.distributions import Constant, PowerLaw, Zipf
 
 SAMPLE = 500
-LEAF = 16
 METHODS = ("scan", "sorted ends", "tree", "bitmaps")
 
 WORKLOADS = {
@@ -31,6 +33,7 @@ WORKLOADS = {
     "uniform-5": workloads.named("uniform-5"),
     "power-law-5": workloads.named("power-law-5"),
     "narrow-3": Spec("narrow-3", tuple(Attribute(f"a{k}", width=PowerLaw(60)) for k in range(3))),
+    "narrow-5": Spec("narrow-5", tuple(Attribute(f"a{k}", width=PowerLaw(60)) for k in range(5))),
     "overlap-3": Spec("overlap-3", tuple(Attribute(f"a{k}", wildcard=0.5) for k in range(3))),
     "overlap-5": Spec("overlap-5", tuple(Attribute(f"a{k}", wildcard=0.5) for k in range(5))),
     "exact-3": Spec(
@@ -88,56 +91,6 @@ def sorted_ends(lows, highs, points, widest, counts):
         counts[event] += found
 
 
-@kernel
-def tree(lows, highs, points, rows, listed, counts):
-    """Halve the events again and again; a box that covers all events of a part is counted for all at once."""
-    n, d = lows.shape
-    added = np.zeros(points.shape[0] + 1, np.int64)
-    least, most = np.empty(d), np.empty(d)
-    stack = [(0, points.shape[0], 0, n)]
-    while len(stack):
-        start, stop, first, last = stack.pop()
-        for axis in range(d):
-            least[axis], most[axis] = np.inf, -np.inf
-            for k in range(start, stop):
-                least[axis] = min(least[axis], points[rows[k], axis])
-                most[axis] = max(most[axis], points[rows[k], axis])
-        if 2 * last - first > listed.shape[0]:
-            longer = np.empty(2 * (2 * last - first), np.int32)
-            longer[:last] = listed[:last]
-            listed = longer
-        end = last
-        for k in range(first, last):
-            s = listed[k]
-            reaches, covers = True, True
-            for axis in range(d):
-                reaches &= (lows[s, axis] <= most[axis]) & (highs[s, axis] >= least[axis])
-                covers &= (lows[s, axis] <= least[axis]) & (highs[s, axis] >= most[axis])
-            added[start] += covers
-            added[stop] -= covers
-            listed[end] = s
-            end += reaches and not covers
-        if stop - start <= LEAF:
-            for k in range(start, stop):
-                for i in range(last, end):
-                    inside = True
-                    for axis in range(d):
-                        x = points[rows[k], axis]
-                        inside &= (lows[listed[i], axis] <= x) & (x <= highs[listed[i], axis])
-                    counts[rows[k]] += inside
-        elif end > last:
-            axis = np.argmax(most - least)
-            part = rows[start:stop].copy()
-            rows[start:stop] = part[np.argsort(points[part, axis])]
-            middle = (start + stop) // 2
-            stack.append((start, middle, last, end))
-            stack.append((middle, stop, last, end))
-    running = 0
-    for k in range(points.shape[0]):
-        running += added[k]
-        counts[rows[k]] += running
-
-
 def timed(method: Callable[..., None], *arguments: Any) -> float:
     began = time.process_time()
     method(*arguments)
@@ -149,11 +102,11 @@ def compare(spec: Spec, n: int, m: int) -> None:
     points = spec.candidates(1, 0, m)
     counts = np.empty(0, np.int64)
 
-    def index(points: Any) -> None:
+    def index(kind: type[Bitmaps] | type[EventTree]) -> None:
         nonlocal counts
-        counts = count_matches(lows, highs, points)
+        counts = kind(lows, highs, points).count()
 
-    seconds = {"bitmaps": timed(index, points)}
+    seconds = {"bitmaps": timed(index, Bitmaps)}
     sample, scale = points[:SAMPLE], m / SAMPLE
     columns = np.ascontiguousarray(lows.T), np.ascontiguousarray(highs.T)
     found = np.zeros(SAMPLE, np.int64)
@@ -165,16 +118,14 @@ def compare(spec: Spec, n: int, m: int) -> None:
     widest = float((highs[:, 0] - lows[:, 0]).max())
     seconds["sorted ends"] = timed(sorted_ends, *ordered, sample, widest, found) * scale
     assert np.array_equal(found, counts[:SAMPLE])
-    if not spec.name.startswith("overlap"):
-        found = np.zeros(m, np.int64)
-        listed = np.resize(np.arange(n, dtype=np.int32), 4 * n)
-        seconds["tree"] = timed(tree, lows, highs, points, np.arange(m), listed, found)
-        assert np.array_equal(found, counts)
+    if leaves_reached(rank_widths(lows, highs, points), m) < 500:
+        by_bitmaps = counts
+        seconds["tree"] = timed(index, EventTree)
+        assert np.array_equal(by_bitmaps, counts)
     shown = " ".join(f"{seconds.get(name, np.nan):11.1f}" for name in METHODS)
-    print(
-        f"{spec.name:12} {counts.mean():12.1f} {shown} {seconds['scan'] / seconds['bitmaps']:7.0f}",
-        flush=True,
-    )
+    chosen = {Bitmaps: "bitmaps", EventTree: "tree"}[type(make_index(lows, highs, points))]
+    times = seconds["scan"] / seconds[chosen]
+    print(f"{spec.name:12} {counts.mean():12.1f} {shown} {times:7.0f} {chosen}", flush=True)
 
 
 def main() -> None:
@@ -184,11 +135,10 @@ def main() -> None:
     for spec in WORKLOADS.values():
         warm = spec.subscriptions(100, 1), spec.candidates(1, 0, 100)
         columns = tuple(np.ascontiguousarray(ends.T) for ends in warm[0])
-        count_matches(*warm[0], warm[1])
+        for kind in (Bitmaps, EventTree):
+            kind(*warm[0], warm[1]).count()
         scan(*columns, warm[1], np.zeros(100, np.int64))
         sorted_ends(*columns, warm[1], 1.0, np.zeros(100, np.int64))
-        listed = np.resize(np.arange(100, dtype=np.int32), 400)
-        tree(*warm[0], warm[1], np.arange(100), listed, np.zeros(100, np.int64))
         compare(spec, n, m)
 
 

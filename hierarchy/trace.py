@@ -6,7 +6,7 @@ added, `sub2sub.events.accounting` makes an `Outcome` of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ class Trace:
         Messages that each member sent, and copies that arrived there.
     publisher : int
     alive : (n,) uint8
+    when : (n,) float64
+        Time of the first reception, infinity for never: milliseconds in a network with latencies, else hops.
 
     Examples
     --------
@@ -41,6 +43,7 @@ class Trace:
     received: NDArray[Any]
     publisher: int
     alive: NDArray[np.uint8]
+    when: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
 
     @property
     def reached(self) -> NDArray[np.bool_]:

@@ -104,8 +104,8 @@ def test_the_library_needs_numpy_and_numba_only() -> None:
     allowed = set(sys.stdlib_module_names) | {"numpy", "numba", "llvmlite", "sub2sub"}
     for path in (ROOT / "sub2sub").rglob("*.py"):
         roots = {name.split(".")[0] for name in _imports(ast.parse(path.read_text()))}
-        serialiser = {"msgpack"} if "live" in path.parts else set()
-        assert roots <= allowed | serialiser, _name(path)
+        extra = {"msgpack", "uvloop", "cryptography"} if "live" in path.parts else set()
+        assert roots <= allowed | extra, _name(path)
 
 
 @pytest.mark.parametrize("package", MAY_IMPORT)

@@ -3,7 +3,8 @@
 A member that receives an event for the first time forwards it once (infect and die): with probability
 p_sel it sends the event to each entry of its super-topic tables with probability p_a, and it sends the
 event to ln N + c entries of its topic table, chosen at random. Rounds are synchronous: what is sent in
-round r arrives in round r. Nothing ever goes to a community that does not include the event's topic.
+round r arrives in round r; in a network with latencies every message takes its time (`sub2sub.timing`).
+Nothing ever goes to a community that does not include the event's topic.
 
 Readings
 --------
@@ -34,6 +35,8 @@ from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
 from sub2sub.overlay.network import Network, reaches
+from sub2sub.timing.agenda import Agenda, clear, departure, new_agenda, offer, take
+from sub2sub.timing.latency import Clock, travel
 
 __all__ = ["Spread", "choose_targets", "choose_upward", "disseminate"]
 
@@ -148,14 +151,14 @@ def disseminate(
     if not 0 <= publisher < n or not network.alive[publisher]:
         raise InputError(f"publisher: expected a live member below {n}, got {publisher}")
     first, counts = np.empty(n, np.int32), np.empty((n, 4), np.int64)
-    carrier = Carrier(network.alive, network.group, 1.0 - network.loss, 0)
+    carrier = Carrier.of(network, 0, np.arange(n))
     key, known, topics = cycle_key(seed, STREAM, event), tables, len(parameters.fanout)
     if isinstance(parameters, MemberParameters):
         known, topics = tables._replace(topic=np.arange(n, dtype=np.int32)), parameters.topics
         parameters = Parameters(*parameters[:3])
     spread_event(known, parameters, carrier, publisher, key, first, counts)
     sent = counts[:, SENT] + counts[:, UPWARD]
-    trace = Trace(first, sent, counts[:, ARRIVED], publisher, network.alive)
+    trace = Trace(first, sent, counts[:, ARRIVED], publisher, network.alive, carrier.agenda.when)
     return Spread(trace, tables.topic, topics, counts)
 
 
@@ -170,12 +173,25 @@ class Carrier(NamedTuple):
         The chance that it is not lost.
     retries : int
         Times it is sent again where no acknowledgement comes back. Acknowledgements are not lost.
+    clock : Clock
+        How long it takes.
+    agenda : Agenda
+        Messages on their way.
     """
 
     alive: NDArray[np.uint8]
     group: NDArray[np.uint8]
     p_success: float
     retries: int
+    clock: Clock
+    agenda: Agenda
+
+    @classmethod
+    def of(cls, network: Network, retries: int, places: NDArray[np.int64]) -> Carrier:
+        """Of a network whose members are at these places."""
+        clock = Clock.of(network.timing, places)
+        loss, agenda = float(network.loss), new_agenda(len(network.alive), clock)
+        return cls(network.alive, network.group, 1.0 - loss, retries, clock, agenda)
 
 
 @kernel
@@ -183,17 +199,11 @@ def spread_event(tables, parameters, carrier, publisher, key, first, counts):
     """Fill `first` and `counts` for one event. Draw k of a member decides its k-th question."""
     topic, topic_table, super_table = tables
     fanout, p_sel, p_a = parameters
-    first[:] = -1
-    counts[:] = 0
-    waiting = np.empty(len(topic), np.int32)
+    begin(carrier, publisher, first, counts)
     targets = np.empty(topic_table.shape[1], np.int32)
     upward = np.empty((super_table.shape[1] * super_table.shape[2], 2), np.int64)
-    waiting[0] = publisher
-    first[publisher] = 0
-    head, tail = 0, 1
-    while head < tail:
-        member = waiting[head]
-        head += 1
+    member = receive(carrier, first)
+    while member >= 0:
         t = topic[member]
         own = peer_key(key, member)
         count, k = choose_upward(super_table[member], p_sel[t], p_a[t], own, upward)
@@ -201,35 +211,45 @@ def spread_event(tables, parameters, carrier, publisher, key, first, counts):
             target, fate = upward[i]
             if send(carrier, member, target, own, fate, counts, UPWARD):
                 counts[member, UPWARD_ARRIVED] += 1
-                tail = receive(member, target, first, counts, waiting, tail)
         count, k = choose_targets(topic_table[member], fanout[t], own, k, targets)
         for i in range(count):
-            if send(carrier, member, targets[i], own, k, counts, SENT):
-                tail = receive(member, targets[i], first, counts, waiting, tail)
+            send(carrier, member, targets[i], own, k, counts, SENT)
             k += 1
+        member = receive(carrier, first)
+
+
+@kernel
+def begin(carrier, publisher, first, counts):
+    """Nobody has received anything, and a publisher is about to."""
+    first[:] = -1
+    counts[:] = 0
+    clear(carrier.agenda)
+    offer(carrier.agenda, publisher, -1, 0.0)
 
 
 @kernel
 def send(carrier, sender, target, key, fate, counts, column):
     """Send a message, and again where it fails and may be sent again; whether it arrived."""
+    clock, agenda = carrier.clock, carrier.agenda
+    leaves = departure(clock, agenda.free, sender, target, agenda.when[sender], 0)
     for attempt in range(carrier.retries + 1):
         counts[sender, column] += 1
         k = fate if attempt == 0 else AGAIN * attempt + fate
         lost = unit(draw(key, k)) >= carrier.p_success
         if not lost and reaches(carrier.alive, carrier.group, sender, target):
+            counts[target, ARRIVED] += 1
+            offer(agenda, target, sender, leaves + travel(clock, sender, target, attempt, key))
             return True
     return False
 
 
 @kernel
-def receive(sender, target, first, counts, waiting, tail):
-    """Note that an event arrived; a first reception queues the target. Returns the end of the queue."""
-    counts[target, ARRIVED] += 1
-    if first[target] >= 0:
-        return tail
-    first[target] = first[sender] + 1
-    waiting[tail] = target
-    return tail + 1
+def receive(carrier, first):
+    """The next member that receives the event for the first time; -1 when nobody will."""
+    member = take(carrier.agenda)
+    if member >= 0:
+        first[member] = carrier.agenda.hop[member]
+    return member
 
 
 @kernel

@@ -23,6 +23,8 @@ Read differently from the paper:
   for the share there, p(i) = 1 - (1 - p(i + 1))^(1/a), and each round adjusts it by how many of the F
   participants it chose matched. How fast is left open: here the estimate that came with the event weighs
   as much as one round, F participants. The publisher alone matches a whole view, that of the highest level.
+- In a network with latencies (`sub2sub.timing`) every participant has a timer of its own, which fires every
+  tick: it gossips what it has when its timer fires, and hops are those of the first copy's way, not rounds.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ from hierarchy.trace import Trace
 from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
-from sub2sub.overlay.network import Network, arrives
+from sub2sub.overlay.network import Faults, Network, arrives
+from sub2sub.timing.agenda import again, departure, new_agenda, offer, take
+from sub2sub.timing.latency import HOPS, Clock, next_beat, travel
 
 __all__ = ["disseminate"]
 
@@ -65,6 +69,16 @@ class _Audience(NamedTuple):
     share: NDArray[np.float64]  # per row: the fraction of entries that is (getprob)
 
 
+class _World(NamedTuple):
+    """What all participants have in common."""
+
+    views: Views
+    rules: _Rules
+    audience: _Audience
+    faults: Faults
+    clock: Clock
+
+
 class _Counts(NamedTuple):
     first: NDArray[np.int32]
     sent: NDArray[np.int32]
@@ -73,6 +87,7 @@ class _Counts(NamedTuple):
     messages: NDArray[np.int64]
     matched: NDArray[np.int64]
     letters: NDArray[np.int32]
+    ends: NDArray[np.int64]  # letters so far
 
 
 class _Buffers(NamedTuple):
@@ -85,12 +100,20 @@ class _Buffers(NamedTuple):
     prior: NDArray[np.float64]  # what it came with
     hits: NDArray[np.int32]  # of those it chose at this level, who matched
     tried: NDArray[np.int32]
+    carried_level: NDArray[np.int8]  # what the earliest message on its way says of these
+    carried_age: NDArray[np.int32]
+    carried_prob: NDArray[np.float64]
+    chosen: NDArray[np.int64]  # room for the choices of one round
 
 
-def _buffers(n: int) -> _Buffers:
-    ages, hits, tried = np.zeros((3, n), np.int32)
-    limit, prob, prior = np.zeros((3, n), np.float64)
-    return _Buffers(np.zeros(n, np.int8), ages, limit, prob, prior, hits, tried)
+def _buffers(n: int, fanout: int) -> _Buffers:
+    ages, hits, tried, carried_age = np.zeros((4, n), np.int32)
+    limit, prob, prior, carried_prob = np.zeros((4, n), np.float64)
+    level, carried_level = np.zeros((2, n), np.int8)
+    chosen = np.empty(fanout, np.int64)
+    return _Buffers(
+        level, ages, limit, prob, prior, hits, tried, carried_level, carried_age, carried_prob, chosen
+    )
 
 
 @kernel
@@ -133,7 +156,8 @@ def _choose(key, k, size, skip, chosen):
 
 
 @kernel
-def _rounds(views, rules, level, x, prob):
+def _rounds(world, level, x, prob):
+    views, rules = world.views, world.rules
     row = views.row[level - 1, x]
     size = np.float64(views.start[row + 1] - views.start[row])
     if level == 1:
@@ -142,101 +166,159 @@ def _rounds(views, rules, level, x, prob):
 
 
 @kernel
-def _enter(views, rules, buffers, x, level, age, prob):
+def _enter(world, buffers, x, level, age, prob):
     """Start to gossip at a level, or go on where the sender was."""
     buffers.level[x], buffers.age[x] = level, age
     buffers.prob[x], buffers.prior[x] = prob, prob
     buffers.hits[x], buffers.tried[x] = 0, 0
-    buffers.limit[x] = _rounds(views, rules, level, x, prob)
+    buffers.limit[x] = _rounds(world, level, x, prob)
 
 
 @kernel
-def _move_down(views, rules, audience, buffers, x, trace):
+def _publish(world, x, buffers, trace):
+    """The publisher matches a whole view, that of the highest level; what it enters with."""
+    levels = world.views.row.shape[0]
+    row = world.views.row[levels - 1, x]
+    trace.filtered[x] += world.views.lines[row]
+    trace.matched[levels - 1] += world.views.lines[row]
+    return levels, 0, world.audience.share[row]
+
+
+@kernel
+def _move_down(world, buffers, x, trace):
     """The level below, and the share of those interested there: matched in the view, or estimated."""
+    views = world.views
     level = buffers.level[x] - 1
     row = views.row[level - 1, x]
-    if rules.adaptive:
+    if world.rules.adaptive:
         prob = 1.0 - (1.0 - buffers.prob[x]) ** (1.0 / max(views.lines[row], 1))
     else:
-        prob = audience.share[row]
+        prob = world.audience.share[row]
         trace.filtered[x] += views.lines[row]
         trace.matched[level - 1] += views.lines[row]
-    _enter(views, rules, buffers, x, level, 0, prob)
+    _enter(world, buffers, x, level, 0, prob)
 
 
 @kernel
-def _adjust(views, rules, buffers, x):
+def _adjust(world, buffers, x):
     """Adjust the share by who matched so far; what the event came with counts as one round."""
-    weight = rules.fanout + buffers.tried[x]
-    buffers.prob[x] = (rules.fanout * buffers.prior[x] + buffers.hits[x]) / weight
-    buffers.limit[x] = _rounds(views, rules, buffers.level[x], x, buffers.prob[x])
+    fanout = world.rules.fanout
+    buffers.prob[x] = (fanout * buffers.prior[x] + buffers.hits[x]) / (fanout + buffers.tried[x])
+    buffers.limit[x] = _rounds(world, buffers.level[x], x, buffers.prob[x])
 
 
 @kernel
-def _spread(views, rules, audience, publisher, key, faults, buffers, trace):
+def _gossip(world, x, now, draws, buffers, agenda, trace):
+    """One round of a participant, unless it has had all; how many are active through it, itself included."""
+    views, rules, level, age = world.views, world.rules, buffers.level, buffers.age
+    while age[x] >= buffers.limit[x] and level[x] > 1:
+        _move_down(world, buffers, x, trace)
+    if age[x] >= buffers.limit[x]:
+        level[x] = 0
+        return 0
+    active = 1
+    age[x] += 1
+    row = views.row[level[x] - 1, x]
+    first, size = views.start[row], views.start[row + 1] - views.start[row]
+    skip = views.position[level[x] - 1, x]
+    choices = min(rules.fanout, size - (1 if skip >= 0 else 0))
+    retries = rules.retries if level[x] >= rules.reliable else 0
+    for k in range(choices):
+        e = first + _choose(draws, k, size, skip, buffers.chosen)
+        trace.filtered[x] += 1
+        trace.matched[level[x] - 1] += 1
+        buffers.tried[x] += 1
+        if not world.audience.wanted[e]:
+            continue
+        buffers.hits[x] += 1
+        y = views.entry[e]
+        leaves = departure(world.clock, agenda.free, x, y, now, 0)
+        for attempt in range(retries + 1):
+            trace.sent[x] += 1
+            trace.messages[level[x] - 1] += 1
+            if arrives(world.faults, x, y, draws, rules.fanout + k + AGAIN * attempt):
+                _note(x, y, trace)
+                active += _reach(world, x, y, leaves, attempt, draws, buffers, agenda, trace)
+                break
+    if rules.adaptive:
+        _adjust(world, buffers, x)
+    return active
+
+
+@kernel
+def _note(x, y, trace):
+    """Note a message that arrived."""
+    trace.received[y] += 1
+    if trace.ends[0] < trace.letters.shape[0]:
+        trace.letters[trace.ends[0], 0], trace.letters[trace.ends[0], 1] = x, y
+        trace.ends[0] += 1
+
+
+@kernel
+def _reach(world, x, y, leaves, attempt, draws, buffers, agenda, trace):
+    """A message is on its way to y; counted in rounds it is there at once. Whether y is active for that."""
+    level, age, prob = buffers.level[x], buffers.age[x], buffers.prob[x]
+    if world.clock.kind != HOPS:
+        if offer(agenda, y, x, leaves + travel(world.clock, x, y, attempt, draws)):
+            buffers.carried_level[y], buffers.carried_age[y], buffers.carried_prob[y] = level, age, prob
+        return 0
+    if trace.first[y] >= 0:
+        return 0
+    trace.first[y] = np.int32(leaves)
+    _enter(world, buffers, y, level, age, prob)
+    return 1
+
+
+@kernel
+def _spread(world, publisher, key, buffers, agenda, trace):
     """Round after round, participant after participant; returns the last round in which anybody gossiped."""
-    levels, n = views.row.shape
-    level, age, limit, prob = buffers.level, buffers.age, buffers.limit, buffers.prob
-    chosen = np.empty(rules.fanout, np.int64)
-
-    row = views.row[levels - 1, publisher]
-    _enter(views, rules, buffers, publisher, levels, 0, audience.share[row])
+    n = world.views.row.shape[1]
+    level, age, prob = _publish(world, publisher, buffers, trace)
+    _enter(world, buffers, publisher, level, age, prob)
     trace.first[publisher] = 0
-    trace.filtered[publisher] += views.lines[row]
-    trace.matched[levels - 1] += views.lines[row]
-
-    now, active, letters = 0, 1, 0
+    now, active = 0, 1
     while active > 0:
         now += 1
         active = 0
         round_key = peer_key(key, now)
         # In the order of addresses, neighbours after each other: their views and states share the caches.
         for x in range(n):
-            if level[x] == 0 or trace.first[x] == now:
-                continue
-            while age[x] >= limit[x] and level[x] > 1:
-                _move_down(views, rules, audience, buffers, x, trace)
-            if age[x] >= limit[x]:
-                level[x] = 0
-                continue
-            active += 1
-            age[x] += 1
-            draws = peer_key(round_key, x)
-            row = views.row[level[x] - 1, x]
-            first, size = views.start[row], views.start[row + 1] - views.start[row]
-            skip = views.position[level[x] - 1, x]
-            choices = min(rules.fanout, size - (1 if skip >= 0 else 0))
-            retries = rules.retries if level[x] >= rules.reliable else 0
-            for k in range(choices):
-                e = first + _choose(draws, k, size, skip, chosen)
-                trace.filtered[x] += 1
-                trace.matched[level[x] - 1] += 1
-                buffers.tried[x] += 1
-                if not audience.wanted[e]:
-                    continue
-                buffers.hits[x] += 1
-                y = views.entry[e]
-                there = False
-                for attempt in range(retries + 1):
-                    trace.sent[x] += 1
-                    trace.messages[level[x] - 1] += 1
-                    there = arrives(faults, x, y, draws, rules.fanout + k + AGAIN * attempt)
-                    if there:
-                        break
-                if not there:
-                    continue
-                trace.received[y] += 1
-                if letters < trace.letters.shape[0]:
-                    trace.letters[letters, 0], trace.letters[letters, 1] = x, y
-                    letters += 1
-                if trace.first[y] >= 0:
-                    continue
-                active += 1
-                trace.first[y] = now
-                _enter(views, rules, buffers, y, level[x], age[x], prob[x])
-            if rules.adaptive:
-                _adjust(views, rules, buffers, x)
+            if buffers.level[x] > 0 and trace.first[x] != now:
+                active += _gossip(world, x, np.float64(now), peer_key(round_key, x), buffers, agenda, trace)
     return now - 1
+
+
+@kernel
+def _spread_in_time(world, publisher, key, buffers, agenda, trace):
+    """The same with a timer of its own for each participant; returns the most rounds that one gossiped.
+
+    On the agenda n + x stands for the timer of participant x, which fires every tick, and x for what is on
+    its way to it. A publisher does not wait for its timer.
+    """
+    n = world.views.row.shape[1]
+    turns, busiest = np.zeros(n, np.int64), 0
+    level, age, prob = _publish(world, publisher, buffers, trace)
+    buffers.carried_level[publisher], buffers.carried_age[publisher] = level, age
+    buffers.carried_prob[publisher] = prob
+    offer(agenda, publisher, -1, 0.0)
+    while True:
+        item = take(agenda)
+        if item < 0:
+            return busiest
+        x, now = item % n, agenda.when[item]
+        if item < n:
+            trace.first[x] = agenda.hop[x]
+            carried = buffers.carried_level[x], buffers.carried_age[x], buffers.carried_prob[x]
+            _enter(world, buffers, x, carried[0], carried[1], carried[2])
+            beat = now if x == publisher else next_beat(world.clock, x, now, 1.0)
+        else:
+            draws = peer_key(peer_key(key, turns[x] + 1), x)
+            if _gossip(world, x, now, draws, buffers, agenda, trace) == 0:
+                continue
+            turns[x] += 1
+            busiest = max(busiest, turns[x])
+            beat = now + world.clock.tick
+        again(agenda, n + x, beat)
 
 
 def disseminate(
@@ -250,6 +332,7 @@ def disseminate(
     event: int = 0,
     shares: ArrayLike | None = None,
     record: bool = False,
+    places: NDArray[np.int64] | None = None,
 ) -> Multicast:
     """Multicast one event with hpmcast; with views of one level, with pmcast.
 
@@ -273,6 +356,8 @@ def disseminate(
         has participants measure in their own views: an estimate by equation 19, say (Section 6.1.1).
     record : bool
         Keep who sent the event to whom (`Multicast.letters`), at the price of a second run.
+    places : (n,) int64, optional
+        The host of each participant, in a network with latencies; one each by default.
 
     Examples
     --------
@@ -307,6 +392,10 @@ def disseminate(
         float(times),
     )
 
+    clock = Clock.of(network.timing, np.arange(n) if places is None else places)
+    world = _World(views, rules, audience, network.faults(), clock)
+    key = cycle_key(seed, STREAM, event)
+
     def run(letters: int) -> Multicast:
         counts = _Counts(
             first=np.full(n, -1, np.int32),
@@ -316,12 +405,13 @@ def disseminate(
             messages=np.zeros(len(views.row), np.int64),
             matched=np.zeros(len(views.row), np.int64),
             letters=np.empty((letters, 2), np.int32),
+            ends=np.zeros(1, np.int64),
         )
-        rounds = _spread(
-            views, rules, audience, publisher, cycle_key(seed, STREAM, event), network.faults(),
-            _buffers(n), counts,
-        )  # fmt: skip
-        trace = Trace(counts.first, counts.sent, counts.received, publisher, network.alive)
+        agenda = new_agenda(2 * n if clock.timed else 0, clock)
+        follow = _spread_in_time if clock.timed else _spread
+        rounds = follow(world, publisher, key, _buffers(n, settings.fanout), agenda, counts)
+        when = agenda.when[:n] if clock.timed else counts.first.astype(np.float64)
+        trace = Trace(counts.first, counts.sent, counts.received, publisher, network.alive, when)
         return Multicast(trace, counts.filtered, counts.messages, counts.matched, counts.letters, rounds)
 
     found = run(letters=0)

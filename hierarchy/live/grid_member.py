@@ -15,13 +15,14 @@ from hierarchy.live import messages as m
 from hierarchy.live.grid import ANNOUNCE, ENTER, SEARCH, STEPS, Grid
 from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings
-from hierarchy.membership.entrance import FOUND, WAIT, decide
+from hierarchy.membership.entrance import CONFIRM, FOUND, WAIT, decide
 from hierarchy.membership.pgrid.peer import key_of
 from hierarchy.membership.pgrid.settings import PGridSettings
 from sub2sub.kernels.dice import Dice
 
 __all__ = ["GridMember"]
 
+BEGIN = 4  # cycles that the first gateway asks the others before it begins the overlay
 WANTED = 32  # members a search asks for
 OWN, PART, NOTHING = -1, -2, -3  # what a search is for besides a place up the chain
 
@@ -49,6 +50,9 @@ class GridMember(Member):
         Cycles between two searches.
     rest : int
         Cycles in the overlay before the first.
+    rank : int, optional
+        Its place among the gateways of the overlay, if it is one of them: the first whose requests are not
+        answered begins the overlay, the others wait longer.
     """
 
     def __init__(
@@ -60,13 +64,14 @@ class GridMember(Member):
         pgrid: PGridSettings | None = None,
         refresh: int = 10,
         rest: int = 3,
+        rank: int | None = None,
     ) -> None:
         s = settings or MemberSettings()
         super().__init__(own, deliver, replace(s, scamp=replace(s.scamp, contact_first=True)))
         self.keeps_scamp, self.refresh, self.rest = keeps_scamp, refresh, rest
         self.grid = Grid(own, pgrid or PGridSettings())
         self.found: list[m.Contact] = []
-        self.contact: m.Contact | None = None
+        self.rank = rank
         self._in = not keeps_scamp  # whether it may announce itself
         self._placed_in = self._announce_in = self._search_in = self._in_vain = 0
         self._listed_own = self._at_root = False  # what searches have been answered
@@ -76,8 +81,12 @@ class GridMember(Member):
 
     def join(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
         """Enter the overlay through any peer of it; with none, begin it."""
-        self.contact = contact
-        return self.grid.ask_for_place(contact, dice)
+        return self.enter_by([contact] if contact else [], dice)
+
+    def enter_by(self, gateways: Sequence[m.Contact], dice: Dice) -> m.Sends:
+        """Enter the overlay through one of its gateways, another each time; with none, begin it."""
+        self.grid.gateways = gateways
+        return self.grid.ask_for_place(dice)
 
     def leave(self) -> m.Sends:
         """Unsubscribe; announcements end by themselves."""
@@ -92,8 +101,10 @@ class GridMember(Member):
         self.cycle += 1
         cycle, grid = self.cycle, self.grid
         if not grid.placed:
-            yield from grid.ask_for_place(self.contact, dice)
-            return
+            if self.rank is None or cycle < BEGIN * (1 + self.rank):
+                yield from grid.ask_for_place(dice)
+                return
+            grid.placed = True
         self._placed_in = self._placed_in or cycle
         yield from grid.tick(cycle, dice)
         if self.keeps_scamp:
@@ -171,11 +182,13 @@ class GridMember(Member):
 
     def _enter(self, members: Sequence[m.Contact], dice: Dice) -> m.Sends:
         """Subscribe through whom a search named, or found the community; later, renew through such a one."""
+        self._in_vain += not self.scamp.served
         if self._in:
-            self.scamp.contact = members[0] if members else self.scamp.contact
+            waits = not self.scamp.served and self._in_vain <= 2 * CONFIRM
+            fit = [each for each in members if not waits or each.id < self.own.id]
+            self.scamp.contact = fit[0] if fit else self.scamp.contact
             return
-        choice = decide(self.own.id, [each.id for each in members], self._in_vain)
-        self._in_vain += 1
+        choice = decide(self.own.id, [each.id for each in members], self._in_vain - 1)
         if choice == WAIT:
             self._search_in = self.cycle + 1
             return

@@ -154,10 +154,11 @@ class Process(Host):
                 return self.dice.choice(found)
         return None
 
-    def overlay_contact(self) -> Contact | None:
-        """A gateway of the P-Grid, under the topic "*"; gateways of the overlay belong to no community."""
-        known = [address for address in self.gateways.get("*", ()) if address != self.address]
-        return Contact(0, *self.dice.choice(known), ".") if known else None
+    def overlay_gateways(self) -> tuple[list[Contact], int | None]:
+        """The other gateways of the P-Grid, under the topic "*", and the own place among all of them."""
+        known = self.gateways.get("*", [])
+        others = [Contact(0, *address, ".") for address in known if address != self.address]
+        return others, known.index(self.address) if self.address in known else None
 
     def contacts_of_gateways(self) -> dict[str, list[Contact]]:
         """The gateways as members know them."""
@@ -248,12 +249,14 @@ class Community:
             if process.membership == "unstructured":
                 contact = await process.find_contact(self.topic)
                 member = Member(own, self._deliver, process.settings, process.contacts_of_gateways())
+                entering = member.join(contact, process.draws())
             else:
-                contact = process.overlay_contact()
+                gateways, rank = process.overlay_gateways()
                 keeps_scamp = process.membership == "semi-structured"
-                member = GridMember(own, self._deliver, process.settings, keeps_scamp)
+                member = GridMember(own, self._deliver, process.settings, keeps_scamp, rank=rank)
+                entering = member.enter_by(gateways, process.draws())
             self.member = process.cores[own.id] = member
-            process.dispatch(member, list(member.join(contact, process.draws())))
+            process.dispatch(member, list(entering))
         return self.member
 
     def _leave_if_idle(self) -> None:

@@ -1,11 +1,13 @@
 """How a newcomer enters a community that it has to search for, and which newcomer founds a community.
 
 CAMCAST, Section 5.2.2: a newcomer subscribes through a member that its search found. When many newcomers
-arrive at once, or messages are lost, a search may find no member although others exist. A newcomer whose
-search finds no member therefore announces itself and searches again in the next cycles. If several newcomers
-find each other in this way, they subscribe through the one with the smallest number. A newcomer founds the
-community only after `CONFIRM` further searches without a result. If all of them wait for one another, the one
-whose own request comes back to it founds the community (`ScampPeer`).
+arrive at once, a search finds others that are not in yet. If each subscribed through any of these, they would
+wait for one another in several circles, and each circle would become a community of its own. So a newcomer
+announces itself, and subscribes only through one with a smaller number. Every answer names the smallest
+number that the answering peer knows, so all newcomers but one find such a one. The one that does not searches
+again; it founds the community after `CONFIRM` searches that named nobody. If they named others, these wait
+for it: it then subscribes through the smallest of them, and founds the community when its own request comes
+back to it (`ScampPeer`).
 """
 
 from __future__ import annotations
@@ -28,13 +30,14 @@ def decide(own: int, members: Sequence[int], in_vain: int) -> int:
 
     Examples
     --------
-    >>> decide(5, [7, 9], in_vain=0), decide(5, [], in_vain=0), decide(5, [], in_vain=CONFIRM)
-    (7, -2, -1)
-    >>> decide(5, [9, 3], in_vain=1), decide(5, [9], in_vain=1), decide(5, [9], in_vain=CONFIRM)
-    (3, -2, 9)
+    >>> decide(5, [9, 3, 2], in_vain=0), decide(5, [7, 9], in_vain=0), decide(5, [], in_vain=0)
+    (3, -2, -2)
+    >>> decide(5, [9, 7], in_vain=CONFIRM), decide(5, [], in_vain=CONFIRM)
+    (7, -1)
     """
-    if members and in_vain == 0:
-        return members[0]
-    if members and (min(members) < own or in_vain >= CONFIRM):
-        return min(members)
-    return FOUND if in_vain >= CONFIRM else WAIT
+    smaller = [member for member in members if member < own]
+    if smaller:
+        return smaller[0]
+    if in_vain < CONFIRM:
+        return WAIT
+    return min(members) if members else FOUND

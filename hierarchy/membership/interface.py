@@ -47,6 +47,10 @@ class Membership(Layer, Protocol):
         """Each member's estimate of the size of its community, (n,)."""
         ...
 
+    def inside(self) -> NDArray[np.bool_]:
+        """Which members are in their communities."""
+        ...
+
     def settled(self) -> NDArray[np.bool_]:
         """Which members may publish (CAMCAST, Section 5.1): they know super-processes, or there are none."""
         ...

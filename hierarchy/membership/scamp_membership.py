@@ -94,10 +94,14 @@ class ScampMembership(ABC):
         """Each member's estimate of the size of its community."""
         return self.census.sizes()
 
-    def settled(self) -> NDArray[np.bool_]:
-        """Which members may publish: they have joined, and their super-topic tables are settled."""
+    def inside(self) -> NDArray[np.bool_]:
+        """Which members are in their communities: somebody has served them, or they are the founders."""
         served: NDArray[np.bool_] = self.scamp.views.served == 1
-        return served & self.supers.settled()
+        return served
+
+    def settled(self) -> NDArray[np.bool_]:
+        """Which members may publish: they are in, and their super-topic tables are settled."""
+        return self.inside() & self.supers.settled()
 
     def topics_changed(self) -> None:
         """Update the state after topics or further parents were added to the tree."""

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from hierarchy.camcast.settings import Settings
 from hierarchy.channel import WORD, Channel, channel_of
 from hierarchy.membership.census.settings import CensusSettings
-from hierarchy.membership.entrance import WAIT, decide
+from hierarchy.membership.entrance import CONFIRM, WAIT, decide
 from hierarchy.membership.pgrid.layer import PGrid
 from hierarchy.membership.pgrid.settings import PGridSettings
 from hierarchy.membership.scamp.settings import ScampSettings
@@ -141,9 +141,17 @@ class SemiStructured(ScampMembership):
     def contacts_for(
         self, members: NDArray[np.int64], cycle: int, channel: Channel
     ) -> tuple[NDArray[np.int64], int]:
-        """Search the P-Grid for other members of their community."""
+        """Search the P-Grid for other members of their community.
+
+        One that is not in yet takes a smaller number, unless it has tried that often (see `entrance`).
+        """
         found = self.grid.search(members, self.topic[members], 1, cycle, channel, salt=-1)
-        return found.members[:, 0].astype(np.int64), int(found.messages.sum()) + len(members)
+        others = found.members[:, 0].astype(np.int64)
+        outside = self.scamp.views.served[members] == 0
+        self.in_vain[members[outside]] += 1
+        follows = outside & (others > members) & (self.in_vain[members] <= 2 * CONFIRM)
+        others[follows] = np.where(found.first < members, found.first, -1)[follows]
+        return others, int(found.messages.sum()) + len(members)
 
     def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Which members a live member still refers to."""
@@ -172,7 +180,8 @@ class SemiStructured(ScampMembership):
         for peer in self.joining[ready].tolist():
             found = self.grid.search([peer], self.topic[[peer]], WANTED, cycle, channel)
             messages += int(found.messages[0]) + 1
-            choice = decide(peer, found.members[0][found.members[0] >= 0].tolist(), int(self.in_vain[peer]))
+            named = [*found.members[0].tolist(), int(found.first[0])]
+            choice = decide(peer, [each for each in named if each >= 0], int(self.in_vain[peer]))
             if not found.reached[0] or choice == WAIT:
                 waiting.append(np.array([peer]))
             else:

@@ -135,6 +135,10 @@ class Structured:
         """Each member's estimate of the size of its community, from its last search."""
         return self.known.copy()
 
+    def inside(self) -> NDArray[np.bool_]:
+        """Which members are in their communities: those that have completed a search."""
+        return self.searched.copy()
+
     def settled(self) -> NDArray[np.bool_]:
         """Which members may publish: those that have completed a search."""
         return self.searched.copy()

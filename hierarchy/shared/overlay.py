@@ -14,14 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.shared.layer import NestedTables
 from hierarchy.shared.points import Points
-from hierarchy.shared.routing import CamcastRoute, route_events
-from hierarchy.shared.settings import SharedSettings
+from hierarchy.shared.routing import route_events
+from hierarchy.shared.settings import CamcastRoute, SharedSettings
 from sub2sub.errors import InputError
 from sub2sub.events.dissemination import DisseminationSettings, disseminate
 from sub2sub.events.outcome import Outcome
 from sub2sub.events.published import Published
 from sub2sub.geometry.boxes import TOP, points
-from sub2sub.geometry.columns import values_by_attribute
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.overlay import Overlay
@@ -138,12 +137,9 @@ class SharedOverlay(Overlay):
             raise InputError(
                 "at: expected the subscription each event is published by, a member of its topic"
             )
-        given: dict[str, NDArray[Any]] = {}
-        if self.space is not None:
-            given = values_by_attribute(events, self.space.names, "events")
-            events = self.space.events(events)
-        outcome = self.spread(events, self._peers(at), settings, self.cycle, record=True)
-        return Published.of(self.population, self.network, events, outcome, given)
+        found, given = self._points(events)
+        outcome = self.spread(found, self._peers(at, len(found)), settings, self.cycle, record=True)
+        return Published.of(self.population, self.network, found, outcome, given)
 
     def spread(
         self,

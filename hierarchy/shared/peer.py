@@ -13,11 +13,14 @@ In a cycle a peer
 
 1. drops entries that nobody has heard from for long (`expire`);
 2. hears of the peers that its other links lead to (`hear`), which costs nothing but a greeting to each new
-   neighbour: that one has to answer, and learns of its new neighbour that way;
+   neighbour: that one has to answer, and learns of its new neighbour that way. A newcomer also greets who is
+   below it: it may be the first of its topic, and above all of them;
 3. asks peers above (`to_ask`): a newcomer for the way to its community, others now and then whether there is
-   a tighter supertopic, or a suspect entry whether it is there and for others of its community;
-4. exchanges all tables with an equal (`partner`, `tell`, `answer`, `finish`), in turns the one of all and of
-   the neighbours that it has heard from least recently.
+   a tighter supertopic or an equal they do not know, more often where they know few; or a suspect entry
+   whether it is there and for others of its community;
+4. exchanges all tables with an equal (`partners`, `tell`, `answer`, `finish`): in turns the one of all and of
+   the neighbours that it has heard from least recently. A newcomer does so with the nearest it knows until
+   no nearer ones turn up, so that it stands between its neighbours from its first cycle on.
 
 Whoever is silent is forgotten, and not taken up again until it was heard from later
 (`sub2sub.ring.tombstones`). The class is fit for live peers, and the kernels of `hierarchy.shared.layer` must
@@ -30,7 +33,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hierarchy.shared.rules import ASKS, DRAWS, EAGER, STEPS
+from hierarchy.shared.rules import ASKS, DRAWS, EAGER, EXCHANGES, HASTE, SEARCHES, STEPS
 from hierarchy.shared.settings import TableSettings
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import AROUND, Descriptor, Link, oldest_place, remove_place
@@ -39,8 +42,8 @@ from sub2sub.ring.tombstones import TOMBSTONES
 
 __all__ = ["TablePeer", "Told"]
 
-Greet = Callable[[Descriptor], bool]
-"""Tells a peer that it is a neighbour now; whether it answered."""
+Greet = Callable[[Descriptor], bool | None]
+"""Tells a peer that it has been taken up; whether it answered, or None if that will turn out later."""
 
 
 class Told(NamedTuple):
@@ -86,6 +89,8 @@ class TablePeer:
         Whether a peer subscribes to a topic, which its descriptor says.
     since : int
         When it joined.
+    unit : int
+        Steps of its clock in a cycle; in these stamps and the ages of its settings are counted.
     equals, above, below : list of Link
 
     Examples
@@ -103,6 +108,7 @@ class TablePeer:
     around: int = AROUND
     topical: Callable[[Descriptor], bool] = is_topic
     since: int = 0
+    unit: int = 1
     equals: list[Link] = field(default_factory=list)
     above: list[Link] = field(default_factory=list)
     below: list[Link] = field(default_factory=list)
@@ -114,12 +120,13 @@ class TablePeer:
             table[:] = [link for link in table if link.stamp >= self._oldest_allowed(now)]
 
     def hear(self, links: Iterable[Link], now: int, greet: Greet) -> None:
-        """Take up links that others told of; a new neighbour is greeted, and forgotten if it is silent."""
+        """Take up links that others told of; who is to be greeted is, and forgotten if it is silent."""
         for link in links:
             if self._take_up(link, now, direct=False):
-                if greet(link.peer):
+                answered = greet(link.peer)
+                if answered:
                     self.heard_from(link.peer, now)
-                else:
+                elif answered is not None:
                     self.fail(link.peer, now)
 
     def heard_from(self, sender: Descriptor, now: int) -> None:
@@ -135,16 +142,18 @@ class TablePeer:
         self.tombstones[_slot(peer.id)] = peer.id, now
 
     def to_ask(self, now: int) -> Iterator[Descriptor]:
-        """Peers with enclosing ranges to ask in this cycle, one after the other.
+        """Peers to ask in this cycle: those with enclosing ranges, then those below.
 
         Each has to be asked, and its answer to be taken up or its silence noted, before the next is taken.
         """
-        newcomer = not self.equals and now - self.since <= EAGER
-        if newcomer or (now + self.own.id) % self.settings.patience == 0:
+        newcomer, patience = not self.equals and self._age(now) <= EAGER, self.settings.patience
+        if 2 * len(self.equals) < self.settings.equals:
+            patience = max(patience // SEARCHES, 1)
+        if newcomer or (now // self.unit + self.own.id) % patience == 0:
             asked: set[int] = set()
-            while len(asked) < STEPS and (tightest := self._tightest(asked)):
-                asked.add(tightest.id)
-                yield tightest
+            while len(asked) < STEPS and (other := self._tightest(asked) or self._freshest_below(asked)):
+                asked.add(other.id)
+                yield other
                 if self.equals:
                     return
         elif self.above and self.settings.suspect_age:
@@ -153,22 +162,27 @@ class TablePeer:
                 yield oldest.peer
 
     def ways(self, sender: Descriptor, step: int, now: int, dice: Dice) -> list[Link]:
-        """Answer the question number `step` of a peer's turn: some of one's community, and the way down."""
+        """Answer the question number `step` of a peer's turn: some of one's community, and ways to its."""
         self.heard_from(sender, now)
         count = min(len(self.equals), self.settings.z)
         places = dice.sample(ASKS + step * DRAWS + 2, len(self.equals), count)
-        down = [link for link in self.below if link.peer.id != sender.id and encloses(link.peer, sender)]
-        return [*(self.equals[place] for place in places), *down]
+        others = (link for link in (*self.below, *self.above) if link.peer.id != sender.id)
+        ways = (link for link in others if encloses(link.peer, sender))
+        return [*(self.equals[place] for place in places), *ways]
 
-    def partner(self, now: int) -> Descriptor | None:
-        """Whom to exchange tables with; None without equals."""
-        if not self.equals:
-            return None
-        among = self.equals
-        if (now + self.own.id) % 2:
-            near = self._neighbours(self.equals)
-            among = [link for link in self.equals if link.peer.id in near]
-        return among[oldest_place(among)].peer
+    def partners(self, now: int) -> Iterator[Descriptor]:
+        """Whom to exchange tables with in this cycle, one after the other.
+
+        What each tells has to be taken up, or its silence noted, before the next is taken.
+        """
+        if self._age(now) < HASTE:
+            yield from self._nearest()
+        elif self.equals:
+            among = self.equals
+            if (now // self.unit + self.own.id) % 2:
+                near = self._neighbours(self.equals)
+                among = [link for link in self.equals if link.peer.id in near]
+            yield among[oldest_place(among)].peer
 
     def tell(self) -> Told:
         """What to tell an equal."""
@@ -186,6 +200,27 @@ class TablePeer:
         for links in told:
             self.hear(links, now, greet)
 
+    def is_settled(self, now: int) -> bool:
+        """Whether it may publish (CAMCAST, Section 5.1): it knows who is above, or has searched long enough.
+
+        Nobody may be above. Whoever is would have been found within `EAGER` cycles, in which one without
+        equals searches each time.
+        """
+        return bool(self.above) or self._age(now) > EAGER
+
+    def community_size(self) -> float:
+        """How many members its community has: counted, or told by the neighbours' IDs if some are unknown."""
+        size, k = len(self.equals), self.settings.neighbours
+        if size < self.settings.equals:
+            return size + 1.0
+        ways = sorted((link.peer.id - self.own.id) % self.around for link in self.equals)
+        span = float(ways[k - 1]) - float(ways[-k]) + float(self.around)
+        return max(size + 1.0, 2.0 * k * float(self.around) / span)
+
+    def _age(self, now: int) -> int:
+        """Cycles since it joined."""
+        return (now - self.since) // self.unit
+
     def _oldest_allowed(self, now: int) -> int:
         return now - self.settings.max_age if self.settings.max_age else 0
 
@@ -196,6 +231,25 @@ class TablePeer:
             return None
         return min(links, key=lambda link: (looseness(self.own, link.peer), -link.stamp, -link.peer.id)).peer
 
+    def _freshest_below(self, asked: set[int]) -> Descriptor | None:
+        """Of the entries below that were not asked the one heard from last; its supertopics are one's own."""
+        links = [link for link in self.below if link.peer.id not in asked]
+        return max(links, key=lambda link: (link.stamp, link.peer.id)).peer if links else None
+
+    def _nearest(self) -> Iterator[Descriptor]:
+        """The nearest successor, as it is known by then, until it stays the same; then the predecessor."""
+        left = EXCHANGES
+        for sign in (1, -1):
+            before: Descriptor | None = None
+            while left and self.equals:
+                near = min(
+                    self.equals, key=lambda link: sign * (link.peer.id - self.own.id) % self.around
+                ).peer
+                if before is not None and near.id == before.id:
+                    break
+                left, before = left - 1, near
+                yield near
+
     def _neighbours(self, links: Sequence[Link]) -> set[int]:
         """IDs of the nearest successors and predecessors among some links."""
         order = sorted((link.peer.id - self.own.id) % self.around for link in links)
@@ -203,7 +257,7 @@ class TablePeer:
         return {(self.own.id + way) % self.around for way in near}
 
     def _take_up(self, link: Link, now: int, direct: bool) -> bool:
-        """Refresh the entry there is, or take one up where it belongs; whether it is a new neighbour."""
+        """Refresh the entry there is, or take one up where it belongs; whether it is to be greeted."""
         peer, own = link.peer, self.own
         if peer.id == own.id or link.stamp < self._oldest_allowed(now):
             return False
@@ -224,9 +278,8 @@ class TablePeer:
             return self._take_equal(link, direct)
         if over:
             self._take_above(link)
-        else:
-            self._take_below(link)
-        return False
+            return False
+        return self._take_below(link) and self._age(now) < HASTE
 
     def _take_equal(self, link: Link, direct: bool) -> bool:
         """A full table takes up neighbours, and who sent a message itself, in place of the oldest other."""
@@ -252,20 +305,25 @@ class TablePeer:
         if rank(link) < rank(worst):
             self.above[self.above.index(worst)] = link
 
-    def _take_below(self, link: Link) -> None:
-        """One entry a range, and none within another; of too many ranges the oldest entry's goes."""
+    def _take_below(self, link: Link) -> bool:
+        """One entry a range, and none within another; of too many ranges the oldest entry's goes.
+
+        Returns whether the range is new.
+        """
         for place, other in enumerate(self.below):
             if encloses(other.peer, link.peer):
                 if encloses(link.peer, other.peer) and link.stamp > other.stamp:
                     self.below[place] = link
-                return
+                return False
         self.below[:] = [other for other in self.below if not encloses(link.peer, other.peer)]
         if len(self.below) < self.settings.below:
             self.below.append(link)
-            return
+            return True
         oldest = oldest_place(self.below)
-        if link.stamp > self.below[oldest].stamp:
+        is_newer = link.stamp > self.below[oldest].stamp
+        if is_newer:
             self.below[oldest] = link
+        return is_newer
 
 
 def _slot(id: int) -> int:

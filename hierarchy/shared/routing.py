@@ -24,7 +24,6 @@ there are none, this costs nothing, and all is CAMCAST.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -35,6 +34,7 @@ from hierarchy.camcast.dissemination import (
     SENT,
     UPWARD,
     Carrier,
+    begin,
     choose_targets,
     choose_upward,
     receive,
@@ -43,9 +43,10 @@ from hierarchy.camcast.dissemination import (
 from hierarchy.camcast.settings import Parameters
 from hierarchy.camcast.tables import Tables
 from hierarchy.shared.rules import entries, looseness
-from sub2sub.errors import InputError
-from sub2sub.events.accounting import ACKS, FAILED, HOPS, MESSAGES, account, open_books, outcome_of
-from sub2sub.events.outcome import Outcome, Receptions
+from hierarchy.shared.settings import CamcastRoute
+from sub2sub.events.accounting import ACKS, FAILED, MESSAGES, account, open_books, outcome_of, with_hops
+from sub2sub.events.outcome import Outcome
+from sub2sub.events.receptions import Receptions
 from sub2sub.geometry.matching import match_boxes
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
@@ -55,42 +56,9 @@ from sub2sub.overlay.views import peer_of
 if TYPE_CHECKING:
     from hierarchy.shared.overlay import SharedOverlay
 
-__all__ = ["CamcastRoute", "route_events", "routing_tables"]
+__all__ = ["route_events", "routing_tables"]
 
 STREAM = stream_number("shared routing")
-
-
-@dataclass(frozen=True)
-class CamcastRoute:
-    """How events go by CAMCAST's routing.
-
-    Attributes
-    ----------
-    c : float
-        Targets within the community beyond ln N.
-    g : float
-        Members of a community that pass an event upward, on average.
-    a : float
-        Entries of its super-topic table that each of them sends to, on average.
-    retries : int
-        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
-
-    Examples
-    --------
-    >>> CamcastRoute(c=4).g
-    10.0
-    """
-
-    c: float = 2.0
-    g: float = 10.0
-    a: float = 1.0
-    retries: int = 0
-
-    def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
-        for name, least in (("c", 0.0), ("g", 1.0), ("a", 1.0), ("retries", 0)):
-            if getattr(self, name) < least:
-                raise InputError(f"{name}: expected {least:g} or more, got {getattr(self, name)}")
 
 
 class Ring(NamedTuple):
@@ -170,23 +138,17 @@ def route_events(
     tables, parameters = routing_tables(overlay, route)
     links = Links.of(overlay)
     ring = Ring(links.ring_start, links.ring_size, links.ring_peer, overlay.topical)
-    carrier = Carrier(network.alive, network.group, 1.0 - float(network.loss), route.retries)
-    books = open_books(len(events), n)
+    carrier = Carrier.of(network, route.retries, people.host)
+    timed = carrier.clock.timed
+    books = open_books(len(events), n, (to, np.arange(len(events))) if timed else None)
     first = np.empty((len(events) if record else 1, n), np.int32)
+    when = np.empty((len(events) if record and timed else 0, n))
     key = cycle_key(overlay.seed, STREAM, cycle)
-    at_hop = _spread_all(tables, parameters, carrier, ring, to, publishers, key, first, books)
+    at_hop = _spread_all(tables, parameters, carrier, ring, to, publishers, key, (first, when), books)
     if route.retries:
         books.events[:, ACKS] = books.events[:, MESSAGES] - books.events[:, FAILED]
-    return outcome_of(books, publishers, at_hop, _recorded(first) if record else None)
-
-
-def _recorded(first: NDArray[np.int32]) -> Receptions:
-    """Who got what when, from the rounds (events, peers) of first receptions."""
-    orders = [np.argsort(row, kind="stable")[np.count_nonzero(row < 0) :] for row in first]
-    offsets = np.append(0, np.cumsum([len(order) for order in orders]))
-    peers = np.concatenate([np.empty(0, np.int64), *orders])
-    hops = [row[order] for row, order in zip(first, orders, strict=True)]
-    return Receptions(offsets, peers.astype(np.int32), np.concatenate([np.empty(0, np.int32), *hops]))
+    received = Receptions.of_members(first, np.arange(n), when) if record else None
+    return outcome_of(books, publishers, at_hop, received)
 
 
 @kernel
@@ -228,29 +190,21 @@ def _spread(tables, parameters, carrier, ring, wants, publisher, key, first, cou
     """Fill `first` and `counts` for one event. Draw k of a peer decides its k-th question."""
     _, topic_table, super_table = tables
     fanout, p_sel, p_a = parameters
-    first[:] = -1
-    counts[:] = 0
-    waiting = np.empty(len(first), np.int32)
+    begin(carrier, publisher, first, counts)
     targets = np.empty(topic_table.shape[1], np.int32)
     upward = np.empty((super_table.shape[1] * super_table.shape[2], 2), np.int64)
-    waiting[0] = publisher
-    first[publisher] = 0
-    head, tail = 0, 1
-    while head < tail:
-        member = waiting[head]
-        head += 1
+    member = receive(carrier, first)
+    while member >= 0:
         own = peer_key(key, member)
         count, k = choose_upward(super_table[member], p_sel[member], p_a[member], own, upward)
         for i in range(count):
             target, fate = upward[i]
-            if send(carrier, member, target, own, fate, counts, UPWARD):
-                tail = receive(member, target, first, counts, waiting, tail)
+            send(carrier, member, target, own, fate, counts, UPWARD)
         near = first_neighbours(topic_table[member], fanout[member], member, len(first), targets)
         count, k = choose_targets(topic_table[member, near:], fanout[member] - near, own, k, targets[near:])
         count += near
         for i in range(count):
-            if send(carrier, member, targets[i], own, k, counts, SENT):
-                tail = receive(member, targets[i], first, counts, waiting, tail)
+            send(carrier, member, targets[i], own, k, counts, SENT)
             k += 1
         up = _adjacent(ring, wants, member, 1)
         down = _adjacent(ring, wants, member, -1)
@@ -258,27 +212,27 @@ def _spread(tables, parameters, carrier, ring, wants, publisher, key, first, cou
             peer = up if i == 0 else down
             if peer < 0 or ring.topical[peer] == 1 or (i == 1 and down == up):
                 continue
-            if send(carrier, member, peer, own, k, counts, SENT):
-                tail = receive(member, peer, first, counts, waiting, tail)
+            send(carrier, member, peer, own, k, counts, SENT)
             k += 1
+        member = receive(carrier, first)
 
 
 @kernel
-def _spread_all(tables, parameters, carrier, ring, to, publishers, key, first, books):
+def _spread_all(tables, parameters, carrier, ring, to, publishers, key, traced, books):
     n = len(ring.topical)
     counts, wants, host = np.empty((n, 4), np.int64), np.zeros(n, np.bool_), np.arange(n)
     at_hop, size = np.empty(64 * (len(publishers) + 1), np.int64), 0
+    first, when = traced
     for e in range(len(publishers)):
         members = to.members[to.offsets[e] : to.offsets[e + 1]]
         wants[members] = True
         own = first[min(e, len(first) - 1)]
         _spread(tables, parameters, carrier, ring, wants, publishers[e], peer_key(key, e), own, counts)
-        sent = counts[:, SENT] + counts[:, UPWARD]
-        account(e, members, publishers[e], carrier.alive, host, own, sent, counts[:, ARRIVED], books)
+        sent, arrived = counts[:, SENT] + counts[:, UPWARD], counts[:, ARRIVED]
+        reached = carrier.agenda.when
+        account(e, members, publishers[e], carrier.alive, host, own, sent, arrived, reached, books)
+        if e < len(when):
+            when[e] = reached
         wants[members] = False
-        hops = books.events[e, HOPS] + 1
-        if size + hops > len(at_hop):
-            at_hop = np.append(at_hop, np.empty(len(at_hop) + hops, np.int64))
-        at_hop[size : size + hops] = books.at_hop[:hops]
-        size += hops
+        at_hop, size = with_hops(at_hop, size, e, books)
     return at_hop[:size].copy()

@@ -17,15 +17,19 @@ from sub2sub.overlay.views import FREE, peer_of, stamp_of
 from sub2sub.ring.tombstones import is_buried
 
 __all__ = [
-    "ASKS", "DRAWS", "EAGER", "GREETINGS", "REPLY", "REQUEST", "STEPS", "STREAM", "World", "encloses",
-    "entries", "expire", "looseness", "oldest_entry", "oldest_neighbour", "relation", "remove", "take_up",
+    "ASKS", "DRAWS", "EAGER", "EXCHANGES", "GREETINGS", "HASTE", "SEARCHES", "STEPS", "STREAM", "World",
+    "encloses", "entries", "expire", "looseness", "nearest", "oldest_entry", "oldest_neighbour", "relation",
+    "remove", "take_up",
 ]  # fmt: skip
 
 STREAM = stream_number("shared tables")
 GREETINGS = stream_number("shared greetings")
-REQUEST, REPLY, ASKS = range(3)  # draws of a peer's turn; those of its questions come last
+EXCHANGES = 8  # of tables in one cycle at most, with two draws each
+ASKS = 2 * EXCHANGES  # draws of a peer's turn: those of its exchanges come first, then those of its questions
 DRAWS = 24  # for each of them: whether it arrives, whether the answer does, and whom that names
 EAGER = 10  # cycles after joining in which one that knows no equal searches each time
+HASTE = 3  # cycles after joining in which it looks for its nearest equals at once
+SEARCHES = 3  # times as often a peer searches that knows few equals
 STEPS = 12  # questions of a search at most
 UNRELATED, EQUAL, ENCLOSING, ENCLOSED = range(4)
 
@@ -43,6 +47,8 @@ class World(NamedTuple):
         Topic tables, super-topic tables, and directories of subtopics.
     buried, buried_at : (n, TOMBSTONES) int32
         See `sub2sub.ring.tombstones`.
+    since : (n,) int64
+        When each joined.
     """
 
     boxes: NDArray[np.float64]
@@ -52,6 +58,7 @@ class World(NamedTuple):
     below: NDArray[np.int64]
     buried: NDArray[np.int32]
     buried_at: NDArray[np.int32]
+    since: NDArray[np.int64]
 
 
 @rule
@@ -122,6 +129,17 @@ def oldest_neighbour(row, size, holder, n, neighbours):
             if is_neighbour(row, size, peer, peer, holder, n, neighbours):
                 oldest = place
     return oldest
+
+
+@rule
+def nearest(row, size, holder, n, side):
+    """Place of the nearest successor (side 0) or predecessor (side 1) in a row that is not empty."""
+    best, least = 0, n
+    for place in range(size):
+        way = (peer_of(row[place]) - holder) % n if side == 0 else (holder - peer_of(row[place])) % n
+        if way < least:
+            best, least = place, way
+    return best
 
 
 @rule
@@ -202,7 +220,8 @@ def take_above(row, boxes, holder, word):
 def take_below(row, boxes, holder, word):
     """Let a new peer with an enclosed range into a directory: one entry a range, and none within another.
 
-    Of more ranges than there is room for, the one heard of least recently goes.
+    Of more ranges than there is room for, the one heard of least recently goes. Returns whether the range is
+    new there.
     """
     j, kept = peer_of(word), 0
     for place in range(entries(row)):
@@ -210,22 +229,27 @@ def take_below(row, boxes, holder, word):
         if encloses(boxes, peer_of(other), j):
             if stamp_of(word) > stamp_of(other) and encloses(boxes, j, peer_of(other)):
                 row[place] = word
-            return  # nothing was removed before: ranges in a directory do not enclose one another
+            return False  # nothing was removed before: ranges in a directory do not enclose one another
         row[place] = FREE
         if not encloses(boxes, j, peer_of(other)):
             row[kept] = other
             kept += 1
     if kept < row.shape[0]:
         row[kept] = word
-        return
+        return True
     oldest = oldest_entry(row, kept)
     if stamp_of(word) > stamp_of(row[oldest]):
         row[oldest] = word
+        return True
+    return False
 
 
 @apart
 def take_up(world, i, word, settings, direct):
-    """Offer a link to peer i: refresh the entry it has, or take it up; whether it is a new neighbour."""
+    """Offer a link to peer i: refresh the entry it has, or take it up; whether it is to be greeted.
+
+    Greeted are new neighbours and, by newcomers, those of subtopics that are new to them.
+    """
     j = peer_of(word)
     if j == i or stamp_of(word) < settings.oldest_allowed:
         return False
@@ -242,5 +266,5 @@ def take_up(world, i, word, settings, direct):
         if kind == ENCLOSING:
             take_above(row, world.boxes, i, word)
         else:
-            take_below(row, world.boxes, i, word)
+            return take_below(row, world.boxes, i, word) and settings.cycle - world.since[i] < HASTE
     return False

@@ -5,12 +5,14 @@ from __future__ import annotations
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import draw, peer_key, unit
 from sub2sub.overlay.network import reaches
+from sub2sub.timing.agenda import clear, departure
+from sub2sub.timing.latency import travel
 
 __all__ = ["descend"]
 
 
 @kernel
-def descend(nodes, parents, retries, faults, key, traced):
+def descend(nodes, parents, retries, faults, key, clock, agenda, traced):
     """Send an event from each node to its children, each message again while it is not acknowledged.
 
     Parameters
@@ -23,20 +25,28 @@ def descend(nodes, parents, retries, faults, key, traced):
     faults : Faults
     key : uint64
         Draw k of a child decides whether the k-th copy sent to it is lost.
+    clock, agenda : Clock, Agenda
+        Who sends it to whom does not depend on time, so the agenda only notes when copies arrive.
     traced : (first, sent, arrived)
         Arrays of all members that are filled: hop of the first copy or -1, messages sent, copies that came.
     """
     first, sent, arrived = traced
     first[:], sent[:], arrived[:] = -1, 0, 0
-    first[nodes[0]] = 0
+    clear(agenda)
+    first[nodes[0]], agenda.when[nodes[0]] = 0, 0.0
     for place in range(1, len(nodes)):
         parent, child = nodes[parents[place]], nodes[place]
         if first[parent] < 0:
             continue
+        leaves, own = (
+            departure(clock, agenda.free, parent, child, agenda.when[parent], 0),
+            peer_key(key, child),
+        )
         for copy in range(retries + 1):
             sent[parent] += 1
-            lost = faults.loss > 0.0 and unit(draw(peer_key(key, child), copy)) < faults.loss
+            lost = faults.loss > 0.0 and unit(draw(own, copy)) < faults.loss
             if not lost and reaches(faults.alive, faults.group, parent, child):
                 arrived[child] += 1
                 first[child] = first[parent] + 1
+                agenda.when[child] = leaves + travel(clock, parent, child, copy, own)
                 break

@@ -106,10 +106,12 @@ def main() -> None:
 
     \b
     Examples:
-      sub2sub reproduce                          list the experiments of the papers
-      sub2sub reproduce cyclon-graph --quick     a figure of a paper, in its small form
-      sub2sub run                                list the experiments that come with the package
-      sub2sub workload --help                    workloads, in process and on Spark
+      sub2sub run demo --out demo                10,000 subscribers build rings, a tenth crash, rings heal
+      sub2sub report demo --open                 the run as a page, with its overlay to play with
+      sub2sub lab                                an overlay that you watch, publish on and crash in a browser
+      sub2sub compare --quick                    what topics and ranges cost, in every system
+      sub2sub reproduce                          list the figures and tables of the papers
+      sub2sub workload --help                    your own subscriptions and events, in process and on Spark
     """
 
 

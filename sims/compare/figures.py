@@ -24,7 +24,6 @@ __all__ = ["figures"]
 BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK = COLOURS
 LOOKS: dict[str, tuple[str, str, str]] = {
     "sub2sub": (BLUE, "o", "-"),
-    "sub2sub acks": (BLUE, "X", ":"),
     "sub2sub as published": (BLUE, "v", "--"),
     "camcast on rings": (RED, "v", "--"),
     "camcast": (RED, "s", "-"),
@@ -51,6 +50,7 @@ COSTS = {
     "messages per delivery": ("messages_per_delivery", False),
     "spam per delivery": ("spam_per_delivery", False),
     "hops to the last match": ("hops_to_last_match", False),
+    "milliseconds\nto the last match": ("last_ms_median", False),
     "links per peer": ("links.mean", True),
     "upkeep messages\nper peer and cycle": ("upkeep_messages.mean", True),
     "upkeep bytes\nper peer and cycle": ("upkeep_bytes.mean", True),

@@ -26,6 +26,7 @@ COSTS = {
     COST: "messages per delivery",
     "bytes_per_delivery": "bytes per delivery",
     "hops_to_last_match": "hops to the last",
+    "last_ms_median": "milliseconds to the last",
     "links.mean": "links",
     "memory_bytes.mean": "memory bytes",
     "upkeep_messages.mean": "upkeep messages",

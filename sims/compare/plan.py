@@ -8,6 +8,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from sims.compare.network import network_digest
 from sims.compare.worlds import build_world, interests_digest
 from sims.compare.worlds.between import STEPS
 from sims.systems.catalogue import system, systems_of
@@ -35,6 +36,7 @@ class Unit:
     probes: int
     seconds: float
     choosing: int = 0
+    network: str = ""
 
     @property
     def key(self) -> str:
@@ -49,7 +51,8 @@ class Unit:
         'topics-sub2sub-1-'
         """
         code = code_digest() + (_own_code(self.system) if is_plugin(self.system) else "")
-        what = json.dumps([code, interests_digest(self.world), asdict(self)], sort_keys=True)
+        files = [interests_digest(self.world), network_digest(self.network)]
+        what = json.dumps([code, files, asdict(self)], sort_keys=True)
         name = "-".join(
             "".join(c if c.isalnum() else "_" for c in text) for text in (self.world, self.system)
         )
@@ -100,6 +103,8 @@ class Plan:
         Events of each seed by which working points are chosen; 0 for a thousand over all seeds.
     own : tuple of str
         Systems of one's own, `module:Class`, that take part in every world beside those that do anyway.
+    network : str
+        How long messages take, see `sims.compare.network`; hops are counted if empty.
     seconds : float
         A unit that takes longer leaves the rest of its cells empty, with that reason.
     """
@@ -113,6 +118,7 @@ class Plan:
     seed: int = 1
     choosing: int = 0
     own: tuple[str, ...] = ()
+    network: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be compared."""
@@ -148,7 +154,7 @@ class Plan:
         >>> len(Plan(("between 0", "between 1"), seeds=3).units()) == 6 * len(systems_of("between"))
         True
         """
-        size = (self.subscribers, self.events, self.probes, self.seconds, self.choosing)
+        size = (self.subscribers, self.events, self.probes, self.seconds, self.choosing, self.network)
         return [
             Unit(world, system, seed, *size)
             for seed in range(self.seed, self.seed + self.seeds)

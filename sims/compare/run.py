@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from sims.compare.network import network_of
 from sims.compare.plan import Unit
 from sims.compare.unit import measure
 from workloads.files.atomic import atomic_write
@@ -94,6 +95,7 @@ def _run_one(unit: Unit, folder: Path) -> int:
         unit.probes,
         unit.seconds,
         unit.choosing,
+        network_of(unit.network),
     )
     columns = list(zip(*rows, strict=True))
     table = pa.table(dict(zip(SCHEMA.names, columns, strict=True)), schema=SCHEMA)

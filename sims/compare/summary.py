@@ -32,6 +32,8 @@ BUILT = {
     "upkeep bytes": "upkeep_bytes.mean",
     "cycles to converge": "converge_cycles",
     "cycles to heal": "heal_cycles",
+    "seconds to heal": "heal_seconds",
+    "upkeep bit/s": "upkeep_bits_per_second",
 }
 PUBLISHED = {
     "hit ratio": "hit_ratio",
@@ -42,6 +44,12 @@ PUBLISHED = {
     "duplicates": "duplicates_per_event",
     "spam": "spam_per_event",
     "hops": "hops_to_last_match",
+    "ms": "ms_median",
+    "ms, p99": "ms_p99",
+    "ms, max": "ms_max",
+    "last ms": "last_ms_median",
+    "last ms, p99": "last_ms_p99",
+    "last ms, max": "last_ms_max",
 }
 REACHES = "99 % with 5 % lost"
 HEALED = "seeds healed"

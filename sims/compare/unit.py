@@ -19,11 +19,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.compare.metrics import hit_ratio, of_cell, per_peer
+from sims.compare.metrics import hit_ratio, hit_variance, of_cell, per_peer
 from sims.compare.worlds import CHOOSING, FAULTS, HEAL_CRASHED, Fault, World, build_world
 from sims.systems import Knob, System, Unable
 from sims.systems import system as system_named
 from sub2sub.events.outcome import Outcome
+from sub2sub.timing.latency import seeded
+from sub2sub.timing.settings import Timing
 
 __all__ = ["CYCLES", "Row", "measure"]
 
@@ -63,6 +65,7 @@ def measure(
     probes: int,
     seconds: float = 600.0,
     choosing: int = 0,
+    timing: Timing | None = None,
 ) -> tuple[str, list[Row]]:
     """All cells of one system; the fingerprint of the world it saw, and the values.
 
@@ -77,6 +80,7 @@ def measure(
     rows: list[Row] = []
     try:
         made = system_named(system)(there.wanted, seed)
+        made.network.timing = seeded(timing, seed)
         made.overlay.bootstrap()
         measured = Measured(there, made)
         rows += _build(measured, clock)
@@ -105,7 +109,12 @@ class Measured:
 
     def probe(self, fault: Fault, salt: int) -> float:
         """Hit ratio of the probes."""
-        return hit_ratio(self.publish(self.world.probe_events, fault, self.system.probe, salt))
+        network = self.system.network
+        timing, network.timing = network.timing, None  # who is reached, not when
+        try:
+            return hit_ratio(self.publish(self.world.probe_events, fault, self.system.probe, salt))
+        finally:
+            network.timing = timing
 
 
 def _build(measured: Measured, clock: _Clock) -> Iterator[Row]:
@@ -131,6 +140,10 @@ def _build(measured: Measured, clock: _Clock) -> Iterator[Row]:
             mean = float(np.mean(spent[-SETTLED:]))
             yield _row(f"{name}.mean", mean / world.n)
             yield _row(f"{name}.total", mean)
+        if (timing := system.network.timing) is not None:
+            yield _row(
+                "upkeep_bits_per_second", 8 * float(np.mean(sizes[-SETTLED:])) / world.n / timing.cycle
+            )
         yield from _upkeep_of_peers([counts for counts in own if counts is not None])
     else:
         for metric in ("converge_cycles", "build_messages.mean", "upkeep_messages.mean", "upkeep_bytes.mean"):
@@ -169,6 +182,7 @@ def _cells(measured: Measured, clock: _Clock) -> Iterator[Row]:
                 )
                 yield Row(str(knob), *fault, "choosing_hit_ratio", hit_ratio(others), "")
                 yield Row(str(knob), *fault, "choosing_events", float(others.owed.size), "")
+                yield Row(str(knob), *fault, "choosing_variance", hit_variance(others), "")
             clock.check()
     system.fail(world.alive(Fault()), 0.0)
 
@@ -191,6 +205,8 @@ def _heal(measured: Measured, clock: _Clock) -> Iterator[Row]:
     healed = EVERY * (_settled(np.array(hits), before) - 1)  # the first value is that right after the crash
     note = f"not within {HEALING} cycles" if np.isnan(healed) else ""
     yield _row("heal_cycles", healed, note)
+    if system.network.timing is not None:
+        yield _row("heal_seconds", healed * system.network.timing.cycle)
     yield _row("healed_hit_ratio", float(np.mean(hits[-SETTLED // EVERY :])))
 
 

@@ -21,6 +21,10 @@
     [[observers]]
     kind = "rings"
 
+    [network]               # events in milliseconds
+    latency = "log-normal"
+    ms = 40.0
+
 See docs/guide.md for all keys, or `sub2sub run NAME --show` for those of one experiment.
 """
 
@@ -37,6 +41,7 @@ from sims.config.interests import PopulationSettings
 from sims.systems import RUNNABLE as NAMES
 from sims.systems import system
 from sub2sub.errors import InputError
+from sub2sub.timing.settings import Timing
 from workloads.files.places import file_name
 from workloads.settings.documents import Change, Document, typed_change
 from workloads.settings.models import choice, read, table
@@ -80,6 +85,8 @@ class Experiment:
         (`sims.live.event_driven`; for a thousand peers or so).
     latency : (float, float)
         With events: cycles that a message takes between two peers, at least and at most.
+    network : Timing, optional
+        With cycles: milliseconds that messages with events take; hops are counted without it.
     """
 
     title: str = ""
@@ -95,6 +102,7 @@ class Experiment:
     observers: tuple[Entry, ...] = ()
     engine: Literal["cycles", "events"] = "cycles"
     latency: tuple[float, float] = (0.01, 0.1)
+    network: Timing | None = None
 
     def __post_init__(self) -> None:
         """Refuse lengths and seeds that cannot be."""

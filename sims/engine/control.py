@@ -24,6 +24,7 @@ else:
 __all__ = ["Control", "Function", "Row", "as_control"]
 
 Row = Mapping[str, float | int | str | bool]
+TRAFFIC = "traffic"  # the table that the simulation writes itself
 
 
 @runtime_checkable
@@ -82,9 +83,16 @@ def as_control(given: Any) -> Control[Any]:
     'lambda'
     """
     if isinstance(given, Control) and not isinstance(given, type):
-        return given
-    if callable(given) and not isinstance(given, type):
-        return Function(given)
-    raise InputError(
-        f"control: expected a function of the simulation, or an object with name and execute, got {given!r}"
-    )
+        control: Control[Any] = given
+    elif callable(given) and not isinstance(given, type):
+        control = Function(given)
+    else:
+        raise InputError(
+            "control: expected a function of the simulation, or an object with name and execute, "
+            f"got {given!r}"
+        )
+    if control.name == TRAFFIC:
+        raise InputError(
+            f"control: expected another name than {TRAFFIC!r}, the table of the layers' messages"
+        )
+    return control

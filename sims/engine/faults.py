@@ -38,7 +38,7 @@ Peers = NDArray[np.int64]
 
 
 def _share(name: str, value: float) -> None:
-    if not 0.0 <= value <= 1.0:
+    if not isinstance(value, float | int | np.number) or not 0.0 <= value <= 1.0:
         raise InputError(f"{name}: expected a share from 0 to 1, got {value}")
 
 
@@ -330,7 +330,8 @@ class Churn:
 class Resubscribe:
     """A share of the live peers exchange their subscriptions with each other at random.
 
-    A peer that changes its subscription leaves as one peer and joins as another on the same host.
+    A peer that changes its subscription leaves as one peer and joins as another on the same host, which may
+    tell others so (`RingSettings.tell_changes`).
 
     Attributes
     ----------
@@ -353,6 +354,8 @@ class Resubscribe:
         live = np.flatnonzero(simulation.overlay.network.alive)
         changing = choose(simulation, self.name, live, round(self.share * live.size))
         lows, highs = (side[np.roll(changing, 1)] for side in people.ranges())
-        enter(simulation, self.name, lows, highs, people.host[changing], without=changing)
+        newcomers = enter(simulation, self.name, lows, highs, people.host[changing], without=changing)
         _depart(simulation, changing)
+        if hasattr(simulation.overlay, "change"):
+            simulation.overlay.change(changing, newcomers)
         return {"peers": int(changing.size)}

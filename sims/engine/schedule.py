@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from sub2sub.errors import InputError
 
 __all__ = ["Schedule"]
@@ -41,6 +43,14 @@ class Schedule:
 
     def __post_init__(self) -> None:
         """Refuse invalid schedules."""
+        for name, value in (
+            ("from", self.start),
+            ("until", self.until),
+            ("every", self.every),
+            ("at", self.at),
+        ):
+            if value is not None and not isinstance(value, int | np.integer):
+                raise InputError(f"{name}: expected a whole number of cycles, got {value!r}")
         if self.every < 1:
             raise InputError(f"every: expected 1 or more cycles, got {self.every}")
         if self.start < 0 or (self.at is not None and self.at < 0):

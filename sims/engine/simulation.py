@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.engine.checkpoint import load_checkpoint, save_checkpoint
-from sims.engine.control import Control, as_control
+from sims.engine.control import TRAFFIC, Control, as_control
 from sims.engine.interruption import Interruption
 from sims.engine.schedule import Schedule
 from sims.engine.simulated import Simulated
 from sub2sub.errors import InputError
 from sub2sub.kernels.dice import Random
 from sub2sub.kernels.randomness import cycle_key, stream_number
+from sub2sub.overlay.stack import whole_number
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -77,6 +78,10 @@ class Simulation(Generic[S_co]):
         overlay: S_co,
         controls: Sequence[tuple[Schedule, Control[S_co] | Callable[[Any], Any]]] | None = None,
     ) -> None:
+        if not isinstance(overlay, Simulated):
+            raise InputError(
+                f"overlay: expected an Overlay, a Stack or a system's overlay, got {type(overlay).__name__}"
+            )
         self._overlay = overlay
         self.controls: list[tuple[Schedule, Control[Any]]] = [
             (schedule, as_control(control)) for schedule, control in controls or []
@@ -129,6 +134,12 @@ class Simulation(Generic[S_co]):
 
     def record(self, table: str, row: Mapping[str, Any]) -> None:
         """Append a row to a table, with the cycle as its first column."""
+        for column, value in row.items():
+            if not isinstance(value, float | int | str | bool | np.generic) and value is not None:
+                raise InputError(
+                    f"{table}, {column}: expected a number, a text or True or False in a row of a table, "
+                    f"got {type(value).__name__}"
+                )
         self.tables.setdefault(table, []).append({"cycle": self.cycle, **row})
 
     def execute_controls(self) -> None:
@@ -158,7 +169,7 @@ class Simulation(Generic[S_co]):
         self.cycle += 1
         peers = int(self.overlay.network.alive.sum())
         for name, cost in self.overlay.step(self.cycle).items():
-            self.record("traffic", {"layer": name, "peers": peers, **{k: cost.get(k, 0) for k in COSTS}})
+            self.record(TRAFFIC, {"layer": name, "peers": peers, **{k: cost.get(k, 0) for k in COSTS}})
 
     def run(
         self,
@@ -175,7 +186,7 @@ class Simulation(Generic[S_co]):
         also saved after the last cycle, before the controls that are due then: a longer run can continue
         from there.
         """
-        if cycles < self.cycle:
+        if whole_number("cycles", cycles) < self.cycle:
             raise InputError(f"cycles: expected {self.cycle} or more, as many are done, got {cycles}")
         with Interruption() as interruption:
             while self.cycle < cycles:
@@ -216,13 +227,15 @@ class Simulation(Generic[S_co]):
             )
         for name in ("ids", "boxes", "row", "host"):
             getattr(people, name)[...] = arrays[f"population/{name}"]
+        people.rescale()
         network.alive[...], network.group[...] = arrays["network/alive"], arrays["network/group"]
         network.loss = float(arrays["network/loss"])
         for layer in self.overlay.layers:
             start = f"{layer.name}/"
-            layer.load(
-                {name[len(start) :]: array for name, array in arrays.items() if name.startswith(start)}
-            )
+            own = {name[len(start) :]: array for name, array in arrays.items() if name.startswith(start)}
+            if layer.arrays().keys() - own.keys():
+                raise InputError(f"{path}: expected a checkpoint with the state of the layer {layer.name!r}")
+            layer.load(own)
         self.cycle, self._observed, self.tables = notes["cycle"], notes["observed"], notes["tables"]
         if hasattr(self.overlay, "cycle"):
             self.overlay.cycle = self.cycle

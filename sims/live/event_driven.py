@@ -110,7 +110,9 @@ class EventDriven:
         self, machine: Machine, number: int, contact: int | None, inside: list[asyncio.Event]
     ) -> None:
         own = self.experiment.layers
-        layers = OverlaySettings(own.cyclon, own.vicinity, own.ring, own.suspect_age, own.patience)
+        layers = OverlaySettings(
+            own.cyclon, own.vicinity, own.ring, own.suspect_age, own.patience, own.recovery
+        )
         seed = self.dice.getrandbits(62)
         address = None
         if contact is not None:

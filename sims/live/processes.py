@@ -21,6 +21,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerProcess
 from typing import Any, Protocol
 
+from sub2sub.live import run
+
 __all__ = ["Failed", "Processes", "Program"]
 
 PRELOAD = "sims.live.warm"
@@ -155,7 +157,7 @@ def _run(program: Program, pipe: Connection) -> None:
     """What a process does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it decides
     logging.basicConfig(level=logging.WARNING)
-    asyncio.run(_serve(program, pipe))
+    run(_serve(program, pipe))
 
 
 async def _serve(program: Program, pipe: Connection) -> None:

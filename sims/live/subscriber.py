@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gc
+import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sub2sub.live import CoreSettings, Limits, Node, Received, Tls
 
-__all__ = ["Report", "Subscriber", "Wish", "report_of"]
+__all__ = ["Cost", "Report", "Subscriber", "Wish", "report_of"]
 
+TRIES = 5  # to join
 YOUNG = 20_000  # new objects before the collector looks: messages are many, short-lived, and in no cycles
 
 
@@ -34,6 +37,17 @@ class Report(NamedTuple):
     near: tuple[int, ...]
     ring: tuple[int, ...]
     counts: dict[str, int]
+
+
+class Cost(NamedTuple):
+    """What a process has spent and sent so far, in how many cycles of its peers; and its connections now."""
+
+    processor: float
+    cycles: int
+    bytes: int
+    frames: int
+    opened: int
+    connections: int
 
 
 class Subscriber:
@@ -65,10 +79,12 @@ class Subscriber:
     async def start(self) -> None:
         """Listen."""
         gc.set_threshold(YOUNG, 20, 20)
+        patience = max(5.0, 10 * self.period)  # where a period is long, many peers share a processor
+        limits = self.limits or Limits(connect=patience, per_address=512)
         for wish in self.wishes:
             node = Node(
-                len(wish.low), period=self.period, settings=self.settings, limits=self.limits, tls=self.tls,
-                seed=wish.seed,
+                len(wish.low), period=self.period, settings=self.settings, limits=limits, tls=self.tls,
+                seed=wish.seed, reply=patience,
             )  # fmt: skip
             await node.__aenter__()
             self.nodes.append(node)
@@ -90,7 +106,13 @@ class Subscriber:
 
         node, wish = self.nodes[which], self.wishes[which]
         node.contact = contact
-        subscription = await node.subscribe(wish.low, wish.high, note)
+        for left in reversed(range(TRIES)):
+            try:
+                subscription = await node.subscribe(wish.low, wish.high, note)
+                break
+            except ConnectionError:  # a busy machine; who joins tries again
+                if not left:
+                    raise
         return subscription.own.id
 
     async def publish(self, node: int, point: Sequence[float], data: bytes = b"") -> tuple[bytes, int | None]:
@@ -102,6 +124,18 @@ class Subscriber:
         """What has been delivered since the last call: (peer, event, hops)."""
         heard, self.heard = self.heard, []
         return heard
+
+    async def cost(self) -> Cost:
+        """What it has cost so far."""
+        counts = sum((node.connections.counts for node in self.nodes), Counter[str]())
+        return Cost(
+            time.process_time(),
+            sum(core.turn for node in self.nodes for core in node.cores.values()),
+            counts["bytes out"],
+            counts["frames out"],
+            counts["opened"],
+            sum(node.connections.open for node in self.nodes),
+        )
 
     async def report(self) -> list[Report]:
         """What each peer knows, and what has happened."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.live.processes import Processes
-from sims.live.subscriber import Report, Subscriber, Wish
+from sims.live.subscriber import Cost, Report, Subscriber, Wish
 from sub2sub.live import CoreSettings, Limits, Tls
 from sub2sub.rings.true_rings import true_rings
 
@@ -71,7 +71,7 @@ class Swarm:
     lows, highs : (n, d) arrays
         Closed ranges, one peer each.
     period : float
-        Seconds of a cycle. A peer takes some 10 ms of a processor for one.
+        Seconds of a cycle. A peer takes 1 to 2 ms of a processor for one.
     per_process : int
         Peers that share a process.
     seed : int
@@ -158,6 +158,25 @@ class Swarm:
             quiet = 0 if news else quiet + 1
             time.sleep(self.period / 4)
         return _judge(reports, events, names, heard)
+
+    def rest(self, cycles: float) -> dict[str, float]:
+        """Let some cycles pass, and measure what a peer costs in each: processor, messages, connections."""
+        before = self._costs()
+        time.sleep(cycles * self.period)
+        after = self._costs()
+        turns = max(after.cycles - before.cycles, 1)
+        peers = sum(map(len, self.processes.call_all("addresses").values()))
+        return {
+            "processor ms per peer and cycle": 1000 * (after.processor - before.processor) / turns,
+            "kB sent": (after.bytes - before.bytes) / turns / 1000,
+            "frames sent": (after.frames - before.frames) / turns,
+            "connections opened": (after.opened - before.opened) / turns,
+            "connections held": after.connections / peers,
+        }
+
+    def _costs(self) -> Cost:
+        """What all processes have cost together."""
+        return Cost(*map(sum, zip(*self.processes.call_all("cost").values(), strict=True)))
 
     def kill(self, share: float) -> list[int]:
         """Kill a share of the processes by signal; returns their numbers."""

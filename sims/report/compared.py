@@ -31,9 +31,11 @@ PUBLISHED = {
     "messages per delivery": COST,
     "spam per delivery": "spam_per_delivery",
     "hops to the last": "hops_to_last_match",
+    "ms to the last": "last_ms_median",
 }
 BUILT = {"links per peer": "links.mean", "upkeep messages per peer and cycle": "upkeep_messages.mean"}
 RATES = np.logspace(-2, 3, 26)
+_STUDENT_OF_TWO = 12.7062047  # 0.975 quantile of Student's t with one degree of freedom
 
 
 def add_comparison(page: Page, source: Source) -> None:
@@ -115,7 +117,24 @@ def _table(source: Source) -> pd.DataFrame | None:
     if source.columns("compare", *NEEDED) is None:
         return None
     found = source.table("compare")
-    return None if found is None else found.to_pandas()
+    if found is None:
+        return None
+    table = found.to_pandas()
+    if "seeds" in table:
+        # Student's interval of two values is 13 times as wide as their distance: it says nothing, they do.
+        both = table.seeds == 2
+        reach = (table.high - table.low)[both] / 2 / _STUDENT_OF_TWO
+        table.loc[both, "low"], table.loc[both, "high"] = (
+            table["mean"][both] - reach,
+            table["mean"][both] + reach,
+        )
+    return table
+
+
+def _interval(table: pd.DataFrame) -> str:
+    """What low and high of a table are, in words."""
+    two = "seeds" in table and int(table.seeds.max()) == 2
+    return "the values of both seeds" if two else "95 % intervals over seeds"
 
 
 def _worlds(table: pd.DataFrame) -> list[str]:
@@ -200,8 +219,8 @@ def _frontier(table: pd.DataFrame, world: str, stress: tuple[float, float], look
         f"Cost against reliability: {world_label(world)}, {stress_label(loss, crashed)}",
         "messages per delivery", "subscribers reached", series, log_x=True, nines=True, pick="point",
         height=400,
-        caption="Each line is a system, each point one of its settings (fan-out, shortcuts); pointing at it "
-        "shows its 95 % interval over seeds. Better is higher and further to the left.",
+        caption="Each line is a system, each point one of its settings (fan-out, shortcuts). Pointing at "
+        f"a line shows {_interval(table)}. Better is higher and further to the left.",
     )  # fmt: skip
 
 
@@ -228,7 +247,8 @@ def _summary(table: pd.DataFrame, world: str) -> Markup:
             notes.append(f"{system}: {unable.note}.")
     caption = (
         f"{world_label(world)}: each system at its working point, the cheapest setting that reaches "
-        f"{share_text(GOOD)} with {_working()} (else the one that then reaches most). Costs without faults."
+        f"{share_text(GOOD)} with {_working()} (else the one that then reaches most). Costs without faults; "
+        f"± spans {_interval(table)}."
     )
     html = table_html(rows, caption, fit=True, name=f"summary {world}")
     return html + Markup("").join(Markup('<p class="aside">{}</p>').format(note) for note in notes)
@@ -282,5 +302,5 @@ def _family(table: pd.DataFrame, steps: list[tuple[float, str]], name: str, look
         series.append(Series(system, x, cells[:, 0], low=cells[:, 1], high=cells[:, 2], look=looks[system]))
     return Chart(
         f"{name.capitalize()}, from topics to ranges", "share of free ranges, t", name, series, height=320,
-        caption="At the working points, without faults; bands are 95 % intervals over seeds.",
+        caption=f"At the working points, without faults; bands are {_interval(table)}.",
     )  # fmt: skip

@@ -57,6 +57,9 @@ def faults_of(runs: Runs) -> list[tuple[float, str]]:
     ]
 
 
+TIMES = {"median": "median", "p99": "99th percentile", "max": "maximum"}
+
+
 def rings(runs: Runs) -> list[Chart]:
     """Ring construction."""
     return _charts(
@@ -85,7 +88,27 @@ def delivery(runs: Runs) -> list[Chart]:
             runs, "delivery", "Hops to the last subscriber", "hops, mean over events",
             {"hops_mean": "hops to the last subscriber"},
         ),
+        *_charts(
+            runs, "delivery", "Milliseconds to the last subscriber", "ms, over events",
+            {f"last_ms_{what}": f"to the last, {name}" for what, name in TIMES.items()},
+        ),
+        *_charts(
+            runs, "delivery", "Milliseconds to a delivery", "ms, over deliveries",
+            {f"ms_{what}": f"to a delivery, {name}" for what, name in TIMES.items()},
+        ),
     ]  # fmt: skip
+
+
+def _by_time(runs: Runs) -> list[Series]:
+    """Share of the events that have reached their last subscriber, by milliseconds."""
+    found = []
+    for name, run in runs.items():
+        events = _last_cycle(run.columns("events", "last_ms"))
+        took = None if events is None else np.sort(events["last_ms"][~np.isnan(events["last_ms"])])
+        if took is not None and took.size:
+            share = 100 * np.arange(1, took.size + 1) / took.size
+            found.append(Series(name if len(runs) > 1 else "events", took.astype(float), share))
+    return found
 
 
 def ring_lengths(runs: Runs) -> list[Chart]:
@@ -145,6 +168,7 @@ def hops(runs: Runs) -> list[Chart]:
             caption="On a logarithmic axis a straight line means logarithmic growth.",
         ),
         Chart("Hops to the last subscriber", "hops", "% of events", by_hops),
+        Chart("Time to the last subscriber", "ms", "% of events", _by_time(runs)),
     )  # fmt: skip
 
 

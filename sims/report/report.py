@@ -54,7 +54,7 @@ def report(paths: Iterable[Path], title: str | None = None, megabytes: float = M
         sections.add_comparisons,
         sections.add_sweeps,
         sections.add_claims,
-        sections.add_differences,
+        sections.add_side_by_side,
         *([partial(_add_curves, heading=hero, folded=False)] if hero else []),
         partial(add_overlays, megabytes=megabytes),
         sections.add_results,

@@ -23,7 +23,6 @@ __all__ = [
     "Sources",
     "add_claims",
     "add_comparisons",
-    "add_differences",
     "add_faults",
     "add_finding",
     "add_manifests",
@@ -31,6 +30,7 @@ __all__ = [
     "add_other_files",
     "add_results",
     "add_settings",
+    "add_side_by_side",
     "add_sweeps",
 ]
 
@@ -66,28 +66,30 @@ def _escaped(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>&~" else c for c in text)
 
 
-def add_differences(page: Page, sources: Sources) -> None:
-    """The settings in which a few runs differ."""
+def add_side_by_side(page: Page, sources: Sources) -> None:
+    """A few runs side by side: first the settings in which they differ, then the results of each."""
     settings = _settings(sources)
+    if not 2 <= len(settings) <= SIDE_BY_SIDE:
+        return
+    page.heading("Side by side")
     keys = differing(settings)
-    if keys and len(sources) <= SIDE_BY_SIDE:
+    if keys:
         rows = [{"setting": key} | {name: found.get(key) for name, found in settings.items()} for key in keys]
         page.table(rows, "Settings in which the runs differ.", name="settings")
+    results = {name: _final(sources[name]) for name in settings}
+    rows = [
+        {"result": key.replace("_", " ")}
+        | {name: _share(key, found.get(key)) for name, found in results.items()}
+        for key in dict.fromkeys(key for found in results.values() for key in found)
+    ]
+    page.table(rows, "Results of each run.", name="results")
 
 
 def add_results(page: Page, sources: Sources) -> None:
-    """The numbers of several results: a few beside one another, many as means over their seeds."""
-    if len(sources) < 2:
+    """The numbers of many results, as means over their seeds."""
+    if len(sources) <= SIDE_BY_SIDE:
         return
     results = {name: _final(source) for name, source in sources.items()}
-    if len(sources) <= SIDE_BY_SIDE:
-        rows = [
-            {"result": key.replace("_", " ")}
-            | {name: _share(key, found.get(key)) for name, found in results.items()}
-            for key in dict.fromkeys(key for found in results.values() for key in found)
-        ]
-        page.heading("Results side by side").table(rows, "What each came to.", name="results")
-        return
     settings = _settings(sources)
     keys = differing(settings)
     trials = [

@@ -70,6 +70,8 @@ def _deliveries(run: Source, final: Mapping[str, Any]) -> list[str]:
     if isinstance(hit := final.get("hit_ratio"), int | float):
         text = f"In the end an event reached **{share_text(hit)}** of its subscribers"
         details = {"messages_per_delivery": "messages per delivery", "hops_mean": "hops"}
+        if isinstance(final.get("last_ms_median"), int | float):
+            text += f" ({final['last_ms_median']:.0f} ms to the last of them at the median)"
         parts = [f"{plain_number(float(f'{final[key]:.3g}'))} {what}" for key, what in details.items()
                  if isinstance(final.get(key), int | float)]  # fmt: skip
         sentences.append(text + (f", with {' and '.join(parts)} in the mean." if parts else "."))

@@ -69,7 +69,8 @@ def add_trials(page: Page, trials: Sequence[Trial], name: str) -> None:
             row[result.replace("_", " ")] = mean_cell(*_mean(values))
         rows.append(row)
     many = max(len(members) for members in groups.values())
-    over = f"Means over {many} runs ± half of the 95 % interval." if many > 1 else "One run each."
+    half = "half of the 95 % interval" if many > 2 else "half of their distance"
+    over = f"Means over {many} runs ± {half}." if many > 1 else "One run each."
     page.table(rows, f"Settings and results. {over}", fit=True, name=f"{name}-results")
 
 
@@ -131,15 +132,15 @@ def _order(value: Any) -> tuple[bool, float, str]:
 
 
 def _mean(values: Sequence[float]) -> tuple[float, float, float]:
-    """Mean and the ends of Student's interval; no interval for a single value."""
+    """Mean and the ends of Student's interval; of two values these themselves, of one no interval."""
     from scipy import special
 
     n = len(values)
     if not n:
         return (np.nan,) * 3
     mean = float(np.mean(values))
-    if n == 1:
-        return mean, mean, mean
+    if n <= 2:  # Student's interval of two values is 13 times as wide as their distance
+        return mean, min(values), max(values)
     reach = float(special.stdtrit(n - 1, 0.5 + CONFIDENCE / 2) * np.std(values, ddof=1) / np.sqrt(n))
     return mean, mean - reach, mean + reach
 

@@ -15,12 +15,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import stdtrit
 
 from workloads.files.atomic import write_text
 
 __all__ = [
     "OURS",
     "Claim",
+    "below",
     "interval_of_mean",
     "interval_of_share",
     "observed",
@@ -80,6 +82,11 @@ class Claim:
         """
         return {None: "observation", True: "holds", False: "does not hold"}[self.holds]
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether the verdict is about a bound of ours and not about a statement of a paper."""
+        return self.holds is not None and OURS in self.source
+
 
 def stated(
     claim: str, source: str, paper: Any, measured: Any, holds: Any, *, interval: Any = None, reading: str = ""
@@ -126,19 +133,52 @@ def span(values: ArrayLike, digits: int = 4) -> list[float]:
 
 
 def interval_of_mean(values: ArrayLike, digits: int = 4) -> list[float]:
-    """A 95 % confidence interval of the mean of independent values; NaNs are left out.
+    """Student's 95 % confidence interval of the mean of independent values; NaNs are left out.
+
+    Values that are all shares, from 0 to 1, have an interval from 0 to 1 at most.
 
     Examples
     --------
-    >>> interval_of_mean([1.0, 2.0, 3.0, 2.0])
-    [1.1998, 2.8002]
+    >>> interval_of_mean([1.0, 2.0, 3.0, 2.0]), interval_of_mean([0.9, 1.0, 1.0])
+    ([0.7008, 3.2992], [0.8232, 1.0])
     """
     found = np.asarray(values, float).ravel()
     found = found[np.isfinite(found)]
     if not found.size:
         return [float("nan")] * 2
-    half = 1.96 * found.std(ddof=1) / np.sqrt(found.size) if found.size > 1 else float("nan")
-    return [round(float(found.mean() - half), digits), round(float(found.mean() + half), digits)]
+    many = found.size > 1
+    half = _quantile(found.size - 1) * found.std(ddof=1) / np.sqrt(found.size) if many else float("nan")
+    ends = np.array([found.mean() - half, found.mean() + half])
+    if found.min() >= 0 and found.max() <= 1:
+        ends = ends.clip(0, 1)
+    return [round(float(end), digits) for end in ends]
+
+
+def below(less: ArrayLike, more: ArrayLike) -> bool:
+    """Whether the mean of `less` is below that of `more`, by more than chance explains.
+
+    Welch's 95 % confidence interval of the difference has to lie below 0. Single values, and values without
+    any spread, are compared as they are.
+
+    Examples
+    --------
+    >>> below([1.0, 1.1, 0.9], [2.0, 2.2, 1.9]), below([1.0, 3.0, 2.0], [2.0, 3.0, 2.5])
+    (True, False)
+    """
+    pair = [np.asarray(values, float).ravel() for values in (less, more)]
+    apart = float(pair[0].mean() - pair[1].mean())
+    errors = np.array([values.var(ddof=1) / values.size if values.size > 1 else 0.0 for values in pair])
+    if not errors.any():
+        return apart < 0
+    spread = np.array(
+        [error**2 / (values.size - 1) for error, values in zip(errors, pair, strict=True) if error]
+    )
+    return bool(apart + _quantile(float(errors.sum() ** 2 / spread.sum())) * np.sqrt(errors.sum()) < 0)
+
+
+def _quantile(freedom: float) -> float:
+    """Student's 97.5 % quantile."""
+    return float(stdtrit(freedom, 0.975))
 
 
 def interval_of_share(successes: float, trials: int, digits: int = 4) -> list[float]:

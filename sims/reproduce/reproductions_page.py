@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sims.reproduce.claims import OURS, Claim, read_claims
+from sims.reproduce.claims import Claim, read_claims
 from sims.reproduce.registry import experiments
 from sims.reproduce.reproduction import Experiment
 from sims.runs.folder import RunFolder, is_run_folder
@@ -111,8 +111,8 @@ def _run(id: str, folders: Sequence[Path]) -> RunFolder | None:
 
 def _summary(claims: dict[str, list[Claim]], runs: dict[str, RunFolder]) -> str:
     everything = [claim for own in claims.values() for claim in own]
-    papers = Counter(claim.verdict for claim in everything if not _is_ours(claim))
-    ours = Counter(claim.verdict for claim in everything if _is_ours(claim))
+    papers = Counter(claim.verdict for claim in everything if not claim.is_ours)
+    ours = Counter(claim.verdict for claim in everything if claim.is_ours)
     quick = [id for id, run in runs.items() if run.manifest["quick"]]
     missing = [id for id in experiments() if id not in runs]
     lines = [
@@ -125,11 +125,6 @@ def _summary(claims: dict[str, list[Claim]], runs: dict[str, RunFolder]) -> str:
     if missing:
         lines.append(f"Not run: {', '.join(missing)}.")
     return "\n\n".join(lines) + "\n"
-
-
-def _is_ours(claim: Claim) -> bool:
-    """Whether a verdict is about a bound of ours and not about a statement of a paper."""
-    return claim.holds is not None and OURS in claim.source
 
 
 def _overview(claims: dict[str, list[Claim]], runs: dict[str, RunFolder]) -> str:
@@ -181,7 +176,7 @@ def _experiment(experiment: Experiment, run: RunFolder | None, claims: Sequence[
         interval = f" [{_shown(claim.interval)}]" if claim.interval is not None else ""
         cells = (
             f"{claim.claim}<br>*{claim.source}*", claim.reading,
-            f"{'ours: ' if _is_ours(claim) else ''}{_shown(claim.paper)}",
+            f"{'ours: ' if claim.is_ours else ''}{_shown(claim.paper)}",
             f"{_shown(claim.measured)}{interval}",
             f"**{claim.verdict}**" if claim.holds is not None else "observation",
         )  # fmt: skip

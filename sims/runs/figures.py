@@ -72,7 +72,8 @@ def _views(run: RunFolder, table: Columns) -> Figure:
 
 
 def _delivery(run: RunFolder, table: Columns) -> Figure:
-    fig, (left, right) = figure(1, 2)
+    timed = "last_ms_median" in table
+    fig, (left, right, *more) = figure(1, 3 if timed else 2)
     markers = _markers(len(table["cycle"]))
     shares = (("hit_ratio", "subscribers reached"), ("complete", "events that reached all"))
     for number, (column, label) in enumerate(shares):
@@ -86,7 +87,12 @@ def _delivery(run: RunFolder, table: Columns) -> Figure:
     for number, (column, label) in enumerate(costs):
         line(right, number, table["cycle"], table[column], label, **markers)
     right.set(xlabel="cycle", ylim=(0, None), title="Cost and speed")
-    for axes in (left, right):
+    for axes in more:
+        times = ("ms_median", "a delivery"), ("last_ms_median", "the last"), ("last_ms_p99", "the last, 99 %")
+        for number, (column, label) in enumerate(times):
+            line(axes, number, table["cycle"], table[column], label, **markers)
+        axes.set(xlabel="cycle", ylabel="ms", ylim=(0, None), title="Time to")
+    for axes in (left, right, *more):
         _mark_faults(run, axes)
         axes.legend(fontsize=9)
         if len(table["cycle"]) == 1:

@@ -21,6 +21,12 @@ _LAST = {
         "spam": "spam",
         "hops_mean": "hops_mean",
         "hops_max": "hops_max",
+        "ms_median": "ms_median",
+        "ms_p99": "ms_p99",
+        "ms_max": "ms_max",
+        "last_ms_median": "last_ms_median",
+        "last_ms_p99": "last_ms_p99",
+        "last_ms_max": "last_ms_max",
     },
 }
 

@@ -20,6 +20,7 @@ from sims.systems import system
 from sims.systems.interface import System
 from sims.systems.subscriptions import Subscriptions
 from sub2sub.errors import InputError
+from sub2sub.timing.latency import seeded
 from workloads.settings.parameters import parameters
 from workloads.spec.types import types_to
 
@@ -51,7 +52,15 @@ def simulation_of(experiment: Experiment, seed: int, folder: Path) -> Simulation
     >>> simulation.tables["rings"][0]["cycle"]
     0
     """
-    return _simulation(experiment, system(experiment.system).prepare(experiment, seed), folder)
+    return _simulation(experiment, _prepared(experiment, seed), folder)
+
+
+def _prepared(experiment: Experiment, seed: int) -> System:
+    """The system of an experiment, on its network."""
+    prepared: System = system(experiment.system).prepare(experiment, seed)
+    if experiment.network is not None:
+        prepared.network.timing = seeded(experiment.network, seed)
+    return prepared
 
 
 def _simulation(experiment: Experiment, prepared: System, folder: Path) -> Simulation:
@@ -116,7 +125,7 @@ def run_experiment(
     refuse_too_large(experiment)
     if experiment.engine == "events":
         return _run_events(experiment, seed, out, name, overwrite or taken_up, progress)
-    prepared = system(experiment.system).prepare(experiment, seed)
+    prepared = _prepared(experiment, seed)
     simulation = _simulation(experiment, prepared, out)
     checkpoint = out / CHECKPOINT
     if taken_up and _records_its_end(done, experiment):

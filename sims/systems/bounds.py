@@ -10,7 +10,6 @@ repaired. No way of sending to each alone what it wants can do with fewer messag
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,13 +19,15 @@ from numpy.typing import NDArray
 from sims.anchors.broker.layer import BrokerLayer
 from sims.anchors.broker.settings import BrokerSettings
 from sims.anchors.trees import descend
-from sims.systems.gossip import keys_of, recorded
+from sims.systems.gossip import keys_of
 from sims.systems.interface import Integers, Knob, System
+from sims.systems.ledger import Ledger
 from sub2sub.errors import InputError
-from sub2sub.events.accounting import ACKS, FAILED, HOPS, MESSAGES, account, open_books, outcome_of
 from sub2sub.events.outcome import Outcome
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.stack import Stack
+from sub2sub.timing.agenda import new_agenda
+from sub2sub.timing.latency import Clock
 
 __all__ = ["BrokerSystem", "MatchingTree", "Retries", "TreeShape"]
 
@@ -85,24 +86,15 @@ class KnownTrees(System):
         self, events: Integers, publishers: Integers, settings: Any, salt: int, record: bool = False
     ) -> Outcome:
         """Send each event down its tree."""
-        members, faults = len(self.host), self.network.faults()
-        books, keys = open_books(len(events), members), keys_of(self.seed, salt, events)
+        members, faults, keys = len(self.host), self.network.faults(), keys_of(self.seed, salt, events)
         traced = np.empty(members, np.int32), np.empty(members, np.int64), np.empty(members, np.int64)
-        firsts, at_hop = [], [np.empty(0, np.int64)]
-        for k, (event, publisher) in enumerate(self._published(events, publishers)):
+        ledger, clock = Ledger(self, events, publishers, record), Clock.of(self.network.timing, self.places)
+        agenda = new_agenda(members, clock)
+        for k, (event, publisher) in enumerate(zip(events.tolist(), publishers.tolist(), strict=True)):
             nodes, parents = self.plan(event, publisher, settings)
-            descend(nodes, parents, settings.retries, faults, keys[k], traced)
-            account(k, self.matches.of(event), publisher, self.alive, self.host, *traced, books)
-            at_hop.append(books.at_hop[: books.events[k, HOPS] + 1].copy())
-            if record:
-                firsts.append(traced[0].copy())
-        if settings.retries:
-            books.events[:, ACKS] = books.events[:, MESSAGES] - books.events[:, FAILED]
-        received = recorded(np.stack(firsts), self.host) if firsts else None
-        return outcome_of(books, publishers, np.concatenate(at_hop), received)
-
-    def _published(self, events: Integers, publishers: Integers) -> Iterator[tuple[int, int]]:
-        return zip(events.tolist(), publishers.tolist(), strict=True)
+            descend(nodes, parents, settings.retries, faults, keys[k], clock, agenda, traced)
+            ledger.enter(k, *traced, agenda.when)
+        return ledger.outcome(settings.retries > 0)
 
 
 class BrokerSystem(KnownTrees):

@@ -85,7 +85,7 @@ class Camcast(TableGossip):
         """One membership each."""
         topics = self.wanted.tree
         if layers is None:
-            return compared_communities(topics.ranges, topics.of, np.arange(self.wanted.n), self.seed)
+            return compared_communities(topics.ranges, topics.of, np.arange(self.wanted.n), self.seed, spare)
         kind = MEMBERSHIPS[layers.membership]
         return CommunityOverlay(topics.ranges, topics.of, self.seed, layers.topics, kind, spare)
 

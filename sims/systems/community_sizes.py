@@ -70,7 +70,7 @@ class CommunityGossip:
 
 
 def compared_communities(
-    ranges: NestedRanges, topic: ArrayLike, hosts: ArrayLike, seed: int
+    ranges: NestedRanges, topic: ArrayLike, hosts: ArrayLike, seed: int, spare: int = 0
 ) -> CommunityOverlay:
     """Members of topics, numbered as given, with CAMCAST's unstructured membership."""
 
@@ -81,7 +81,7 @@ def compared_communities(
 
     settings = TopicSettings(a=A, z=Z, p_sel=CHECKS)
     ids = np.arange(np.asarray(topic).size)
-    return CommunityOverlay(ranges, topic, seed, settings, membership, ids=ids, hosts=hosts)
+    return CommunityOverlay(ranges, topic, seed, settings, membership, spare, ids, hosts)
 
 
 def billed(costs: Mapping[str, Mapping[str, int]]) -> Traffic:

@@ -99,7 +99,8 @@ class DyadicTopics(SeveralMemberships, TableGossip):
         """Let each event go up from its publisher's own community."""
         of_events = np.zeros(len(self.wanted.points), np.int64)
         of_events[events] = publishers
-        truth = Truth(np.append(self.owner, of_events), self.alive, *self.matches)
+        host = np.append(self.owner, of_events)
+        truth = Truth(host, host, self.alive, *self.matches)
         return spread_tables(
             tables_of(self.overlay, settings), self.network, truth, events, len(self.owner) + events,
             publishers, keys_of(self.seed, salt, events), settings.retries, record,

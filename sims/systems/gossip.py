@@ -16,13 +16,24 @@ from hierarchy.camcast.dissemination import ARRIVED, SENT, UPWARD, Carrier, spre
 from hierarchy.camcast.settings import Parameters
 from hierarchy.camcast.tables import Tables
 from sims.systems.interface import System
-from sub2sub.events.accounting import ACKS, FAILED, HOPS, MESSAGES, account, open_books, outcome_of
-from sub2sub.events.outcome import Outcome, Receptions
+from sub2sub.events.accounting import (
+    ACKS,
+    FAILED,
+    MESSAGES,
+    Books,
+    account,
+    open_books,
+    outcome_of,
+    with_hops,
+)
+from sub2sub.events.outcome import Outcome
+from sub2sub.events.receptions import Receptions
+from sub2sub.geometry.matching import Members
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
 from sub2sub.overlay.network import Network
 
-__all__ = ["Choices", "TableGossip", "Truth", "keys_of", "recorded", "spread_tables"]
+__all__ = ["Choices", "TableGossip", "Truth", "keys_of", "spread_tables"]
 
 STREAM = stream_number("compare/gossip")
 
@@ -57,21 +68,28 @@ class Truth(NamedTuple):
 
     Attributes
     ----------
-    host : (members,) int64
+    host, places : (members,) int64
+        The peer of each member, and the host it runs on.
     alive : (peers,) uint8
     offsets, members : int64
         As of `sub2sub.geometry.matching.Members`, of peers.
     """
 
     host: Integers
+    places: Integers
     alive: NDArray[np.uint8]
     offsets: Integers
     members: Integers
 
     @classmethod
     def of(cls, system: System) -> Truth:
-        """The truth of a system: its hosts, who is alive, and who wants which event."""
-        return cls(system.host, system.alive, *system.matches)
+        """The truth of a system: hosts and places, who is alive, and who wants which event."""
+        return cls(system.host, system.places, system.alive, *system.matches)
+
+    def open_books(self, events: Integers, timed: bool) -> Books:
+        """Books for events with these numbers, with times or without."""
+        members = Members(self.offsets, self.members)
+        return open_books(len(events), len(self.alive), (members, events) if timed else None)
 
 
 def keys_of(seed: int, salt: int, events: Integers) -> NDArray[np.uint64]:
@@ -114,37 +132,23 @@ def spread_tables(
     topic_table, super_table, choices = tables
     own = np.arange(len(truth.host), dtype=np.int32)
     whole = Tables(own, topic_table, super_table)
-    carrier = Carrier(network.alive, network.group, 1.0 - float(network.loss), retries)
-    books = open_books(len(events), len(truth.alive))
+    carrier = Carrier.of(network, retries, truth.places)
+    books = truth.open_books(events, carrier.clock.timed)
     first = np.empty((len(events) if record else 1, len(own)), np.int32)
+    when = np.empty((len(events) if record and carrier.clock.timed else 0, len(own)))
     at_hop = _spread_all(
-        whole, Parameters(*choices), carrier, truth, (events, starts, publishers), keys, first, books
+        whole, Parameters(*choices), carrier, truth, (events, starts, publishers), keys, (first, when), books
     )
     if retries:
         books.events[:, ACKS] = books.events[:, MESSAGES] - books.events[:, FAILED]
-    return outcome_of(books, publishers, at_hop, recorded(first, truth.host) if record else None)
-
-
-def recorded(first: NDArray[np.int32], host: Integers) -> Receptions:
-    """Who got what when, from the rounds (events, members) of first receptions."""
-    peers, hops = [], []
-    for row in first:
-        members = np.flatnonzero(row >= 0)
-        members = members[np.argsort(row[members], kind="stable")]
-        _, place = np.unique(host[members], return_index=True)
-        members = members[np.sort(place)]
-        peers.append(host[members].astype(np.int32))
-        hops.append(row[members])
-    return Receptions(
-        np.append(0, np.cumsum([len(found) for found in peers])),
-        np.concatenate([np.empty(0, np.int32), *peers]),
-        np.concatenate([np.empty(0, np.int32), *hops]),
-    )
+    received = Receptions.of_members(first, truth.host, when) if record else None
+    return outcome_of(books, publishers, at_hop, received)
 
 
 @kernel
-def _spread_all(tables, parameters, carrier, truth, published, keys, first, books):
+def _spread_all(tables, parameters, carrier, truth, published, keys, traced, books):
     events, starts, publishers = published
+    first, when = traced
     counts = np.empty((len(truth.host), 4), np.int64)
     at_hop, size = np.empty(64 * len(events), np.int64), 0
     for k in range(len(events)):
@@ -152,13 +156,11 @@ def _spread_all(tables, parameters, carrier, truth, published, keys, first, book
         spread_event(tables, parameters, carrier, starts[k], keys[k], own, counts)
         e = events[k]
         wanting = truth.members[truth.offsets[e] : truth.offsets[e + 1]]
-        sent = counts[:, SENT] + counts[:, UPWARD]
-        account(k, wanting, publishers[k], truth.alive, truth.host, own, sent, counts[:, ARRIVED], books)
-        hops = books.events[k, HOPS] + 1
-        if size + hops > len(at_hop):
-            at_hop = np.append(at_hop, np.empty(len(at_hop) + hops, np.int64))
-        at_hop[size : size + hops] = books.at_hop[:hops]
-        size += hops
+        sent, arrived, reached = counts[:, SENT] + counts[:, UPWARD], counts[:, ARRIVED], carrier.agenda.when
+        account(k, wanting, publishers[k], truth.alive, truth.host, own, sent, arrived, reached, books)
+        if k < len(when):
+            when[k] = reached
+        at_hop, size = with_hops(at_hop, size, k, books)
     return at_hop[:size].copy()
 
 

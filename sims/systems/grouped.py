@@ -14,17 +14,19 @@ import numpy as np
 
 from sims.anchors.contacts import Entries
 from sims.anchors.groups import Groups, GroupStack
-from sims.anchors.pushing.tables import PushRules, PushTables, Starts
+from sims.anchors.pushing.tables import PushRules, PushTables, Starts, Way
 from sims.config.entries import Kinds
 from sims.observers import Connectivity, Degrees
 from sims.observers.deliveries import Deliveries
 from sims.systems.gossip import keys_of
 from sims.systems.interface import Integers
+from sims.systems.passage import Passage
 from sims.systems.pushed import Pushed
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
+from sub2sub.timing.latency import Clock
 
 __all__ = ["Grouped"]
 
@@ -80,22 +82,17 @@ class Grouped(Pushed):
         """Whom the publishers reach in the groups above theirs."""
         if self.entries is None:
             return Starts.of(publishers.tolist())
-        keys = keys_of(self.seed, salt, events)
-        alive, group, loss = self.network.alive, self.network.group, self.network.loss
+        keys, clock = keys_of(self.seed, salt, events), Clock.of(self.network.timing, self.places)
         ways = []
         for publisher, key in zip(publishers.tolist(), keys.tolist(), strict=True):
-            dice = Dice(key).of_peer(ENTERING)
-            contacts = self.entries.contact[publisher]
-            reached: list[tuple[int, int]] = []
-            payers: list[int] = []
-            for contact in contacts[contacts >= 0].tolist():
-                for _ in range(retries + 1):
-                    payers.append(publisher)
-                    lost = loss > 0 and dice.next_unit() < loss
-                    if not lost and alive[contact] and group[contact] == group[publisher]:
-                        reached.append((contact, 1))
-                        break
-            ways.append((reached, payers))
+            passage = Passage(self.network, clock, Dice(key).of_peer(ENTERING), retries)
+            contacts, way = self.entries.contact[publisher], Way([], [])
+            for place, contact in enumerate(contacts[contacts >= 0].tolist()):
+                copies, arrives = passage.send(publisher, contact, place * clock.occupied)
+                way.payers.extend([publisher] * copies)
+                if arrives is not None:
+                    way.reached.append((contact, 1, arrives))
+            ways.append(way)
         return Starts.of(publishers.tolist(), ways)
 
     def entry_links(self) -> dict[str, Integers]:

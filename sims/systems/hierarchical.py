@@ -79,9 +79,10 @@ class Hierarchical(SeveralMemberships, TableGossip):
         others[(others >= 0) & (self.group[others] == self.group[:, None])] = -1
         others = np.take_along_axis(others, np.argsort(others < 0, axis=1, kind="stable"), axis=1)
         choices = Choices(np.full(n, settings.intra, np.int32), np.ones(n), np.full(n, settings.inter / VIEW))
-        network = Network(self.network.alive[:n], self.network.group[:n], self.network.loss)
+        own = self.network
+        network = Network(own.alive[:n], own.group[:n], own.loss, own.timing)
         return spread_tables(
             (table[:n], np.ascontiguousarray(others[:, None, :]), choices), network,
-            Truth.of(self)._replace(host=np.arange(n)), events, publishers, publishers,
+            Truth.of(self)._replace(host=np.arange(n), places=np.arange(n)), events, publishers, publishers,
             keys_of(self.seed, salt, events), settings.retries, record,
         )  # fmt: skip

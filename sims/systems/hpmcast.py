@@ -47,12 +47,11 @@ from sims.engine.control import Row
 from sims.engine.simulation import Simulation
 from sims.observers import Connectivity, Degrees, LinkAges
 from sims.observers.deliveries import Deliveries
-from sims.systems.gossip import recorded
 from sims.systems.interface import Integers, Knob, System
 from sims.systems.knowledge import shared_rows
+from sims.systems.ledger import Ledger
 from sims.systems.subscriptions import Subscriptions
 from sub2sub.errors import InputError
-from sub2sub.events.accounting import ACKS, FAILED, HOPS, MESSAGES, account, open_books, outcome_of
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.population import DORMANT, Population
@@ -275,23 +274,15 @@ class Hpmcast(System):
         record: bool,
     ) -> Outcome:
         """Publish events with these seeds and numbers for their draws."""
-        views, matches, host, alive = self._knowledge().views(), self.matches, self.host, self.alive
-        books = open_books(len(events), len(host))
-        first, at_hop = [], [np.empty(0, np.int64)]
+        views, ledger = self._knowledge().views(), Ledger(self, events, publishers, record)
         published = zip(events.tolist(), publishers.tolist(), keys, strict=True)
         for k, (event, publisher, (seed, number)) in enumerate(published):
             trace = disseminate(
-                views, self._passed(event), publisher, settings, network=self.network, seed=seed, event=number
-            ).trace
-            wanting = matches.of(event)
-            account(k, wanting, publisher, alive, host, trace.first, trace.sent, trace.received, books)
-            at_hop.append(books.at_hop[: books.events[k, HOPS] + 1].copy())
-            if record:
-                first.append(trace.first)
-        if settings.retries:
-            books.events[:, ACKS] = books.events[:, MESSAGES] - books.events[:, FAILED]
-        received = recorded(np.stack(first), host) if record and first else None
-        return outcome_of(books, publishers, np.concatenate(at_hop), received)
+                views, self._passed(event), publisher, settings, network=self.network, seed=seed,
+                event=number, places=self.places,
+            ).trace  # fmt: skip
+            ledger.enter(k, trace.first, trace.sent, trace.received, trace.when)
+        return ledger.outcome(settings.retries > 0)
 
     def _knowledge(self) -> Knowledge:
         if self._known is None:

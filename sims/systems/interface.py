@@ -217,6 +217,11 @@ class System(ABC):
         return np.arange(len(self.overlay.population))
 
     @property
+    def places(self) -> Integers:
+        """The host that each member of the overlay runs on: the same number in every system."""
+        return self.overlay.population.host
+
+    @property
     def alive(self) -> NDArray[np.uint8]:
         """Which peers are up."""
         return self.network.alive

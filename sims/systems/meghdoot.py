@@ -15,15 +15,18 @@ from sims.config.entries import Kinds
 from sims.observers import Connectivity, Degrees
 from sims.observers.deliveries import Deliveries
 from sims.systems.bounds import Retries
-from sims.systems.gossip import keys_of, recorded
+from sims.systems.gossip import keys_of
 from sims.systems.grouped import ENTERING, counts
 from sims.systems.interface import Integers, Knob, System
+from sims.systems.ledger import Ledger
+from sims.systems.passage import Passage
 from sims.systems.subscriptions import Subscriptions
-from sub2sub.events.accounting import ACKS, FAILED, HOPS, MESSAGES, account, open_books, outcome_of
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import LINK, VALUE
+from sub2sub.timing.agenda import new_agenda
+from sub2sub.timing.latency import Clock
 
 __all__ = ["MeghdootSystem", "zones_of"]
 
@@ -95,60 +98,50 @@ class MeghdootSystem(System):
         """By way of the corner."""
         self._zones = zones = self._zones or zones_of(self.layer)
         n, faults, keys = len(self.host), self.network.faults(), keys_of(self.seed, salt, events)
-        books, alive, matches = open_books(len(events), n), self.alive, self.matches
-        first, hops = np.empty(n, np.int32), np.empty(n, np.int32)
-        waiting = np.empty(n + 1, np.int64)
+        ledger, clock = Ledger(self, events, publishers, record), Clock.of(self.network.timing, self.places)
+        agenda, first, when = new_agenda(n, clock), np.empty(n, np.int32), np.empty(n)
         sent, arrived = np.empty(n, np.int64), np.empty(n, np.int64)
-        firsts, at_hop = [], [np.empty(0, np.int64)]
+        traced = first, sent, arrived, when
         for k, (event, publisher) in enumerate(zip(events.tolist(), publishers.tolist(), strict=True)):
-            first[:], sent[:], arrived[:] = -1, 0, 0
-            first[publisher] = 0
+            first[:], sent[:], arrived[:], when[:] = -1, 0, 0, np.inf
+            first[publisher], when[publisher] = 0, 0.0
             corner = self.scale.corner(self.wanted.points[event])
-            dice = Dice(keys[k]).of_peer(ENTERING)
-            root, hop = self._route(publisher, corner, settings.retries, dice, (first, sent, arrived))
+            root = self._route(publisher, corner, settings.retries, clock, keys[k], traced)
             if root >= 0:
-                traced = first, sent, arrived, waiting, hops
-                spread_zones(zones, corner, root, hop, settings.retries, faults, keys[k], traced)
-            account(k, matches.of(event), publisher, alive, self.host, first, sent, arrived, books)
-            at_hop.append(books.at_hop[: books.events[k, HOPS] + 1].copy())
-            if record:
-                firsts.append(first.copy())
-        if settings.retries:
-            books.events[:, ACKS] = books.events[:, MESSAGES] - books.events[:, FAILED]
-        received = recorded(np.stack(firsts), self.host) if firsts else None
-        return outcome_of(books, publishers, np.concatenate(at_hop), received)
+                spread_zones(zones, corner, root, settings.retries, faults, keys[k], clock, agenda, traced)
+            ledger.enter(k, *traced)
+        return ledger.outcome(settings.retries > 0)
 
     def _route(
         self,
         peer: int,
         corner: NDArray[np.float64],
         retries: int,
-        dice: Dice,
-        traced: tuple[NDArray[np.int32], Integers, Integers],
-    ) -> tuple[int, int]:
-        """The peer that has the corner, and the hop at which it is reached; (-1, 0) if it is not."""
-        first, sent, arrived = traced
+        clock: Clock,
+        key: np.uint64,
+        traced: tuple[NDArray[np.int32], Integers, Integers, NDArray[np.float64]],
+    ) -> int:
+        """The peer that has the corner, -1 if it is not reached."""
+        first, sent, arrived, when = traced
         point = np.clip(corner, 0.0, np.nextafter(1.0, 0.0))
         point[::2] = np.nextafter(corner[::2], 0.0)  # low ends lie below theirs
-        goal, silent, hop = tuple(point.tolist()), frozenset[int](), 0
+        goal, silent, hop, now = tuple(point.tolist()), frozenset[int](), 0, 0.0
+        passage = Passage(self.network, clock, Dice(key).of_peer(ENTERING), retries)
         while hop < MOST_HOPS and self.layer.peers[peer].zones:
             following = self.layer.peers[peer].next_hop(goal, silent)
             if following == peer:
-                return peer, hop
-            for _ in range(retries + 1):
-                sent[peer] += 1
-                lost = self.network.loss > 0 and dice.next_unit() < self.network.loss
-                there = self.network.alive[following] and (
-                    self.network.group[peer] == self.network.group[following]
-                )
-                if there and not lost:
-                    arrived[following] += 1
-                    hop += 1
-                    first[following] = hop if first[following] < 0 else first[following]
-                    peer = following
-                    break
-            else:
-                if not retries:
-                    break
+                return peer
+            copies, arrives = passage.send(peer, following, now)
+            sent[peer] += copies
+            if arrives is not None:
+                arrived[following] += 1
+                hop, now = hop + 1, arrives
+                if first[following] < 0:
+                    first[following], when[following] = hop, now
+                peer = following
+            elif retries:
                 silent |= {following}
-        return -1, 0
+                now += passage.silence
+            else:
+                break
+        return -1

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from sims.anchors.pushing.dissemination import push_event, scratch_for
+from sims.anchors.pushing.dissemination import PushWorld, push_event, scratch_for
 from sims.anchors.pushing.tables import PushRules, PushTables, Starts
-from sims.systems.gossip import Truth, keys_of, recorded
+from sims.systems.gossip import Truth, keys_of
 from sims.systems.interface import Integers, System
 from sub2sub.events.accounting import (
     ACKS,
     CONTROL,
     FAILED,
-    HOPS,
     MESSAGES,
     account,
-    open_books,
     outcome_of,
+    with_hops,
 )
 from sub2sub.events.outcome import Outcome
+from sub2sub.events.receptions import Receptions
 from sub2sub.kernels.compilation import kernel
 from sub2sub.overlay.network import Network
+from sub2sub.timing.latency import Clock
 
 __all__ = ["Pushed", "push_all"]
 
@@ -54,36 +55,37 @@ def push_all(
     record : bool
         Whether to keep who got what when.
     """
-    books = open_books(len(events), len(truth.alive))
-    scratch = scratch_for(tables, rules, int(np.diff(starts.first.start).max(initial=1)))
+    clock = Clock.of(network.timing, truth.places)
+    world = PushWorld(tables, rules, network.faults(), clock)
+    books = truth.open_books(events, clock.timed)
+    scratch = scratch_for(world, int(np.diff(starts.first.start).max(initial=1)))
     first = np.empty((len(events) if record else 1, len(truth.host)), np.int32)
-    at_hop = _push_all(
-        tables, rules, network.faults(), truth, (events, publishers, keys), starts, scratch, first, books
-    )
+    when = np.empty((len(events) if record and clock.timed else 0, len(truth.host)))
+    at_hop = _push_all(world, truth, (events, publishers, keys), starts, scratch, (first, when), books)
     if rules.retries:
         books.events[:, ACKS] = books.events[:, MESSAGES] - books.events[:, FAILED]
-    return outcome_of(books, publishers, at_hop, recorded(first, truth.host) if record else None)
+    received = Receptions.of_members(first, truth.host, when) if record else None
+    return outcome_of(books, publishers, at_hop, received)
 
 
 @kernel
-def _push_all(tables, rules, faults, truth, published, starts, scratch, first, books):
+def _push_all(world, truth, published, starts, scratch, traced, books):
     events, publishers, keys = published
+    first, when = traced
     at_hop, size = np.empty(64 * len(events) + 64, np.int64), 0
     for k in range(len(events)):
-        push_event(tables, rules, faults, starts, k, keys[k], scratch)
+        push_event(world, starts, k, keys[k], scratch)
         first[min(k, len(first) - 1)] = scratch.first
+        if k < len(when):
+            when[k] = scratch.when
         e = events[k]
         wanting = truth.members[truth.offsets[e] : truth.offsets[e + 1]]
         account(
             k, wanting, publishers[k], truth.alive, truth.host, scratch.first, scratch.sent, scratch.arrived,
-            books,
+            scratch.when, books,
         )  # fmt: skip
         books.events[k, CONTROL] = scratch.control[0]
-        hops = books.events[k, HOPS] + 1
-        if size + hops > len(at_hop):
-            at_hop = np.append(at_hop, np.empty(len(at_hop) + hops, np.int64))
-        at_hop[size : size + hops] = books.at_hop[:hops]
-        size += hops
+        at_hop, size = with_hops(at_hop, size, k, books)
     return at_hop[:size].copy()
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sims.anchors.groups import Groups, GroupStack
 from sims.anchors.pastry.settings import PastrySettings
-from sims.anchors.pushing.tables import PushRules, PushTables, Starts, rows
+from sims.anchors.pushing.tables import PushRules, PushTables, Starts, Way, rows
 from sims.anchors.scribe.layer import Scribe
 from sims.config.entries import Kinds
 from sims.observers import Connectivity, Degrees
@@ -20,6 +20,7 @@ from sims.systems.bounds import Retries
 from sims.systems.gossip import Truth, keys_of
 from sims.systems.grouped import ENTERING, counts
 from sims.systems.interface import Integers, Knob
+from sims.systems.passage import Passage
 from sims.systems.pushed import Pushed
 from sims.systems.subscriptions import Subscriptions
 from sims.systems.topic_workload import TopicWorkload
@@ -28,6 +29,7 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import LINK, NAME
+from sub2sub.timing.latency import Clock
 
 __all__ = ["ScribeSystem"]
 
@@ -93,16 +95,19 @@ class ScribeSystem(Pushed):
         self._trees = trees = self._trees or Trees(self.layer)
         keys = keys_of(self.seed, salt, events).tolist()
         topics = self.wanted.tree.of_event[events].tolist()
+        network = self.network
+        network = Network(network.alive[trees.host], network.group[trees.host], network.loss, network.timing)
+        clock = Clock.of(network.timing, self.places[trees.host])
         ways = [
-            self._way(publisher, topic, settings.retries, Dice(key).of_peer(ENTERING))
+            self._way(
+                publisher, topic, Passage(network, clock, Dice(key).of_peer(ENTERING), settings.retries)
+            )
             for publisher, topic, key in zip(publishers.tolist(), topics, keys, strict=True)
         ]
-        network = self.network
         return self.push(
             trees.tables, PushRules(retries=settings.retries), events, publishers,
-            Starts.of(publishers.tolist(), ways), salt, record,
-            Network(network.alive[trees.host], network.group[trees.host], network.loss),
-            Truth.of(self)._replace(host=trees.host),
+            Starts.of(publishers.tolist(), ways), salt, record, network,
+            Truth.of(self)._replace(host=trees.host, places=self.places[trees.host]),
         )  # fmt: skip
 
     def entry_bytes(self, kind: str) -> int:
@@ -122,42 +127,30 @@ class ScribeSystem(Pushed):
         }
         return {kind: counts(links)[self.peer_of] for kind, links in kinds.items()}
 
-    def _way(
-        self, publisher: int, topic: int, retries: int, dice: Dice
-    ) -> tuple[list[tuple[int, int]], list[int]]:
+    def _way(self, publisher: int, topic: int, passage: Passage) -> Way:
         """From a publisher to the roots of a topic and of those above."""
-        reached: list[tuple[int, int]] = []
-        payers: list[int] = []
+        way = Way([], [])
         for each in (topic, *self.groups.above[topic]):
-            self._route(publisher, each, retries, dice, reached, payers)
-        return reached, payers
+            self._route(publisher, each, passage, way)
+        return way
 
-    def _route(
-        self, node: int, topic: int, retries: int, dice: Dice, reached: list[tuple[int, int]],
-        payers: list[int],
-    ) -> None:  # fmt: skip
+    def _route(self, node: int, topic: int, passage: Passage, way: Way) -> None:
         """Hop after hop towards a key; where acknowledgements tell, around nodes that are gone."""
         assert self._trees is not None
-        key, hop, silent = self.layer.keys[topic], 0, set[int]()
+        key, hop, now, silent = self.layer.keys[topic], 0, 0.0, set[int]()
         while hop < MOST_HOPS:
             following = self.layer.peers[node].next_hop(key, silent)
             if following == node:
                 break
-            if self._arrives(node, following, retries, dice, payers):
-                node, hop = following, hop + 1
+            copies, arrives = passage.send(node, following, now)
+            way.payers.extend([node] * copies)
+            if arrives is not None:
+                node, hop, now = following, hop + 1, arrives
                 if self.layer.peers[node].next_hop(key, silent) != node:
-                    reached.append((node, hop))
-            elif retries:
+                    way.reached.append((node, hop, now))
+            elif passage.retries:
                 silent.add(following)
+                now += passage.silence
             else:
                 return
-        reached.append((self._trees.place.get((node, topic), node), hop))
-
-    def _arrives(self, sender: int, target: int, retries: int, dice: Dice, payers: list[int]) -> bool:
-        network = self.network
-        for _ in range(retries + 1):
-            payers.append(sender)
-            lost = network.loss > 0 and dice.next_unit() < network.loss
-            if not lost and network.alive[target] and network.group[sender] == network.group[target]:
-                return True
-        return False
+        way.reached.append((self._trees.place.get((node, topic), node), hop, now))

@@ -1,7 +1,7 @@
 """From what the members of a protocol sent and received to an `Outcome`: the books of gossip.
 
-A protocol reports, for one event, what each of its members sent, how many copies arrived there and in which
-round the first did. Whom the event is meant for, and which members belong to one subscriber, is the
+A protocol reports, for one event, what each of its members sent, how many copies arrived there, and in which
+round and when the first did. Whom the event is meant for, and which members belong to one subscriber, is the
 simulator's knowledge and enters only here. A subscriber is what pays: several memberships are billed to it
 together, and what it has by one of them it has.
 
@@ -15,10 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.events.outcome import Outcome, Receptions
+from sub2sub.events.outcome import Outcome
+from sub2sub.events.receptions import Receptions
+from sub2sub.events.times import Times
+from sub2sub.geometry.matching import Members
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["Books", "account", "open_books", "outcome_of"]
+__all__ = ["Books", "account", "open_books", "outcome_of", "with_hops"]
 
 Integers = NDArray[np.int64]
 
@@ -42,6 +45,11 @@ class Books(NamedTuple):
         The hop at which it got the event at hand.
     at_hop : (MOST_HOPS,) int64
         Subscribers reached by the event at hand, by hop.
+    ms_since : (n,) float64
+        When it got the event at hand.
+    ms_offsets, ms : (m + 1,) int64, float32
+        When each subscriber that wants an event got it, NaN for never, and one place more; empty where nobody
+        tells the time.
     """
 
     events: Integers
@@ -49,18 +57,26 @@ class Books(NamedTuple):
     wants: Integers
     since: NDArray[np.int32]
     at_hop: Integers
+    ms_since: NDArray[np.float64]
+    ms_offsets: Integers
+    ms: NDArray[np.float32]
 
 
-def open_books(events: int, peers: int) -> Books:
-    """Books with nothing in them."""
+def open_books(events: int, peers: int, times_of: tuple[Members, Integers] | None = None) -> Books:
+    """Books with nothing in them; with times of the events that have these numbers among those wanted."""
+    offsets = np.zeros(events + 1, np.int64)
+    if times_of is not None:
+        members, numbers = times_of
+        np.cumsum(np.diff(members.offsets)[numbers], out=offsets[1:])
     return Books(
         np.zeros((events, 11), np.int64), np.zeros((peers, 4), np.int64), np.full(peers, -1),
-        np.full(peers, NEVER), np.zeros(MOST_HOPS, np.int64),
+        np.full(peers, NEVER), np.zeros(MOST_HOPS, np.int64), np.full(peers, np.inf), offsets,
+        np.full(int(offsets[-1]) + 1 if times_of is not None else 0, np.nan, np.float32),
     )  # fmt: skip
 
 
 @kernel
-def account(k, wanting, publisher, alive, host, first, sent, arrived, books):
+def account(k, wanting, publisher, alive, host, first, sent, arrived, when, books):
     """Enter event k; events are entered in ascending order.
 
     Parameters
@@ -74,8 +90,11 @@ def account(k, wanting, publisher, alive, host, first, sent, arrived, books):
         The subscriber a member belongs to.
     first, sent, arrived : (members,)
         Round of the first reception (0 at the publisher, -1 for never), messages sent, copies that arrived.
+    when : (members,) float64
+        Time of the first reception.
     """
     row, peers, wants, since = books.events[k], books.peers, books.wants, books.since
+    ms_since, timed = books.ms_since, books.ms.shape[0] > 0
     for h in wanting:
         if alive[h]:
             wants[h] = k
@@ -96,6 +115,8 @@ def account(k, wanting, publisher, alive, host, first, sent, arrived, books):
                 peers[h, RECEIVED] += arrived[member]
                 row[DUPLICATES] += arrived[member]
                 since[h] = min(since[h], np.int32(first[member]))
+                if timed:
+                    ms_since[h] = min(ms_since[h], when[member])
             else:
                 row[SPAM] += arrived[member]
                 peers[h, SPAMMED] += arrived[member]
@@ -104,7 +125,8 @@ def account(k, wanting, publisher, alive, host, first, sent, arrived, books):
         row[DUPLICATES] += 1  # its own copy, no message, is counted like one below
         peers[publisher, RECEIVED] += 1
         since[publisher] = 0
-    for h in wanting:
+    for place in range(wanting.shape[0]):
+        h = wanting[place]
         if wants[h] == k and since[h] != NEVER:
             row[DELIVERED] += 1
             row[DUPLICATES] -= 1
@@ -112,8 +134,24 @@ def account(k, wanting, publisher, alive, host, first, sent, arrived, books):
             books.at_hop[min(since[h], MOST_HOPS - 1)] += 1
             peers[h, TAKEN] += 1
             since[h] = NEVER
+            if timed:
+                if h != publisher:
+                    books.ms[books.ms_offsets[k] + place] = ms_since[h]
+                ms_since[h] = np.inf
     row[MESSAGES] = total
     row[FAILED] = total - reached
+
+
+@kernel
+def with_hops(at_hop, size, k, books):
+    """Append the subscribers that event k reached at each hop to the first `size`; those, and how many."""
+    hops = books.events[k, HOPS] + 1
+    if size + hops > len(at_hop):
+        longer = np.empty(2 * (size + hops) + 64, np.int64)
+        longer[:size] = at_hop[:size]
+        at_hop = longer
+    at_hop[size : size + hops] = books.at_hop[:hops]
+    return at_hop, size + hops
 
 
 def outcome_of(
@@ -135,7 +173,7 @@ def outcome_of(
 
     >>> books = open_books(events=1, peers=4)
     >>> account(0, np.array([0, 1, 2]), 0, np.ones(4, np.uint8), np.arange(4), np.array([0, 1, 1, 2]),
-    ...         np.array([3, 1, 1, 0]), np.array([0, 1, 2, 1]), books)
+    ...         np.array([3, 1, 1, 0]), np.array([0, 1, 2, 1]), np.zeros(4), books)
     >>> outcome = outcome_of(books, np.array([0]), books.at_hop[:2])
     >>> outcome.deliveries, outcome.duplicates, outcome.spam, outcome.failed, outcome.messages_per_delivery
     (array([2]), array([1]), array([1]), array([1]), 2.5)
@@ -148,4 +186,5 @@ def outcome_of(
         entered=e[ENTERED], hop_offsets=np.append(0, np.cumsum(e[HOPS] + 1)), at_hop=at_hop,
         taken=p[TAKEN], received=p[RECEIVED], forwarded=p[FORWARDED], spammed=p[SPAMMED],
         receptions=receptions, control=e[CONTROL],
+        times=Times.among(books.ms_offsets, books.ms[:-1]) if books.ms.size else None,
     )  # fmt: skip

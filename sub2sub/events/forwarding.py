@@ -3,7 +3,9 @@
 A peer that receives an event for the first time delivers it and forwards it once: to its two adjacent
 neighbours on the event's ring, so that everybody gets it, and to a few random matching links, so that they
 get it fast. Nothing goes back to where the event came from, and an event already seen is ignored. All a peer
-goes by is its own views. Hops are synchronous: what is received at one hop is forwarded at the next.
+goes by is its own views. Hops are synchronous: what is received at one hop is forwarded at the next; in a
+network with latencies every message takes its own time, and peers forward in the order of time
+(`sub2sub.timing`).
 
 Read differently from the paper, or added to it (`DisseminationSettings.paper()` turns the additions off):
 
@@ -11,12 +13,15 @@ Read differently from the paper, or added to it (`DisseminationSettings.paper()`
   views hold has been offered to its ring view before (Figure 3), so a nearer one can only be a cycle old.
 - Random shortcuts are drawn from the other links that match; a peer that two of them lead to is twice as
   likely. *ring_shortcuts*: the paper names proximity and random links, here ring links serve as well.
+  *max_age*: of proximity and random links only young ones, as old ones lead to peers that have left.
 - *tries*: a message to an adjacent neighbour that is not acknowledged is sent again, so that a lost one does
   not look like a dead peer; *retries*: after that, the next nearest one that matches is tried. One that was
   skipped still gets the event, from its other side. Either takes an acknowledgement of every message to an
   adjacent neighbour: a message of its own (`Outcome.acks`), which may be lost like any other, and then brings
-  a copy more. All of that happens within a hop. Which ring links failed is reported, so that they can be
-  dropped. A shortcut that fails has no consequences, so it is neither acknowledged nor sent again.
+  a copy more. All of that happens within a hop. In milliseconds either side of the ring has a timer of its
+  own, and one that says it does not want the event is replaced as late as one that is silent. Which ring
+  links failed is reported, so that they can be dropped. A shortcut that fails has no consequences, so it is
+  neither acknowledged nor sent again.
 - Section 4.2 knows no failures. A message to a peer that is dead or out of reach costs as much as any other.
 - Several peers on one host: see `sub2sub.events.hosts`.
 
@@ -38,9 +43,13 @@ from sub2sub.kernels.memory import aligned
 from sub2sub.kernels.randomness import below, draw, peer_key, unit
 from sub2sub.kernels.simd import prefetch
 from sub2sub.overlay.links import Links, target
+from sub2sub.timing.agenda import Agenda, departure, new_agenda, offer, take
+from sub2sub.timing.agenda import forget as forget_copies
+from sub2sub.timing.latency import HOPS as COUNTS_HOPS
+from sub2sub.timing.latency import Clock, travel
 
-__all__ = ["HOPS", "SEEN", "SPAMMED", "TAIL", "TAKEN", "TARGETS", "Scratch", "World", "forward", "mark",
-           "new_scratch", "spread"]  # fmt: skip
+__all__ = ["HOPS", "SEEN", "SPAMMED", "TAIL", "TAKEN", "TARGETS", "Scratch", "World", "forget", "forward",
+           "mark", "new_scratch", "spread", "spread_in_time"]  # fmt: skip
 
 # Where a peer's draws for each purpose begin; two a message: whether it and its acknowledgement are lost.
 SHORTCUT, LOSS = 0, 1 << 32
@@ -68,6 +77,7 @@ class World(NamedTuple):
     ring_shortcuts: bool
     tries: int
     retries: int
+    clock: Clock
 
 
 class Scratch(NamedTuple):
@@ -86,9 +96,10 @@ class Scratch(NamedTuple):
     ends: NDArray[np.int64]  # (2,) how far the queue and the targets go
     histograms: NDArray[np.int64]  # (2, MOST) deliveries by copies and by messages sent on
     broken: NDArray[np.uint8]  # (ring links,) those along which a message failed
+    agenda: Agenda  # copies on their way, in a network with latencies
 
 
-def new_scratch(links: Links, hosts: Hosts, shortcuts: int, retries: int) -> Scratch:
+def new_scratch(links: Links, hosts: Hosts, shortcuts: int, retries: int, clock: Clock) -> Scratch:
     """Clean scratch space."""
     n = len(links.boxes)
     widest = links.near.shape[1] + links.random.shape[1] + int(links.ring_size.max(initial=0))
@@ -101,6 +112,7 @@ def new_scratch(links: Links, hosts: Hosts, shortcuts: int, retries: int) -> Scr
         np.arange(widest, dtype=np.int32), np.empty(widest, np.int32), np.empty(targets, np.int64),
         np.empty(targets, np.uint8), np.zeros(2, np.int64), np.zeros((2, MOST), np.int64),
         np.zeros(int(links.ring_size.sum(dtype=np.int64)), np.uint8),
+        new_agenda(n if clock.timed else 0, clock),
     )  # fmt: skip
 
 
@@ -118,8 +130,8 @@ def mark(wanted, members, first, last):
 
 
 @rule
-def _receive(world, e, peer, sender, scratch, counts):
-    """A message arrives at the host of `peer`; whether somebody there has the event now."""
+def _receive(world, e, peer, sender, when, scratch, counts):
+    """A message arrives at the host of `peer`; whether somebody there has the event from then on."""
     taker = peer
     if world.alive[peer] == 0:
         taker = resident(world.hosts, scratch.wanted, peer)
@@ -134,12 +146,17 @@ def _receive(world, e, peer, sender, scratch, counts):
     if notes[taker, SEEN] == e:
         counts[DUPLICATES, e] += 1
         notes[taker, COPIES] += 1
+        if world.clock.kind != COUNTS_HOPS:
+            offer(scratch.agenda, taker, sender, when)  # this may be the first one after all
         return True
     notes[taker, SEEN], notes[taker, COPIES], notes[taker, SENT] = e, 1, 0
     notes[taker, TAKEN] += 1
-    tail = scratch.ends[TAIL]
-    scratch.queue[tail], scratch.came_from[tail] = taker, sender
-    scratch.ends[TAIL] = tail + 1
+    if world.clock.kind == COUNTS_HOPS:
+        tail = scratch.ends[TAIL]
+        scratch.queue[tail], scratch.came_from[tail] = taker, sender
+        scratch.ends[TAIL] = tail + 1
+    else:
+        offer(scratch.agenda, taker, sender, when)
     counts[REACHED, e] += 1
     hosts = world.hosts.of
     if hosts.shape[0] == 0 or hosts[taker] < 0:
@@ -156,13 +173,22 @@ def _is_lost(world, draws, k):
 
 
 @rule
-def _send_afar(world, e, sender, peer, tries, draws, scratch, counts):
+def _leaves(world, sender, peer, waited, scratch):
+    """When a message leaves its sender; of no meaning where hops are counted."""
+    if world.clock.kind == COUNTS_HOPS:
+        return 0.0
+    return departure(world.clock, scratch.agenda.free, sender, peer, scratch.agenda.when[sender], waited)
+
+
+@rule
+def _send_afar(world, e, sender, peer, tries, waited, draws, scratch, counts):
     """Send the event to another host until it answers, `tries` times at most; whether it said it has it.
 
-    No tries: sent once, unacknowledged, and taken to have arrived.
+    No tries: sent once, unacknowledged, and taken to have arrived. `waited`: unanswered copies before it.
     """
     reachable = world.group[sender] == world.group[peer] and is_up(world.hosts, world.alive, peer)
-    for _ in range(max(tries, 1)):
+    leaves = _leaves(world, sender, peer, waited, scratch)
+    for attempt in range(max(tries, 1)):
         number = scratch.notes[sender, SENT]
         scratch.notes[sender, SENT] = number + 1
         scratch.notes[sender, FORWARDED] += 1
@@ -170,7 +196,8 @@ def _send_afar(world, e, sender, peer, tries, draws, scratch, counts):
         if not reachable or _is_lost(world, draws, 2 * number):
             counts[FAILED, e] += 1
             continue
-        took = _receive(world, e, peer, sender, scratch, counts)
+        when = leaves + travel(world.clock, sender, peer, waited + attempt, draws)
+        took = _receive(world, e, peer, sender, when, scratch, counts)
         if tries > 0:
             counts[ACKS, e] += 1
             if not _is_lost(world, draws, 2 * number + 1):
@@ -179,13 +206,14 @@ def _send_afar(world, e, sender, peer, tries, draws, scratch, counts):
 
 
 @rule
-def _send(world, e, sender, peer, tries, draws, scratch, counts):
+def _send(world, e, sender, peer, tries, waited, draws, scratch, counts):
     """Send the event to a peer; whether somebody there has it now, as far as the sender knows."""
     if not share_host(world.hosts, sender, peer):
-        took = _send_afar(world, e, sender, peer, tries, draws, scratch, counts)
+        took = _send_afar(world, e, sender, peer, tries, waited, draws, scratch, counts)
     elif world.alive[peer] == 1:  # a host knows which of its peers are gone
         counts[LOCAL, e] += 1
-        took = _receive(world, e, peer, sender, scratch, counts)
+        when = _leaves(world, sender, peer, 0, scratch)
+        took = _receive(world, e, peer, sender, when, scratch, counts)
     else:
         took = False
     place = scratch.ends[TARGETS]
@@ -218,7 +246,8 @@ def _follow_ring(world, e, peer, came_from, draws, scratch, counts):
                 if neighbour == came_from or before == 1:
                     break
                 if before < 0:
-                    if _send(world, e, peer, neighbour, world.tries, draws, scratch, counts):
+                    waited = failed * world.tries
+                    if _send(world, e, peer, neighbour, world.tries, waited, draws, scratch, counts):
                         break
                     scratch.broken[world.ring_number[peer] + place - first] = 1
                     failed += 1
@@ -244,7 +273,7 @@ def _follow_shortcuts(world, e, peer, came_from, draws, scratch, counts):
         tried += 1
         to = target(links, peer, place)
         if _wants(scratch.wanted, to) and to != came_from and _sent_to(scratch, to) < 0:
-            _send(world, e, peer, to, 0, draws, scratch, counts)
+            _send(world, e, peer, to, 0, 0, draws, scratch, counts)
             left -= 1
     for k in range(tried):
         scratch.places[scratch.swapped[k]] = scratch.swapped[k]
@@ -290,7 +319,7 @@ def spread(world, e, entry, key, scratch, counts):
     if entry < 0 or not is_up(world.hosts, world.alive, entry):
         return np.int64(-1)
     scratch.ends[TAIL] = 0
-    _receive(world, e, entry, np.int64(-1), scratch, counts)
+    _receive(world, e, entry, np.int64(-1), 0.0, scratch, counts)
     head, hop = np.int64(0), np.int64(-1)
     while head < scratch.ends[TAIL]:
         hop += 1
@@ -301,9 +330,48 @@ def spread(world, e, entry, key, scratch, counts):
             peer, came_from = np.int64(scratch.queue[head]), np.int64(scratch.came_from[head])
             forward(world, e, peer, came_from, peer_key(key, peer), scratch, counts)
             head += 1
+    _count_loads(scratch)
+    counts[HOPS, e] = hop
+    return hop
+
+
+@rule
+def _count_loads(scratch):
     for k in range(scratch.ends[TAIL]):
         notes = scratch.notes[scratch.queue[k]]
         scratch.histograms[0, min(notes[COPIES], MOST - 1)] += 1
         scratch.histograms[1, min(notes[SENT], MOST - 1)] += 1
-    counts[HOPS, e] = hop
-    return hop
+
+
+@hot
+def spread_in_time(world, e, entry, key, scratch, counts):
+    """Spread event e as `spread` does, copy by copy in the order of time; the most hops of a delivery.
+
+    Whoever got it stays on the agenda, with when and whom from, until it is told to `forget`.
+    """
+    counts[HOPS, e] = -1
+    if entry < 0 or not is_up(world.hosts, world.alive, entry):
+        return np.int64(-1)
+    agenda, top = scratch.agenda, np.int64(-1)
+    scratch.ends[TAIL], agenda.ends[:] = 0, 0
+    _receive(world, e, entry, np.int64(-1), 0.0, scratch, counts)
+    peer = take(agenda)
+    while peer >= 0:
+        scratch.queue[scratch.ends[TAIL]] = peer
+        scratch.ends[TAIL] += 1
+        while top < agenda.hop[peer]:
+            top += 1
+            scratch.levels[top] = 0
+        scratch.levels[agenda.hop[peer]] += 1
+        forward(world, e, peer, np.int64(agenda.sender[peer]), peer_key(key, peer), scratch, counts)
+        peer = take(agenda)
+    _count_loads(scratch)
+    counts[HOPS, e] = top
+    return top
+
+
+@rule
+def forget(world, scratch):
+    """Clear the agenda of an event that was spread in time."""
+    for k in range(scratch.ends[TAIL]):
+        forget_copies(world.clock, scratch.agenda, scratch.queue[k])

@@ -30,46 +30,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Outcome", "Receptions", "gini"]
+from sub2sub.events.receptions import Receptions
+from sub2sub.events.times import Times
+
+__all__ = ["Outcome", "gini"]
 
 Counts = NDArray[np.int64]
 
 
 def _none() -> Counts:
     return np.empty(0, np.int64)
-
-
-@dataclass(frozen=True)
-class Receptions:
-    """Who has which event since when, its publisher included, wanted or not.
-
-    Attributes
-    ----------
-    offsets : (m + 1,) int64
-        Those of event e are ``[offsets[e] : offsets[e + 1]]`` of the other two.
-    peer, hop : (r,) int32
-        In the order in which they received it.
-
-    Examples
-    --------
-    >>> found = Receptions(np.array([0, 2, 3]), np.array([4, 7, 1], np.int32), np.array([0, 1, 0], np.int32))
-    >>> found.of(0)
-    (array([4, 7], dtype=int32), array([0, 1], dtype=int32))
-    """
-
-    offsets: Counts
-    peer: NDArray[np.int32]
-    hop: NDArray[np.int32]
-
-    def of(self, event: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Who has one event, and the hop at which each got it."""
-        which = slice(self.offsets[event], self.offsets[event + 1])
-        return self.peer[which], self.hop[which]
-
-    def table(self) -> dict[str, NDArray[Any]]:
-        """One row per event and peer."""
-        event = np.repeat(np.arange(self.offsets.size - 1), np.diff(self.offsets))
-        return {"event": event, "peer": self.peer, "hop": self.hop}
 
 
 @dataclass(frozen=True)
@@ -112,6 +82,9 @@ class Outcome:
         Who got what when, if it was recorded.
     control : (m,) int64, or empty for none
         Messages that carry no event: announcements of events, and requests for them.
+    times : Times, optional
+        Milliseconds to each delivery, where the network tells them; hops are then those of the first copy's
+        way.
     """
 
     matches: Counts
@@ -139,6 +112,7 @@ class Outcome:
     failures: Counts = field(default_factory=lambda: np.empty((0, 2), np.int64))
     receptions: Receptions | None = None
     control: Counts = field(default_factory=_none)
+    times: Times | None = None
 
     @property
     def wanted(self) -> NDArray[np.bool_]:
@@ -236,12 +210,14 @@ class Outcome:
             "received_max_to_mean": _peak(received),
             "forwarded_gini": gini(forwarded),
             "forwarded_max_to_mean": _peak(forwarded),
+            **(self.times.summary() if self.times is not None else {}),
         }
 
     def as_table(self) -> dict[str, NDArray[Any]]:
         """One row per event."""
         names = ("matches", "applications", "reached", "delivered", "hops", "messages", "local", "duplicates")
-        return {name: getattr(self, name) for name in (*names, "spam", "failed", "acks", "entry")}
+        found = {name: getattr(self, name) for name in (*names, "spam", "failed", "acks", "entry")}
+        return found if self.times is None else {**found, "last_ms": self.times.last}
 
     def hop_table(self) -> dict[str, NDArray[Any]]:
         """One row per event and hop: deliveries."""

@@ -13,7 +13,7 @@ send again themselves what is lost.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -41,7 +41,7 @@ def forward(
     came_from: int | None,
     settings: DisseminationSettings,
     dice: Dice,
-    send: Callable[[Descriptor], bool | None],
+    send: Callable[[Descriptor, int], bool | None],
 ) -> dict[int, Descriptor]:
     """Forward an event to the adjacent ring neighbours and along random shortcuts; returns to whom.
 
@@ -56,29 +56,30 @@ def forward(
     dice : Dice
         The peer's draws for this event.
     send : callable
-        Sends the event to a peer; returns whether that says it has it now, None if it says nothing.
+        Sends the event to a peer, after so many messages on the same side of the ring that were not taken;
+        returns whether that says it has it now, None if it says nothing.
 
     Examples
     --------
     >>> a, b, c = (Descriptor.of(id, [0.0], [1.0]) for id in (20, 30, 40))
     >>> two = DisseminationSettings(shortcuts=0)
-    >>> sorted(forward(Views([], [], [a, b, c]), (0.5,), None, two, Dice(1), lambda peer: True))
+    >>> sorted(forward(Views([], [], [a, b, c]), (0.5,), None, two, Dice(1), lambda peer, waited: True))
     [20, 40]
-    >>> sorted(forward(Views([], [], [a, b, c]), (0.5,), None, two, Dice(1), lambda peer: peer.id != 20))
+    >>> sorted(forward(Views([], [], [a, b, c]), (0.5,), None, two, Dice(1), lambda peer, _: peer.id != 20))
     [20, 30, 40]
     >>> answers = iter([None, True, True])  # the first message is lost, and sent again
-    >>> sorted(forward(Views([], [], [a, b, c]), (0.5,), None, two, Dice(1), lambda peer: next(answers)))
+    >>> sorted(forward(Views([], [], [a, b, c]), (0.5,), None, two, Dice(1), lambda peer, _: next(answers)))
     [20, 40]
     """
     sent: dict[int, Descriptor] = {}
     took: set[int] = set()
 
-    def takes(peer: Descriptor) -> bool:
+    def takes(peer: Descriptor, waited: int) -> bool:
         """Send it to an adjacent neighbour, again while that is silent."""
         sent[peer.id] = peer
         answer = None
-        for _ in range(settings.tries):
-            answer = send(peer)
+        for again in range(settings.tries):
+            answer = send(peer, waited + again)
             if answer is not None:
                 break
         if answer:
@@ -94,7 +95,7 @@ def forward(
             if peer.id == came_from or peer.id in took or failed > settings.retries:
                 return
             if peer.id not in sent:
-                if takes(peer):
+                if takes(peer, failed * settings.tries):
                     return
                 failed += 1
 
@@ -110,7 +111,7 @@ def forward(
         peer = links[k]
         if peer.id != came_from and peer.id not in sent and peer.matches(point):
             sent[peer.id] = peer
-            send(peer)
+            send(peer, 0)
             left -= 1
     return sent
 
@@ -179,28 +180,33 @@ class Forwarder(Generic[EventT]):
         return True
 
     def begin(
-        self, event: EventT, came_from: int | None, views: Views, now: int, dice: Dice
-    ) -> list[Descriptor]:
-        """Forward a new event; to whom."""
+        self, event: EventT, came_from: int | None, views: Views, now: int, dice: Dice,
+        doubted: Collection[int] = (),
+    ) -> list[Descriptor]:  # fmt: skip
+        """Forward a new event; to whom. Past ring neighbours that are doubted it also goes to the next."""
         self.open[event.name] = Forwarding(event, came_from, dice)
         if len(self.open) > self.memory:
             self.open.popitem(last=False)
-        return self._next(event.name, views, now)
+        return self._next(event.name, views, now, doubted)
 
-    def taken(self, name: bytes, by: int) -> None:
-        """Note that a peer has an event."""
-        if name in self.open:
-            self.open[name].waiting.pop(by, None)
-            self._close_if_done(name)
+    def taken(self, name: bytes, by: int) -> bool:
+        """Note that a peer has an event; whether it was sent to that peer."""
+        if name not in self.open:
+            return False
+        waited = self.open[name].waiting.pop(by, None) is not None
+        self._close_if_done(name)
+        return waited
 
-    def failed(self, name: bytes, at: int, views: Views, now: int) -> list[Descriptor]:
+    def failed(
+        self, name: bytes, at: int, views: Views, now: int, doubted: Collection[int] = ()
+    ) -> list[Descriptor]:
         """Note that a peer did not take an event; to whom to send it instead."""
         forwarding = self.open.get(name)
         if forwarding is None or at not in forwarding.waiting:
             return []
         del forwarding.waiting[at]
         forwarding.failed.add(at)
-        return self._next(name, views, now)
+        return self._next(name, views, now, doubted)
 
     def overdue(self, before: int) -> list[tuple[bytes, int]]:
         """Events, each with a peer it was sent to before a moment and that has not answered."""
@@ -211,7 +217,7 @@ class Forwarder(Generic[EventT]):
             if since < before
         ]
 
-    def _next(self, name: bytes, views: Views, now: int) -> list[Descriptor]:
+    def _next(self, name: bytes, views: Views, now: int, doubted: Collection[int]) -> list[Descriptor]:
         each = self.open[name]
         chosen = forward(
             views,
@@ -219,7 +225,7 @@ class Forwarder(Generic[EventT]):
             each.came_from,
             self.settings,
             each.dice,
-            lambda peer: peer.id not in each.failed,
+            lambda peer, _: peer.id not in each.failed and peer.id not in doubted,
         )
         more = [peer for peer in chosen.values() if peer.id not in each.sent]
         for peer in more:

@@ -15,13 +15,16 @@ digests are sent, then the answers, then the events asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from sub2sub.errors import InputError
 from sub2sub.overlay.descriptors import Coordinates, Descriptor
 
 __all__ = ["History", "RecoverySettings"]
+
+NameT = TypeVar("NameT", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,8 @@ class RecoverySettings:
     Attributes
     ----------
     history : int
-        Cycles after its publication for which an event is kept. Longer ones help where rings stay broken for
-        longer.
+        Cycles after its publication for which an event is kept, 0 for no recovery. Longer ones help where
+        rings stay broken for longer.
     tries : int
         Times a digest, an answer or an event is sent while it is lost.
     retries : int
@@ -45,7 +48,7 @@ class RecoverySettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        for name, least in (("history", 1), ("tries", 1), ("retries", 0)):
+        for name, least in (("history", 0), ("tries", 1), ("retries", 0)):
             if getattr(self, name) < least:
                 raise InputError(f"recovery.{name}: expected {least} or more, got {getattr(self, name)}")
 
@@ -57,7 +60,7 @@ class _Kept:
     known: list[int | None] = field(default_factory=lambda: [None, None])  # up and down the ring
 
 
-class History:
+class History(Generic[NameT]):
     """The recent events of one peer.
 
     Parameters
@@ -67,7 +70,7 @@ class History:
     Examples
     --------
     >>> a, b, c = (Descriptor.of(id, [0.0], [1.0]) for id in (20, 30, 40))
-    >>> history = History(RecoverySettings())
+    >>> history = History[int](RecoverySettings())
     >>> history.add(7, (0.5,), now=1)
     >>> history.has_it(7, 20, ring=[a, b, c])
     >>> history.digests([a, b, c], [7]), history.lacks([7, 8])
@@ -76,7 +79,7 @@ class History:
 
     def __init__(self, settings: RecoverySettings) -> None:
         self.settings = settings
-        self.events: dict[int, _Kept] = {}
+        self.events: dict[NameT, _Kept] = {}
         self.silent: set[int] = set()  # in this cycle
 
     def begin_cycle(self, now: int) -> None:
@@ -85,13 +88,13 @@ class History:
         oldest = now - self.settings.history
         self.events = {name: each for name, each in self.events.items() if each.since >= oldest}
 
-    def add(self, name: int, point: Coordinates, now: int) -> None:
+    def add(self, name: NameT, point: Coordinates, now: int) -> None:
         """Keep an event, published in cycle `now`."""
         self.events.setdefault(name, _Kept(point, now))
 
-    def digests(self, ring: Sequence[Descriptor], names: Iterable[int]) -> dict[int, list[int]]:
+    def digests(self, ring: Sequence[Descriptor], names: Iterable[NameT]) -> dict[int, list[NameT]]:
         """Whom to tell of which of these events; ring neighbours in the order of the ring."""
-        digests: dict[int, list[int]] = {}
+        digests: dict[int, list[NameT]] = {}
         for name in names:
             each = self.events[name]
             adjacent = self._adjacent(each.point, ring)
@@ -102,11 +105,11 @@ class History:
                     digests.setdefault(id, []).append(name)
         return digests
 
-    def lacks(self, names: Iterable[int]) -> list[int]:
+    def lacks(self, names: Iterable[NameT]) -> list[NameT]:
         """Which of the events of a digest to ask for."""
         return [name for name in names if name not in self.events]
 
-    def has_it(self, name: int, id: int, ring: Sequence[Descriptor]) -> None:
+    def has_it(self, name: NameT, id: int, ring: Sequence[Descriptor]) -> None:
         """Note that a peer has an event, if it is adjacent on its ring."""
         each = self.events[name]
         for side, adjacent in enumerate(self._adjacent(each.point, ring)):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -107,6 +108,12 @@ class Recovery:
         asked = np.asarray(event, np.int64) << 32 | np.asarray(peer, np.int64)
         return np.isin(asked, self.rows)
 
+    def recent(self, cycle: int) -> tuple[Integers, NDArray[np.float64], Integers]:
+        """Numbers and points of the events that are kept in a cycle, and when they were published."""
+        numbers = np.flatnonzero(self._since >= cycle - self.settings.history)
+        at = np.empty((0, 1)) if self._points is None else self._points[numbers]
+        return numbers, at, self._since[numbers]
+
     def forget(self, peers: ArrayLike) -> None:
         """Take note that peers have left for good: newcomers may have their numbers."""
         self._keep(~np.isin(self.rows & _PEER, np.asarray(peers, np.int64)))
@@ -125,6 +132,16 @@ class Recovery:
         messages, failed, names, events, recovered = (int(count) for count in cost)
         size = HEADER * messages + NAME * names + (event_bytes(links.d) - HEADER) * events
         return {"messages": messages, "failed": failed, "bytes": size, "recovered": recovered}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """State for a checkpoint."""
+        at = np.empty((0, 1)) if self._points is None else self._points
+        return {"rows": self.rows, "known": self.known, "points": at, "since": self._since}
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """State from a checkpoint."""
+        self.rows, self.known, self._since = (np.array(arrays[name]) for name in ("rows", "known", "since"))
+        self._points = np.array(arrays["points"]) if self._since.size else None
 
     def _round(
         self,

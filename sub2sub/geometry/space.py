@@ -59,6 +59,10 @@ class AttributeSpace:
     """
 
     def __init__(self, attributes: Mapping[str, Any]) -> None:
+        if not isinstance(attributes, Mapping):
+            raise InputError(
+                f"attributes: expected a mapping of names to types, got {type(attributes).__name__}"
+            )
         if not 1 <= len(attributes) <= MAX_ATTRIBUTES:
             raise InputError(f"attributes: expected 1 to {MAX_ATTRIBUTES}, got {len(attributes)}")
         self.attributes = {name: _attribute(name, given) for name, given in attributes.items()}
@@ -67,6 +71,9 @@ class AttributeSpace:
                 raise InputError(
                     f"attribute {name!r}: expected no other named as its range columns _low, _high"
                 )
+
+    def __repr__(self) -> str:
+        return f"AttributeSpace({self.attributes})"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,6 +85,20 @@ class AttributeSpace:
         """The ends of all axes, (d,) each: the ranges of a subscription without predicates."""
         ends = np.array([attribute.bounds for attribute in self.attributes.values()])
         return Ranges(ends[:, 0].copy(), ends[:, 1].copy())
+
+    @property
+    def axes(self) -> tuple[float, ...]:
+        """Lengths of the axes by their bounds, 1 for an attribute without any; for `OverlaySettings.axes`.
+
+        Examples
+        --------
+        >>> AttributeSpace({"price": Float(0, 1000), "side": ["buy", "sell"], "weight": float}).axes
+        (1000.0, 1.0, 1.0)
+        """
+        first, last = self.bounds
+        with np.errstate(over="ignore"):
+            lengths = last - first
+        return tuple(np.where(np.isfinite(lengths) & (lengths > 0), lengths, 1.0).tolist())
 
     def subscriptions(self, rows: Any) -> Ranges:
         """Subscriptions as closed ranges.

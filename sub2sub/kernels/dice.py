@@ -21,6 +21,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from sub2sub.errors import InputError
 from sub2sub.kernels.randomness import stream_number
 
 __all__ = ["Dice", "Random"]
@@ -159,6 +160,8 @@ class Random:
 
     def below(self, n: int) -> int:
         """A whole number from 0 to n - 1."""
+        if n < 1:
+            raise InputError(f"below: expected 1 or more, got {n}")
         return self._dice.next_below(n)
 
     def chance(self, probability: float) -> bool:
@@ -167,10 +170,14 @@ class Random:
 
     def choice(self, items: Sequence[T]) -> T:
         """One of the items."""
+        if len(items) == 0:
+            raise InputError("choice: expected one or more items, got none")
         return items[self._dice.next_below(len(items))]
 
     def sample(self, items: Sequence[T], count: int) -> list[T]:
         """`count` different ones of the items, or all where there are fewer, in random order."""
+        if count < 0:
+            raise InputError(f"sample: expected a count from 0 on, got {count}")
         left = list(items)
         for k in range(min(count, len(left))):
             other = k + self._dice.next_below(len(left) - k)

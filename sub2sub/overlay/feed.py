@@ -13,6 +13,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from sub2sub.errors import InputError
 from sub2sub.kernels.memory import LANES64
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.network import Network
@@ -80,6 +81,11 @@ class Fed:
 
     def _take_over(self, cycle: int) -> None:
         holders, peers, stamps = self.layer.links()
+        n = len(self.size)
+        if holders.size and not (0 <= min(holders.min(), peers.min()) <= max(holders.max(), peers.max()) < n):
+            raise InputError(
+                f"{self.name}: expected links between peers 0 to {n - 1}"
+            )  # kernels do not check
         other = holders != peers
         holders, peers, stamps = holders[other], peers[other], stamps[other]
         order = np.argsort(holders, kind="stable")

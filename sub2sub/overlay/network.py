@@ -1,4 +1,4 @@
-"""Who is up, who reaches whom, what gets lost: the fault model every layer steps under."""
+"""Who is up, who reaches whom, what gets lost and how long it takes: what every layer steps under."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sub2sub.kernels.compilation import rule
 from sub2sub.kernels.randomness import draw, unit
 from sub2sub.kernels.references import by_reference
+from sub2sub.timing.settings import Timing
 
 __all__ = ["Faults", "Network", "answers", "arrives", "attempts", "reaches"]
 
@@ -36,6 +37,8 @@ class Network:
         Partition a peer is in; messages cross no border. All zero when the network is whole.
     loss : float
         Probability that a message is lost, each message for itself.
+    timing : Timing, optional
+        How long messages with events take; they take a hop each without it.
 
     Examples
     --------
@@ -48,6 +51,7 @@ class Network:
     alive: NDArray[np.uint8]
     group: NDArray[np.uint8]
     loss: float = 0.0
+    timing: Timing | None = None
 
     @classmethod
     def whole(cls, n: int) -> Network:

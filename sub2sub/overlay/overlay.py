@@ -14,7 +14,10 @@ from sub2sub.cyclon.rendezvous import Rendezvous
 from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.errors import InputError
 from sub2sub.events.dissemination import DisseminationSettings, disseminate
+from sub2sub.events.layer import RecentEvents
 from sub2sub.events.published import Published
+from sub2sub.events.recent_events import RecoverySettings
+from sub2sub.geometry.boxes import points
 from sub2sub.geometry.columns import values_by_attribute
 from sub2sub.geometry.space import AttributeSpace
 from sub2sub.overlay.feed import Feed, feed_of
@@ -45,6 +48,13 @@ class OverlaySettings:
         to the dead, and the more probes.
     patience : int
         Cycles after which a peer whose random view is incomplete asks for a contact again, 0 for never.
+    recovery : RecoverySettings
+        How missed events are recovered; `history` is 0, and nothing is, unless given.
+    axes : tuple of float
+        Lengths of the attributes' axes: VICINITY, newcomers and publishers measure distances as if all were
+        equally long; `AttributeSpace.axes` has them by declared bounds. Without, coordinates count as they
+        are. It helps where ranges along a short axis do not count beside those along a long one, and not
+        where one attribute has exact values, which are best found along that attribute first.
     """
 
     cyclon: CyclonSettings = field(default_factory=lambda: CyclonSettings(retry=10, tries=3))
@@ -52,6 +62,8 @@ class OverlaySettings:
     ring: RingSettings = field(default_factory=lambda: RingSettings(max_age=9))
     suspect_age: int = 4
     patience: int = 10
+    recovery: RecoverySettings = field(default_factory=lambda: RecoverySettings(history=0))
+    axes: tuple[float, ...] = ()
 
     @classmethod
     def paper(cls) -> OverlaySettings:
@@ -76,8 +88,8 @@ class Overlay(Stack):
         for. Its `cyclon` is there when it is made.
     proximity : function (a, b) -> float, optional
         How far the peer with box `b` is from the one with box `a`, for VICINITY; each is an array (2, d) of
-        lows and highs. One compiled by `numba.njit` costs a few seconds at first, a plain one about a
-        microsecond each of some hundred calls a peer and cycle.
+        lows and highs. One compiled by `numba.njit` is compiled into the exchange, which takes some seconds;
+        a plain one is called about 85 times per peer and cycle.
     above : sequence of Layer, or of what makes one of this overlay
         Stepped after all others.
 
@@ -86,6 +98,8 @@ class Overlay(Stack):
     cyclon, vicinity, ring : Layer
         The three kinds of links.
     above : tuple of Layer
+    recent_events : RecentEvents or None
+        Events that are recovered, where that is set.
     space : AttributeSpace or None
         What the attributes are called, where they have names.
 
@@ -111,10 +125,9 @@ class Overlay(Stack):
         above: Sequence[LayerOrMaker] = (),
     ) -> None:
         if settings is not None and not isinstance(settings, OverlaySettings):
-            raise InputError(
-                f"settings: expected OverlaySettings, got {type(settings).__name__}; "
-                "Overlay.of(lows, highs) makes an overlay of ranges"
-            )
+            ranges = isinstance(settings, np.ndarray | list)
+            hint = "; Overlay.of(lows, highs) makes an overlay of ranges" if ranges else ""
+            raise InputError(f"settings: expected OverlaySettings, got {type(settings).__name__}{hint}")
         if vicinity is not None and proximity is not None:
             raise InputError("proximity: expected none beside a layer in VICINITY's place")
         super().__init__(population, (), seed, network)
@@ -123,13 +136,21 @@ class Overlay(Stack):
         people = self.population
         if not people.d:
             raise InputError("population: expected one with subscriptions, of 1 or more attributes")
+        if self.settings.axes:
+            people.measure(self.settings.axes)
         self.cyclon = Cyclon(len(people), self.settings.cyclon, seed)
         self.rendezvous = Rendezvous(self.cyclon, self.settings.patience, seed)
         near = self._near(proximity) if vicinity is None else self.make(vicinity)
         self.vicinity: Feed = feed_of(near, len(people))
-        self.ring = Ring(people.boxes, people.d, self.cyclon, self.vicinity, self.settings.ring, seed)
+        self.ring = Ring(
+            people.boxes, people.d, self.cyclon, self.vicinity, self.settings.ring, seed, people.scaled
+        )
         self.probing = Probing(self.ring, self.settings.suspect_age, seed)
+        kept = self.settings.recovery
+        self.recent_events = RecentEvents(self, kept, seed) if kept.history else None
         self.above: tuple[Layer, ...] = ()
+        if not isinstance(above, Sequence):
+            raise InputError(f"above: expected a list of layers, got {type(above).__name__}")
         for given in above:
             self.above += (self.make(given),)
 
@@ -190,7 +211,8 @@ class Overlay(Stack):
     @property
     def layers(self) -> tuple[Layer, ...]:
         """The layers in the order they are stepped."""
-        return self.rendezvous, self.cyclon, self.vicinity, self.probing, self.ring, *self.above
+        recovery = () if self.recent_events is None else (self.recent_events,)
+        return self.rendezvous, self.cyclon, self.vicinity, self.probing, self.ring, *recovery, *self.above
 
     @property
     def kinds(self) -> dict[str, Layer]:
@@ -201,6 +223,10 @@ class Overlay(Stack):
             "ring": self.ring,
             **{layer.name: layer for layer in self.above},
         }
+
+    def change(self, old: NDArray[np.int64], new: NDArray[np.int64]) -> None:
+        """Note that the hosts of `old` subscribe to something else: `new`, which have just joined."""
+        self.ring.change(old, new)
 
     def publish(
         self,
@@ -229,28 +255,31 @@ class Overlay(Stack):
         >>> overlay.publish([[0.55], [0.9]]).events["delivered"].tolist()
         [2, 1]
         """
-        given: dict[str, NDArray[Any]] = {}
-        if self.space is not None:
-            given = values_by_attribute(events, self.space.names, "events")
-            events = self.space.events(events)
+        found, given = self._points(events)
         outcome = disseminate(
-            Links.of(self), self.network, events, entry=None if at is None else self._peers(at),
+            Links.of(self), self.network, found, entry=None if at is None else self._peers(at, len(found)),
             settings=settings, seed=self.seed, cycle=self.cycle, threads=threads, record=True,
         )  # fmt: skip
-        return Published.of(self.population, self.network, events, outcome, given)
+        return Published.of(self.population, self.network, found, outcome, given)
 
     def _near(self, proximity: Distance | None) -> Layer:
         people, near = self.population, self.settings.vicinity
         if proximity is None:
-            return Vicinity(people.boxes, people.d, self.cyclon, near, self.seed)
+            return Vicinity(people.scaled, people.d, self.cyclon, near, self.seed)
         return Nearest(people.boxes[:, :, : people.d], proximity, self.cyclon, near, self.seed)
 
-    def _peers(self, rows: ArrayLike) -> NDArray[np.int64]:
+    def _points(self, events: Any) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
+        """Events as points and, where attributes have names, the values that were given for each."""
+        if self.space is None:
+            return points(events, self.population.d), {}
+        return self.space.events(events), values_by_attribute(events, self.space.names, "events")
+
+    def _peers(self, rows: ArrayLike, m: int) -> NDArray[np.int64]:
         """The peers of subscriptions, given by their rows."""
         found, row = np.asarray(rows), self.population.row
-        if found.ndim != 1 or (found.dtype.kind not in "iu" and found.size):
+        if found.shape != (m,) or (found.dtype.kind not in "iu" and found.size):
             raise InputError(
-                f"at: expected a subscription for each event, got {found.dtype} of shape {found.shape}"
+                f"at: expected a subscription for each event ({m}), got {found.dtype} of shape {found.shape}"
             )
         order = np.argsort(row, kind="stable")
         place = np.minimum(np.searchsorted(row[order], found), row.size - 1)

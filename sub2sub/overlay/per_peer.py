@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sub2sub.errors import InputError
 from sub2sub.kernels.dice import Random
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import HEADER
@@ -96,6 +97,10 @@ class PerPeer:
     def send(self, sender: int, receiver: int, size: int = 0) -> bool:
         """Send a message of `size` bytes and a header: it is counted, and may be lost; whether it arrives."""
         faults = self._network
+        if not 0 <= receiver < faults.alive.size:
+            raise InputError(
+                f"{self.name}: expected a receiver from 0 to {faults.alive.size - 1}, got {receiver}"
+            )
         self._cost["messages"] += 1
         self._cost["bytes"] += HEADER + size
         arrives = (

@@ -74,6 +74,10 @@ class Stack:
         """The layers in the order they are stepped."""
         return self._layers
 
+    def __repr__(self) -> str:
+        up, names = int(self.network.alive.sum()), ", ".join(layer.name for layer in self.layers)
+        return f"<{type(self).__name__} of {up} live peers after {self.cycle} cycles: {names or 'no layers'}>"
+
     def __getitem__(self, name: str) -> Layer:
         """The layer of that name."""
         for layer in self.layers:
@@ -94,7 +98,12 @@ class Stack:
         lacking = [name for name in _ASKED if not hasattr(layer, name)]
         if lacking:
             raise InputError(
-                f"layers: expected a layer with {', '.join(_ASKED)}; {layer!r} lacks {', '.join(lacking)}"
+                f"layers: expected a layer with {', '.join(_ASKED)}; "
+                f"{type(layer).__name__} lacks {', '.join(lacking)}"
+            )
+        if not isinstance(layer.name, str) or not layer.name:
+            raise InputError(
+                f"layers: expected a layer with a name, {type(layer).__name__} has {layer.name!r}"
             )
         return layer
 
@@ -109,6 +118,8 @@ class Stack:
         (False, True)
         """
         layer: Any = self[name]
+        if not 0 <= peer < len(self.population):
+            raise InputError(f"peer: expected 0 to {len(self.population) - 1}, got {peer}")
         if hasattr(layer, "view") and hasattr(layer, "size"):
             held: NDArray[np.int64] = layer.view[peer, : layer.size[peer]] & 0xFFFFFFFF
             return held

@@ -49,6 +49,8 @@ class RingSettings:
     join : bool
         Whether a newcomer asks for its neighbours at once (`sub2sub.ring.joining`) instead of waiting for
         gossip to find them.
+    tell_changes : bool
+        Whether a host tells the neighbours of a peer what it has changed to (`sub2sub.ring.changing`).
     max_steps : int
         Cuts after which the question whether a neighbour is superfluous is given up and it is kept, 0 for
         never. How often that happens is reported with every step as `given_up`.
@@ -69,6 +71,7 @@ class RingSettings:
     tries: int = 3
     verify: bool = True
     join: bool = True
+    tell_changes: bool = True
     max_steps: int = 10_000
 
     def __post_init__(self) -> None:
@@ -83,8 +86,11 @@ class RingSettings:
 
     @classmethod
     def paper(cls, **changes: Any) -> RingSettings:
-        """The protocol as published: no hello, no ages, nothing dropped, sent twice, verified or hurried."""
-        off = {"hello": False, "max_age": 0, "drop_failed": False, "tries": 1, "verify": False, "join": False}
+        """The protocol as published: no hello, no ages, nothing dropped, sent twice, verified or told."""
+        off = {
+            "hello": False, "max_age": 0, "drop_failed": False, "tries": 1, "verify": False, "join": False,
+            "tell_changes": False,
+        }  # fmt: skip
         return cls(**{**off, **changes})
 
 

@@ -4,11 +4,12 @@ The same exchange as `sub2sub.vicinity.layer` (Voulgaris, van Steen: *Epidemic-s
 overlays for content-based searching*, Euro-Par 2005): a peer takes the oldest of its links, sends it the
 links nearest to *it* among its own and its random ones, gets the same back, and each keeps the nearest it has
 seen. That layer knows that overlapping boxes are at distance 0 and searches no further; this one knows
-nothing of the distance and computes it for every candidate: about ten times the work.
+nothing of the distance and computes it for every candidate.
 
 A function that numba compiles is compiled into the exchange, once for each function. A plain one is called
-from Python, and so is the exchange around it: the same source, so the same decisions. That costs some
-hundred calls a peer and cycle: a thousand peers take a second or so.
+from Python, and so is the exchange around it: the same source, so the same decisions. That costs about 85
+calls per peer and cycle: `benchmarks/own_code.py` measures 0.29 s a cycle for a thousand peers, 0.008 s with
+a compiled function.
 
 Of equally far candidates a newcomer displaces the farthest by a coin, so that views keep being renewed.
 """

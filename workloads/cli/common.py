@@ -27,7 +27,9 @@ __all__ = [
     "Place",
     "Where",
     "allow_option",
+    "always_json_option",
     "json_option",
+    "overwrite_option",
     "print_json",
     "progress_bars",
     "quiet_option",
@@ -47,6 +49,10 @@ allow_option = click.option(
 )  # fmt: skip
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else."
+)
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace a workload that is in DIR.")
+always_json_option = click.option(
+    "--json", is_flag=True, expose_value=False, help="Accepted for uniformity: the output is JSON anyway."
 )
 quiet_option = click.option("--quiet", is_flag=True, help="No progress on standard error.")
 

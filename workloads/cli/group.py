@@ -13,7 +13,9 @@ from sub2sub.errors import InputError
 from workloads.cli.common import (
     Place,
     Where,
+    always_json_option,
     json_option,
+    overwrite_option,
     print_json,
     progress_bars,
     quiet_option,
@@ -59,6 +61,7 @@ def list_names(as_json: bool) -> None:
 
 @cli.command()
 @click.argument("spec")
+@always_json_option
 def show(spec: str) -> None:
     """Print a workload, named or a .toml file, as it is understood, in JSON."""
     from workloads.spec.files import resolve, to_dict
@@ -77,7 +80,7 @@ def show(spec: str) -> None:
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True)
 @click.option("--partitions", type=click.IntRange(1), help="Spark tasks to share the files among.")
 @click.option("--out", type=Place(), required=True, metavar="DIR")
-@click.option("--overwrite", is_flag=True, help="Begin anew where a workload, or a part of one, is in DIR.")
+@overwrite_option
 @where_options()
 @json_option
 @quiet_option
@@ -184,6 +187,7 @@ def match(folder: Path, rings: bool, where: Where, as_json: bool, quiet: bool) -
     "--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the ring IDs."
 )
 @click.option("--out", type=Place(), required=True, metavar="DIR")
+@overwrite_option
 @json_option
 def import_(
     subscriptions: Path,
@@ -203,6 +207,7 @@ def import_(
     set_aside: bool,
     seed: int,
     out: Path,
+    overwrite: bool,
     as_json: bool,
 ) -> None:
     """Make a workload folder of CSV, Parquet or Arrow files from elsewhere.
@@ -229,7 +234,7 @@ def import_(
         workload = import_topics(
             topics, subscriptions, events, out,
             tree_column=topic_column, column=column, event_column=event_column, on_bad=on_bad, seed=seed,
-            form=form, key=key, separator=topic_separator, implied=implied_topics,
+            form=form, key=key, separator=topic_separator, implied=implied_topics, overwrite=overwrite,
         )  # fmt: skip
     else:
         workload = import_workload(
@@ -243,6 +248,7 @@ def import_(
             seed=seed,
             form=form,
             key=key,
+            overwrite=overwrite,
         )
     if as_json:
         counts = {"subscriptions": workload.subscribers, "events": workload.events}

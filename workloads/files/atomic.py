@@ -15,7 +15,7 @@ from pathlib import Path
 
 from workloads.files.places import Remote
 
-__all__ = ["atomic_write", "write_text"]
+__all__ = ["atomic_write", "remove_drafts", "write_text"]
 
 
 @contextmanager
@@ -52,6 +52,12 @@ def atomic_write(path: Path) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
     for folder in (path.parent, *(folder.parent for folder in made)):
         _flush_folder(folder)
+
+
+def remove_drafts(folder: Path) -> None:
+    """Remove what killed processes left in a folder; for its only writer."""
+    for draft in folder.glob(".*.part"):
+        draft.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> Path:

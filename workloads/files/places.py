@@ -27,7 +27,7 @@ from sub2sub.errors import InputError
 if TYPE_CHECKING:
     from pyarrow import fs
 
-__all__ = ["Remote", "contents", "file_name", "load_array", "place", "remove"]
+__all__ = ["Remote", "contents", "file_name", "load_array", "place", "read_batch", "remove"]
 
 _KNOWN = "a path, file://, s3:// or s3a://"
 
@@ -172,6 +172,15 @@ def load_array(path: Path) -> Any:
     return (
         np.load(io.BytesIO(path.read_bytes())) if isinstance(path, Remote) else np.load(path, mmap_mode="r")
     )
+
+
+def read_batch(path: Path, number: int) -> list[Any]:
+    """The columns of one batch of an Arrow file, as arrays; nothing else of the file is read."""
+    import pyarrow as pa
+
+    source = contents(path) if isinstance(path, Remote) else pa.memory_map(str(path))
+    with source, pa.ipc.open_file(source) as file:
+        return [column.to_numpy() for column in file.get_batch(number).columns]
 
 
 def remove(folder: Path) -> None:

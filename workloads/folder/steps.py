@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sub2sub.errors import InputError
-from workloads.files.atomic import write_text
+from workloads.files.atomic import remove_drafts, write_text
 from workloads.files.places import contents, remove
 
 __all__ = ["clear", "complete", "completed", "require", "verify"]
@@ -41,8 +41,7 @@ def complete(folder: Path, files: Sequence[Path], rows: Sequence[int]) -> Path:
     """Verify the files of a step, remove what attempts that failed have left, and mark it as complete."""
     verify(files, rows)
     folder.mkdir(parents=True, exist_ok=True)
-    for draft in folder.glob(".*.part"):
-        draft.unlink(missing_ok=True)
+    remove_drafts(folder)
     counts = {file.name: int(count) for file, count in zip(files, rows, strict=True)}
     write_text(folder / MARK, json.dumps({"rows": sum(counts.values()), "files": counts}) + "\n")
     return folder

@@ -7,8 +7,8 @@ event. Subscribers are put in the order of their IDs first and cut into *arcs*, 
 an arc then holds a part whose members the index lists in ring order. The successor of a part's last member is
 the first member of the ring's next part. So an arc needs of the others the first member of each part:
 
-1. ordering: each file of subscriptions is sorted by ID; where the arcs begin in it is noted.
-2. first members: each arc counts its members of every ring and finds the first.
+1. ordering: each file of subscriptions is sorted by ID and written arc by arc.
+2. first members: each arc finds its first member of every ring.
 3. rings: each arc lists its members and writes its file.
 
 All steps are tasks over files, on Spark or in threads of this process.
@@ -16,6 +16,7 @@ All steps are tasks over files, on Spark or in threads of this process.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,34 +28,28 @@ from numpy.typing import NDArray
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
 from workloads.files.checked import read_parquet
-from workloads.files.places import load_array
+from workloads.files.places import load_array, read_batch
 from workloads.folder.layout import (
     ROWS_PER_FILE,
     Workload,
     part,
     parts,
-    read_range,
     read_rows,
-    read_subscriptions,
-    subscription_schema,
-    write_part,
 )
 from workloads.folder.steps import clear, complete
-from workloads.match.bitmaps import CHUNK
-from workloads.match.counts import Index
+from workloads.match.index import Index, make_index
 from workloads.match.tiles import ring_sizes
-from workloads.spark.tasks import StageProgress, run_numbers, run_tasks
+from workloads.spark.tasks import StageProgress, run_numbers
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import SparkSession
 
 __all__ = ["list_rings"]
 
 Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+Names = NDArray[np.signedinteger[Any]]
 
-_MATCHES_PER_ARC = 4_000_000
+_MATCHES_PER_ARC = 8_000_000
 _ROWS_PER_GROUP = 2**20
 _SAMPLED = 4096  # IDs of each file that arcs are cut by
 
@@ -84,13 +79,10 @@ class _Job:
         return range(row * ROWS_PER_FILE, min(self.events, (row + 1) * ROWS_PER_FILE)), arc
 
     def ordered(self, file: int) -> Path:
-        return part(self.folder / ".arcs" / "ordered", file)
+        return self.folder / ".arcs" / f"ordered-{file}.arrow"
 
     def first(self, number: int) -> Path:
         return self.folder / ".arcs" / f"first-{number}.npy"
-
-    def counts(self, number: int) -> Path:
-        return self.folder / ".arcs" / f"counts-{number}.npy"
 
 
 def list_rings(
@@ -107,12 +99,15 @@ def list_rings(
     folder = workload.folder.resolve()
     out, drafts = folder / "rings", folder / ".arcs"
     clear(out, drafts)
+    if not sizes.any():
+        _write_rings(part(out, 0), range(0), sizes[:0], sizes[:0], sizes[:0])
+        return complete(out, [part(out, 0)], [0])
     files = parts(folder / "subscriptions", workload.subscribers)
     arcs = max(len(files), -(-int(sizes.sum()) // _MATCHES_PER_ARC))
     job = _Job(folder, workload.names, workload.events, _cuts(files, arcs), workload.subscribers <= 2**31)
-    begins = _order(job, len(files), spark, progress)
-    run_numbers(spark, job.numbers, partial(_find_first, job, begins), "first members", progress)
-    rows = run_numbers(spark, job.numbers, partial(_list_arc, job, begins), "rings", progress)
+    run_numbers(spark, range(len(files)), partial(_order_file, job), "ordering", progress)
+    run_numbers(spark, job.numbers, partial(_find_first, job, len(files)), "first members", progress)
+    rows = run_numbers(spark, job.numbers, partial(_list_arc, job, len(files)), "rings", progress)
     clear(drafts)
     if rows.sum() != sizes.sum():
         raise InputError(f"{out}: expected {sizes.sum()} members of rings, got {rows.sum()}; match again")
@@ -122,104 +117,82 @@ def list_rings(
 def _cuts(files: list[Path], arcs: int) -> Integers:
     """Sequence IDs that cut the subscribers into arcs of about the same number."""
 
-    columns = [read_parquet(file, columns=["ring_id"])["ring_id"].to_numpy() for file in files]
-    sampled = [column[:: max(1, len(column) // _SAMPLED)] for column in columns]
+    def sample(file: Path) -> Integers:
+        ids: Integers = read_parquet(file, columns=["ring_id"])["ring_id"].to_numpy()
+        return ids[:: max(1, len(ids) // _SAMPLED)].copy()
+
+    sampled = [sample(file) for file in files]
     known: Integers = np.sort(np.concatenate(sampled)) if sampled else np.zeros(0, np.int64)
     return np.unique(known[np.arange(1, arcs) * len(known) // max(1, arcs)]) if len(known) else known
 
 
-def _order(job: _Job, files: int, spark: SparkSession | None, progress: StageProgress | None) -> Integers:
-    """Sort each file of subscriptions by ID: the row at which each arc begins in each (files, arcs + 1)."""
+def _in_ring_order(ring_id: Integers) -> Integers:
+    """The order of rising IDs; equal ones stay as they are, in the order of subscribers."""
+    order = np.argsort(ring_id)
+    ordered = ring_id[order]
+    return np.argsort(ring_id, kind="stable") if (ordered[1:] == ordered[:-1]).any() else order
+
+
+def _order_file(job: _Job, file: int) -> int:
+    """Sort a file of subscriptions by ID, and write it with one batch for each arc."""
     import pyarrow as pa
 
-    schema = pa.schema([("file", pa.int64()), ("begins", pa.list_(pa.int64()))])
-    report = None if progress is None else partial(progress, "ordering")
-    table = run_tasks(spark, files, partial(_order_file, job, schema), schema, progress=report)
-    rows = table.sort_by("file")["begins"].to_pylist()
-    return np.array(rows, np.int64).reshape(files, job.arcs + 1)
-
-
-def _order_file(job: _Job, schema: pa.Schema, file: int) -> pa.Table:
-    import pyarrow as pa
-
-    path = part(job.folder / "subscriptions", file)
-    subscriber, ring_id, lows, highs = read_subscriptions(path, job.names)
-    order = np.lexsort((subscriber, ring_id))
-    ends = [column for axis in range(len(job.names)) for column in (lows[order, axis], highs[order, axis])]
-    columns = [pa.array(column) for column in (subscriber[order], ring_id[order], *ends)]
-    write_part(job.ordered(file), pa.Table.from_arrays(columns, schema=subscription_schema(job.names)))
-    begins = np.searchsorted(ring_id[order], job.cuts, side="left")
-    return pa.table({"file": [file], "begins": [[0, *begins.tolist(), len(order)]]}, schema=schema)
-
-
-def _arc(job: _Job, begins: Integers, number: int) -> tuple[Integers, Integers, Index]:
-    """Subscribers and IDs of an arc, in ring order, and the index of its boxes and of its range of events."""
-    events, arc = job.of(number)
+    table = read_parquet(part(job.folder / "subscriptions", file))
+    ring_id = table["ring_id"].to_numpy()
+    order = _in_ring_order(ring_id)
     ends = [f"{name}_{end}" for end in ("low", "high") for name in job.names]
-    pieces = [
-        read_range(job.ordered(file), ["subscriber", "ring_id", *ends], int(first), int(last))
-        for file, (first, last) in enumerate(begins[:, arc : arc + 2])
-        if first < last
-    ]
-    empty = [np.zeros(0, np.int64), np.zeros(0, np.int64), *(np.zeros(0) for _ in ends)]
-    columns = [np.concatenate(column) for column in zip(empty, *pieces, strict=True)]
-    order = np.lexsort((columns[0], columns[1]))
+    columns = {name: table[name].to_numpy()[order] for name in ("subscriber", "ring_id", *ends)}
+    rows = pa.record_batch(columns)
+    cuts = np.searchsorted(columns["ring_id"], job.cuts, side="left").tolist()
+    with (
+        atomic_write(job.ordered(file)) as draft,
+        pa.ipc.new_file(str(draft), rows.schema) as out,
+    ):
+        for first, last in itertools.pairwise([0, *cuts, len(order)]):
+            out.write_batch(rows[first:last])
+    return len(order)
+
+
+def _arc(job: _Job, files: int, number: int) -> tuple[Names, Index]:
+    """Subscribers of an arc, in ring order, and the index of their boxes and of the task's events."""
+    events, arc = job.of(number)
+    batches = [read_batch(job.ordered(file), arc) for file in range(files)]
+    columns = [np.concatenate(column) for column in zip(*batches, strict=True)]
+    order = _in_ring_order(columns[1])
+    subscriber: Names = columns[0][order].astype(np.int32 if job.narrow else np.int64)
+    d = len(job.names)
     lows, highs = (
         np.stack([column[order] for column in half], axis=1)
-        for half in (columns[2 : 2 + len(job.names)], columns[2 + len(job.names) :])
+        for half in (columns[2 : 2 + d], columns[2 + d :])
     )
     points = read_rows(job.folder / "events", job.names, events.start, events.stop)
-    return columns[0][order], columns[1][order], Index(lows, highs, points)
+    return subscriber, make_index(lows, highs, points)
 
 
-def _save(path: Path, values: NDArray[np.integer[Any]]) -> None:
-    with atomic_write(path) as draft, draft.open("wb") as file:
-        np.save(file, values)
-
-
-def _find_first(job: _Job, begins: Integers, number: int) -> int:
-    """Count an arc's members of each ring, chunk by chunk of the index, and find the first."""
-    subscriber, _, index = _arc(job, begins, number)
-    chunks = range(0, len(subscriber), CHUNK)
-    found = np.full(len(index.points), -1)
-    counts = np.zeros((len(chunks), len(index.points)), np.int32)
-    for row, start in enumerate(chunks):
-        counts[row] = index.visit(start, first=found)
-    first = np.full(len(found), -1)
-    first[index.order] = np.where(found < 0, -1, subscriber[found] if len(subscriber) else -1)
-    _save(job.counts(number), counts)
-    _save(job.first(number), first)
+def _find_first(job: _Job, files: int, number: int) -> int:
+    """Find an arc's first member of each ring."""
+    subscriber, index = _arc(job, files, number)
+    first = index.first(subscriber)
+    with atomic_write(job.first(number)) as draft, draft.open("wb") as file:
+        np.save(file, first)
     return len(first)
 
 
-def _list_arc(job: _Job, begins: Integers, number: int) -> int:
+def _list_arc(job: _Job, files: int, number: int) -> int:
     """Write an arc's members of each ring, and who comes next."""
-    subscriber, _, index = _arc(job, begins, number)
+    subscriber, index = _arc(job, files, number)
     events, arc = job.of(number)
-    counts = load_array(job.counts(number))
-    totals = np.zeros(len(events), np.int64)
-    totals[index.order] = counts.sum(axis=0)
-    ends = np.cumsum(totals)
-    members = np.empty(int(totals.sum()), np.int64)
-    offsets = (ends - totals)[index.order]
-    for row, start in enumerate(range(0, len(subscriber), CHUNK)):
-        if len(members):
-            index.visit(start, offsets=offsets, members=members)
-        offsets += counts[row]
-    # Matches outnumber everything else: half the bytes are half the time.
-    subscribers = subscriber.astype(np.int32 if job.narrow else np.int64)[members]
+    sizes, members = index.list(subscriber)
     # The next row is the next on the ring, except for the last of each part.
-    successor = np.empty_like(subscribers)
-    successor[:-1] = subscribers[1:]
-    there = totals > 0
-    successor[ends[there] - 1] = _next_first(job, number, arc, there)
-    _write_rings(part(job.folder / "rings", number), events, totals, subscribers, successor)
+    successor = np.empty_like(members)
+    successor[:-1] = members[1:]
+    there = sizes > 0
+    successor[np.cumsum(sizes)[there] - 1] = _next_first(job, number, arc, there)
+    _write_rings(part(job.folder / "rings", number), events, sizes, members, successor)
     return len(members)
 
 
-def _write_rings(
-    path: Path, events: range, totals: Integers, subscriber: NDArray[Any], successor: NDArray[Any]
-) -> None:
+def _write_rings(path: Path, events: range, totals: Integers, subscriber: Names, successor: Names) -> None:
     """Write members of rings; an event is written once for all of its rows, as a run of a dictionary."""
     import pyarrow as pa
     from pyarrow import parquet

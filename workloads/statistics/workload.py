@@ -24,7 +24,7 @@ from workloads.folder.steps import completed
 from workloads.match.tiles import ring_sizes
 from workloads.spark.tasks import run_tasks
 from workloads.statistics.attributes import axes, density, shares
-from workloads.statistics.folder import write_folder
+from workloads.statistics.folder import begin_folder, write_folder
 from workloads.statistics.loads import ring_loads
 from workloads.statistics.peers import peer_sample
 from workloads.statistics.spread import Spread
@@ -142,6 +142,7 @@ def write_statistics(
 
     from workloads.statistics.workload_figures import draw_workload
 
+    begin_folder(out)
     rows, tables = describe(workload, peers, spark)
     notes = [f"{workload.subscribers} subscribers, {workload.events} events, {', '.join(workload.names)}"]
     if completed(workload.folder / "rings") is not None:

@@ -44,6 +44,8 @@ class Found(NamedTuple):
     ----------
     members : (searches, wanted) int32
         Members found, padded with -1.
+    first : (searches,) int64
+        The smallest number the answering peer knew of, other than the searcher's; -1 for none.
     reached : (searches,) bool
         Whether a request got where its key belongs.
     known : (searches,) int64
@@ -53,6 +55,7 @@ class Found(NamedTuple):
     """
 
     members: NDArray[np.int32]
+    first: NDArray[np.int64]
     reached: NDArray[np.bool_]
     known: NDArray[np.int64]
     hops: NDArray[np.int64]
@@ -165,10 +168,19 @@ class PGrid:
         at, hops, messages = self._route(starts, topics, channel, key)
         low, high = self.postings.span(at, topics)
         members = np.full((len(starts), wanted), -1, np.int32)
+        first = self._first(low, high, starts)
         sample(
             np.ascontiguousarray(self.postings.rows[:, 2]), low, high, starts, np.uint64(mix(key)), members
         )
-        return Found(members, at >= 0, high - low, hops, messages)
+        return Found(members, first, at >= 0, high - low, hops, messages)
+
+    def _first(
+        self, low: NDArray[np.int64], high: NDArray[np.int64], starts: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """The first member of each span of announcements that is not the searcher; -1 for none."""
+        held = np.append(self.postings.rows[:, 2], -1)
+        place = low + ((low < high) & (held[low] == starts))
+        return np.where(place < high, held[np.minimum(place, len(held) - 1)], -1)
 
     def announce(self, members: NDArray[np.int64], cycle: int, channel: Channel) -> int:
         """Route the announcements of `members` to where they belong, and to the buddies; returns messages."""

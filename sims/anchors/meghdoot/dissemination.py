@@ -20,6 +20,8 @@ from sims.anchors.meghdoot.rules import Zone
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import draw, peer_key, unit
 from sub2sub.overlay.network import reaches
+from sub2sub.timing.agenda import clear, departure, offer, take
+from sub2sub.timing.latency import travel
 
 __all__ = ["Zones", "before", "spread_zones"]
 
@@ -115,21 +117,21 @@ def _before(zones, z, corner, other):
 
 
 @kernel
-def spread_zones(zones, corner, root, hop, retries, faults, key, traced):
-    """Go from the zone of the corner, reached at a hop, through all that the event concerns.
+def spread_zones(zones, corner, root, retries, faults, key, clock, agenda, traced):
+    """Go from the zone of the corner through all that the event concerns.
 
-    `traced` are (first, sent, arrived, waiting, hops): arrays of all peers. The first three are added to:
-    those that an event passed on its way to the corner have it already, and pass it on when it comes again.
+    `traced` are (first, sent, arrived, when): arrays of all peers that are added to. Those that an event
+    passed on its way to the corner have it already, and pass it on when it comes again.
     """
-    first, sent, arrived, waiting, hops = traced
-    hops[:] = -1
-    waiting[0], hops[root], head, tail = root, hop, 0, 1
-    if first[root] < 0:
-        first[root] = hop
-    while head < tail:
-        own = waiting[head]
-        head += 1
-        k = 0
+    first, sent, arrived, when = traced
+    clear(agenda)
+    offer(agenda, root, -1, when[root])
+    start = first[root]
+    own = take(agenda)
+    while own >= 0:
+        if first[own] < 0:
+            first[own], when[own] = start + agenda.hop[own], agenda.when[own]
+        draws, k = peer_key(key, own), 0
         for entry in range(zones.start[own], zones.start[own + 1]):
             z = zones.zone[entry]
             if not _concerned(zones, z, corner):
@@ -140,16 +142,13 @@ def spread_zones(zones, corner, root, hop, retries, faults, key, traced):
             if not mine:
                 continue
             target = zones.peer[entry]
-            for _ in range(retries + 1):
+            leaves = departure(clock, agenda.free, own, target, agenda.when[own], 0)
+            for copy in range(retries + 1):
                 sent[own] += 1
-                lost = faults.loss > 0.0 and unit(draw(peer_key(key, own), k)) < faults.loss
+                lost = faults.loss > 0.0 and unit(draw(draws, k)) < faults.loss
                 k += 1
                 if not lost and reaches(faults.alive, faults.group, own, target):
                     arrived[target] += 1
-                    if hops[target] < 0:
-                        hops[target] = hops[own] + 1
-                        if first[target] < 0:
-                            first[target] = hops[target]
-                        waiting[tail] = target
-                        tail += 1
+                    offer(agenda, target, own, leaves + travel(clock, own, target, copy, draws))
                     break
+        own = take(agenda)

@@ -8,7 +8,9 @@ the same kernel floods rings (PolderCast) and goes down trees (Scribe).
 
 Readings:
 
-- A message takes one hop of time. Timers are whole numbers of hops.
+- A message takes one hop of time, or its own in a network with latencies (`sub2sub.timing`), where a member's
+  heartbeats are apart from others' and an event's hops are the pushes on its way. Timers are whole numbers of
+  hops, or of ticks.
 - What is being pushed is not held back while a request for it is on its way.
 - A member remembers at most `ANNOUNCERS` of those that announced an event.
 - Nothing is changed for the next event: links become eager or lazy when the overlay is stepped.
@@ -26,16 +28,26 @@ from numpy.typing import NDArray
 from sims.anchors.pushing.tables import PushRules, PushTables
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw, peer_key, unit
-from sub2sub.overlay.network import reaches
+from sub2sub.overlay.network import Faults, reaches
+from sub2sub.timing.agenda import Agenda, departure, new_agenda, schedule, take
+from sub2sub.timing.latency import HOPS, Clock, next_beat, travel
 
-__all__ = ["ANNOUNCE", "ANNOUNCERS", "PUSH", "REQUEST", "Scratch", "push_event", "scratch_for"]
+__all__ = ["ANNOUNCE", "ANNOUNCERS", "PUSH", "REQUEST", "PushWorld", "Scratch", "push_event", "scratch_for"]
 
 PUSH, ANNOUNCE, REQUEST = range(3)
-STARTS, SOON, TIMERS, AGAIN, BEATS = range(
-    5
-)  # queues; of two messages at one time that of the first goes first
+# Queues; of two messages at one time that of the first goes first.
+STARTS, SOON, TIMERS, AGAIN, BEATS = range(5)
 ANNOUNCERS = 8
 ROUND_TRIP = 3  # hops after which the next announcer is asked
+
+
+class PushWorld(NamedTuple):
+    """What all events have in common."""
+
+    tables: PushTables
+    rules: PushRules
+    faults: Faults
+    clock: Clock
 
 
 class Scratch(NamedTuple):
@@ -45,13 +57,17 @@ class Scratch(NamedTuple):
     ----------
     first : (members,) int32
         Hop at which the event came, -1 for never.
+    when : (members,) float64
+        And the time.
     sent, arrived, used : (members,) int64
         Pushes sent, pushes that arrived, draws used.
     announcers : (members, ANNOUNCERS) int32
     state : (members, 4) int64
         How many announced it, how many of them were asked, whether a timer runs, heartbeats to come.
-    queue : (room, 4) int32
-        Messages of all queues: time, kind, sender and target.
+    queue : (room, 3) int32
+        Messages of all queues: kind, sender and target.
+    agenda : Agenda
+        Of messages: when each is due.
     ends : (5, 3) int64
         Where each queue begins, and the places of its first message and after its last.
     chosen : int32 array
@@ -60,12 +76,14 @@ class Scratch(NamedTuple):
     """
 
     first: NDArray[np.int32]
+    when: NDArray[np.float64]
     sent: NDArray[np.int64]
     arrived: NDArray[np.int64]
     used: NDArray[np.int64]
     announcers: NDArray[np.int32]
     state: NDArray[np.int64]
     queue: NDArray[np.int32]
+    agenda: Agenda
     ends: NDArray[np.int64]
     chosen: NDArray[np.int32]
     control: NDArray[np.int64]
@@ -74,8 +92,9 @@ class Scratch(NamedTuple):
 HEARD, ASKED, WAITING, LEFT = range(4)
 
 
-def scratch_for(tables: PushTables, rules: PushRules, most_starts: int) -> Scratch:
-    """Space for events over these tables that start at so many members at most."""
+def scratch_for(world: PushWorld, most_starts: int) -> Scratch:
+    """Space for events in this world that start at so many members at most."""
+    tables, rules = world.tables, world.rules
     members = len(tables.eager.start) - 1
     links = sum(len(kind.item) for kind in tables)
     widest = max(int(np.diff(kind.start).max(initial=0)) for kind in tables)
@@ -85,50 +104,51 @@ def scratch_for(tables: PushTables, rules: PushRules, most_starts: int) -> Scrat
     ends = np.zeros((5, 3), np.int64)
     ends[:, 0] = np.append(0, np.cumsum(rooms)[:-1])
     return Scratch(
-        np.empty(members, np.int32), np.empty(members, np.int64), np.empty(members, np.int64),
-        np.empty(members, np.int64), np.empty((members, ANNOUNCERS), np.int32),
-        np.empty((members, 4), np.int64), np.empty((sum(rooms), 4), np.int32), ends,
-        np.empty(widest + 1, np.int32), np.zeros(1, np.int64),
+        np.empty(members, np.int32), np.empty(members), np.empty(members, np.int64),
+        np.empty(members, np.int64), np.empty(members, np.int64), np.empty((members, ANNOUNCERS), np.int32),
+        np.empty((members, 4), np.int64), np.empty((sum(rooms), 3), np.int32),
+        new_agenda(sum(rooms), world.clock), ends, np.empty(widest + 1, np.int32), np.zeros(1, np.int64),
     )  # fmt: skip
 
 
 @kernel
-def push_event(tables, rules, faults, starts, k, key, scratch):
+def push_event(world, starts, k, key, scratch):
     """Follow event k to the end; `scratch` tells what became of it."""
     _clear(scratch)
     for place in range(starts.first.start[k], starts.first.start[k + 1]):
-        _put(scratch, STARTS, starts.hop[place], PUSH, -1, starts.first.item[place])
+        _put(scratch, STARTS, starts.when[place], starts.hop[place], -1, starts.first.item[place])
         if starts.hop[place] > 0:  # those who have it from the beginning got no message
             scratch.arrived[starts.first.item[place]] += 1
     for place in range(starts.payer.start[k], starts.payer.start[k + 1]):
         scratch.sent[starts.payer.item[place]] += 1
     while True:
-        kind = _next_queue(scratch)
+        kind, item = _next(scratch)
         if kind < 0:
             break
-        now, what, sender, member = scratch.queue[scratch.ends[kind, 1]]
-        scratch.ends[kind, 1] += 1
-        if kind == BEATS:
-            _announce(tables, rules, faults, key, scratch, member, -1, now)
+        now = scratch.agenda.when[item]
+        what, sender, member = scratch.queue[item]
+        if kind == STARTS:
+            _take(world, key, scratch, member, sender, now, what)
+        elif kind == BEATS:
+            _announce(world, key, scratch, member, -1, now)
             scratch.state[member, LEFT] -= 1
             if scratch.state[member, LEFT] > 0:
-                _put(scratch, BEATS, now + rules.period, 0, -1, member)
+                _put(scratch, BEATS, now + world.rules.period * world.clock.tick, 0, -1, member)
         elif kind in (TIMERS, AGAIN):
-            _wake(rules, faults, key, scratch, member, now)
+            _wake(world, key, scratch, member, now)
         elif what == PUSH:
-            if kind == SOON:
-                scratch.arrived[member] += 1
-            if scratch.first[member] < 0:
-                _take(tables, rules, faults, key, scratch, member, sender, now)
+            scratch.arrived[member] += 1
+            _take(world, key, scratch, member, sender, now, scratch.first[sender] + 1)
         elif what == ANNOUNCE:
-            _hear(rules, scratch, member, sender, now)
+            _hear(world, scratch, member, sender, now)
         else:
-            _send(rules, faults, key, scratch, PUSH, member, sender, now)
+            _send(world, key, scratch, PUSH, member, sender, now)
 
 
 @kernel
 def _clear(scratch):
     scratch.first[:] = -1
+    scratch.when[:] = np.inf
     scratch.sent[:] = 0
     scratch.arrived[:] = 0
     scratch.used[:] = 0
@@ -136,25 +156,41 @@ def _clear(scratch):
     scratch.control[0] = 0
     scratch.ends[:, 1] = scratch.ends[:, 0]
     scratch.ends[:, 2] = scratch.ends[:, 0]
+    scratch.agenda.free[:] = 0.0
+    scratch.agenda.ends[:] = 0
 
 
 @kernel
 def _put(scratch, kind, time, what, sender, member):
-    """Append to a queue. The times put into one queue never fall, so it needs no sorting."""
-    place = scratch.queue[scratch.ends[kind, 2]]
-    place[0], place[1], place[2], place[3] = time, what, sender, member
-    scratch.ends[kind, 2] += 1
+    """Append to a queue. Counted in hops the times put into one queue never fall, so it needs no sorting."""
+    item = scratch.ends[kind, 2]
+    message = scratch.queue[item]
+    message[0], message[1], message[2] = what, sender, member
+    scratch.ends[kind, 2] = item + 1
+    if scratch.agenda.queue:
+        scratch.agenda.when[item] = time
+    else:
+        schedule(scratch.agenda, item, time, item)  # the queues lie one after the other
 
 
 @kernel
-def _next_queue(scratch):
-    """The queue whose first message is next; -1 when all are empty."""
-    best, when = -1, np.int32(2147483647)
+def _next(scratch):
+    """The queue whose first message is next, and the place of that message; -1 when all are empty."""
+    best, when = -1, np.inf
+    if not scratch.agenda.queue:
+        item = take(scratch.agenda)
+        for kind in range(5):
+            if scratch.ends[kind, 0] <= item < scratch.ends[kind, 2]:
+                best = kind
+        return best, item
     for kind in range(5):
         head = scratch.ends[kind, 1]
-        if head < scratch.ends[kind, 2] and scratch.queue[head, 0] < when:
-            best, when = kind, scratch.queue[head, 0]
-    return best
+        if head < scratch.ends[kind, 2] and scratch.agenda.when[head] < when:
+            best, when = kind, scratch.agenda.when[head]
+    item = scratch.ends[best, 1] if best >= 0 else np.int64(-1)
+    if best >= 0:
+        scratch.ends[best, 1] += 1
+    return best, item
 
 
 @kernel
@@ -165,10 +201,12 @@ def _draw(key, scratch, member):
 
 
 @kernel
-def _send(rules, faults, key, scratch, what, sender, target, now):
+def _send(world, key, scratch, what, sender, target, now):
     """Send a message; a push once more while it is not acknowledged, as often as it may be sent again."""
-    copies = 1 + (rules.retries if what == PUSH else 0)
-    for _ in range(copies):
+    faults, clock = world.faults, world.clock
+    copies = 1 + (world.rules.retries if what == PUSH else 0)
+    leaves = departure(clock, scratch.agenda.free, sender, target, now, 0) if what == PUSH else now
+    for copy in range(copies):
         if what == PUSH:
             scratch.sent[sender] += 1
         else:
@@ -176,7 +214,8 @@ def _send(rules, faults, key, scratch, what, sender, target, now):
         if faults.loss > 0.0 and unit(_draw(key, scratch, sender)) < faults.loss:
             continue
         if reaches(faults.alive, faults.group, sender, target):
-            _put(scratch, SOON, now + 1, what, sender, target)
+            time = leaves + travel(clock, sender, target, copy, peer_key(key, sender))
+            _put(scratch, SOON, time, what, sender, target)
             return
 
 
@@ -197,29 +236,32 @@ def _some(links, member, count, sender, key, scratch):
 
 
 @kernel
-def _take(tables, rules, faults, key, scratch, member, sender, now):
-    """The event comes for the first time."""
-    scratch.first[member] = now
+def _take(world, key, scratch, member, sender, now, hop):
+    """The event comes, maybe for the first time."""
+    if scratch.first[member] >= 0:
+        return
+    tables, rules = world.tables, world.rules
+    scratch.first[member], scratch.when[member] = hop if world.clock.kind != HOPS else np.int64(now), now
     for links, most in ((tables.eager, -1), (tables.pool, rules.fanout)):
         count = _some(links, member, most, sender, key, scratch)
         for k in range(count):
-            _send(rules, faults, key, scratch, PUSH, member, scratch.chosen[k], now)
+            _send(world, key, scratch, PUSH, member, scratch.chosen[k], now)
     if rules.period == 0:
-        _announce(tables, rules, faults, key, scratch, member, sender, now)
+        _announce(world, key, scratch, member, sender, now)
     elif tables.lazy.start[member + 1] > tables.lazy.start[member] and rules.windows > 0:
         scratch.state[member, LEFT] = rules.windows
-        _put(scratch, BEATS, (now // rules.period + 1) * rules.period, 0, -1, member)
+        _put(scratch, BEATS, next_beat(world.clock, member, now, rules.period), 0, -1, member)
 
 
 @kernel
-def _announce(tables, rules, faults, key, scratch, member, sender, now):
-    count = _some(tables.lazy, member, rules.announce, sender, key, scratch)
+def _announce(world, key, scratch, member, sender, now):
+    count = _some(world.tables.lazy, member, world.rules.announce, sender, key, scratch)
     for k in range(count):
-        _send(rules, faults, key, scratch, ANNOUNCE, member, scratch.chosen[k], now)
+        _send(world, key, scratch, ANNOUNCE, member, scratch.chosen[k], now)
 
 
 @kernel
-def _hear(rules, scratch, member, sender, now):
+def _hear(world, scratch, member, sender, now):
     """Remember who announced the event, and wait for it."""
     state = scratch.state[member]
     if scratch.first[member] >= 0 or state[HEARD] == ANNOUNCERS:
@@ -228,11 +270,11 @@ def _hear(rules, scratch, member, sender, now):
     state[HEARD] += 1
     if not state[WAITING]:
         state[WAITING] = 1
-        _put(scratch, TIMERS, now + rules.wait, 0, -1, member)
+        _put(scratch, TIMERS, now + world.rules.wait * world.clock.tick, 0, -1, member)
 
 
 @kernel
-def _wake(rules, faults, key, scratch, member, now):
+def _wake(world, key, scratch, member, now):
     """Ask the next announcer, if the event has not come."""
     state = scratch.state[member]
     state[WAITING] = 0
@@ -241,5 +283,5 @@ def _wake(rules, faults, key, scratch, member, now):
     target = scratch.announcers[member, state[ASKED]]
     state[ASKED] += 1
     state[WAITING] = 1
-    _send(rules, faults, key, scratch, REQUEST, member, target, now)
-    _put(scratch, AGAIN, now + ROUND_TRIP, 0, -1, member)
+    _send(world, key, scratch, REQUEST, member, target, now)
+    _put(scratch, AGAIN, now + ROUND_TRIP * world.clock.tick, 0, -1, member)

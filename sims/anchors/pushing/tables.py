@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PushRules", "PushTables", "Rows", "Starts", "rows"]
+__all__ = ["PushRules", "PushTables", "Rows", "Starts", "Way", "rows"]
 
 
 class Rows(NamedTuple):
@@ -76,6 +76,21 @@ class PushRules(NamedTuple):
     retries: int = 0
 
 
+class Way(NamedTuple):
+    """How an event gets from its publisher to others by messages that are no pushes.
+
+    Attributes
+    ----------
+    reached : list of (int, int, float)
+        Members, the hop and the time at which each has it.
+    payers : list of int
+        Members that sent a message, each as often as it did.
+    """
+
+    reached: list[tuple[int, int, float]]
+    payers: list[int]
+
+
 class Starts(NamedTuple):
     """How each event gets from its publisher to where it is pushed from.
 
@@ -83,14 +98,15 @@ class Starts(NamedTuple):
     ----------
     first : Rows
         Members that have event k without a push of these, its publisher first.
-    hop : int32 array
-        When, in the order of `first.item`.
+    hop, when : int32 and float64 arrays
+        At which hop and time, in the order of `first.item`.
     payer : Rows
         Members that sent messages to get it there, each as often as messages were sent.
     """
 
     first: Rows
     hop: NDArray[np.int32]
+    when: NDArray[np.float64]
     payer: Rows
 
     @classmethod
@@ -99,18 +115,19 @@ class Starts(NamedTuple):
 
         Examples
         --------
-        >>> Starts.of([4, 5], [([(7, 1)], [4, 4]), ([], [])]).first
+        >>> Starts.of([4, 5], [Way([(7, 1, 30.0)], [4, 4]), Way([], [])]).first
         Rows(start=array([0, 2, 3]), item=array([4, 7, 5], dtype=int32))
         """
-        told: Sequence[Way] = ways if ways is not None else [([], [])] * len(publishers)
-        reached = [[(own, 0), *sorted(way[0], key=_hop)] for own, way in zip(publishers, told, strict=True)]
-        first = rows([[member for member, _ in row] for row in reached])
-        hop = np.array([hop for row in reached for _, hop in row], np.int32)
-        return cls(first, hop, rows([way[1] for way in told]))
+        told = ways if ways is not None else [Way([], [])] * len(publishers)
+        reached = [
+            [(own, 0, 0.0), *sorted(way.reached, key=_moment)]
+            for own, way in zip(publishers, told, strict=True)
+        ]
+        first = rows([[member for member, _, _ in row] for row in reached])
+        hop = np.array([hop for row in reached for _, hop, _ in row], np.int32)
+        when = np.array([when for row in reached for _, _, when in row], np.float64)
+        return cls(first, hop, when, rows([way.payers for way in told]))
 
 
-Way = tuple[list[tuple[int, int]], list[int]]  # (member, hop) of those reached, and who paid for a message
-
-
-def _hop(reached: tuple[int, int]) -> int:
-    return reached[1]
+def _moment(reached: tuple[int, int, float]) -> float:
+    return reached[2]

@@ -52,6 +52,11 @@ __all__ = ["command"]
     metavar="MODULE:CLASS",
     help="A system of your own, to take part as well.",
 )
+@click.option(
+    "--network", default="log-normal", show_default=True, metavar="MODEL|FILE",
+    help="How long messages take: constant, uniform, log-normal, sphere, a .toml file with settings of "
+    "[network], or hops to count hops only.",
+)  # fmt: skip
 @allow_option
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The first of the seeds.")
 @click.option("--quick", is_flag=True, help="The smaller form, within about a minute.")
@@ -80,6 +85,7 @@ def command(
     workloads: tuple[str, ...],
     bits: int,
     own: tuple[str, ...],
+    network: str,
     seed: int,
     quick: bool,
     out: Path,
@@ -100,6 +106,7 @@ def command(
     """
     from sims.cli.console import progress_bar
     from sims.compare.compare import compare
+    from sims.compare.network import network_named, network_text
     from sims.compare.plan import Plan, worlds_of
     from sims.compare.worlds.ranges import BITS
     from sims.runs.folder import RunWriter
@@ -108,7 +115,10 @@ def command(
     options = "" if bits == BITS else f" bits={bits}"
     options += " rows=all" if subscribers is None else ""
     worlds = tuple(worlds_of(world, tree, workloads, quick, options))
-    plan = Plan(worlds, size, events, seeds=seeds, seconds=time_limit, seed=seed, choosing=choosing, own=own)
+    plan = Plan(
+        worlds, size, events, seeds=seeds, seconds=time_limit, seed=seed, choosing=choosing, own=own,
+        network=network_text(network_named(network)),
+    )  # fmt: skip
     plan.check()
     with (
         RunWriter.create(out, kind="compare", name="compare", seed=seed, replace=True) as writer,

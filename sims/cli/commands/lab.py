@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import webbrowser
 from pathlib import Path
@@ -32,6 +33,7 @@ LOOPBACK = "127.0.0.1"
 @allow_option
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; any free one by default.")
 @click.option("--open/--no-open", "show", default=True, help="Open the page in a browser.")
+@click.option("--json", "as_json", is_flag=True, help="Print the address and more as a line of JSON.")
 def command(
     source: str | None,
     peers: int | None,
@@ -41,6 +43,7 @@ def command(
     out: Path,
     port: int,
     show: bool,
+    as_json: bool,
 ) -> None:
     """Step an overlay while watching it: rings close, events travel, regions crash and heal.
 
@@ -68,9 +71,19 @@ def command(
     lab = Laboratory(experiment, seed, out)
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((LOOPBACK, port))
+        try:
+            listening.bind((LOOPBACK, port))
+        except OSError as error:
+            raise InputError(f"--port {port}: expected a free port, {error.strerror}") from None
         address = f"http://{LOOPBACK}:{listening.getsockname()[1]}/"
-        click.echo(f"{address} (Ctrl-C ends it)")
+        facts = {
+            "address": address,
+            "peers": len(lab.simulation.overlay.population.present.nonzero()[0]),
+            "attributes": lab.attributes,
+            "seed": lab.seed,
+            "out": str(out),
+        }
+        click.echo(json.dumps(facts) if as_json else f"{address} (Ctrl-C ends it)")
         if show:
             webbrowser.open(address)
         config = uvicorn.Config(

@@ -193,6 +193,6 @@ def _print(claims: list[Claim]) -> None:
         )
         verdict = {"does not hold": "does NOT hold"}.get(claim.verdict, claim.verdict)
         click.echo(
-            f"  {claim.claim}{reading}\n    paper {shown(claim.paper)} | measured {measured} | {verdict} "
-            f"at {claim.scale}"
+            f"  {claim.claim}{reading}\n    {'bound' if claim.is_ours else 'paper'} {shown(claim.paper)} | "
+            f"measured {measured} | {verdict} at {claim.scale}"
         )

@@ -97,13 +97,14 @@ def command(
         _list(as_json)
         return
     from sims.config.experiment import load_experiment
-    from sims.config.shipped import find_file
+    from sims.config.shipped import find_file, shipped
     from sims.runs.folder import SETTINGS
 
     if resume and overwrite:
         raise InputError("--resume and --overwrite: expected one or the other")
     folder = Path(source)
-    if (folder / SETTINGS).is_file():
+    # The name of an experiment is one even where its last run has left a folder of that name.
+    if (folder / SETTINGS).is_file() and (source not in shipped() or (resume and out is None)):
         if not resume:
             raise InputError(f"{source} is a run folder: expected --resume, or a file or name to run")
         file, out, name = folder / SETTINGS, folder, folder.resolve().name

@@ -6,6 +6,8 @@ import json
 
 import click
 
+from workloads.cli.common import json_option, print_json
+
 __all__ = ["command"]
 
 KINDS = {
@@ -17,17 +19,21 @@ KINDS = {
 
 @click.command("schema")
 @click.argument("kind", type=click.Choice(tuple(KINDS)), required=False)
-def command(kind: str | None) -> None:
+@json_option
+def command(kind: str | None, as_json: bool) -> None:
     """Print a JSON Schema with which editors complete and check files as they are written.
 
-    Without an argument the kinds of files are listed. Editors that use Taplo, such as VS Code with Even
-    Better TOML, take the schema that the first line of a file names.
+    Without an argument the kinds of files are listed. A schema is JSON with or without --json. Editors that
+    use Taplo, such as VS Code with Even Better TOML, take the schema that the first line of a file names.
 
     \b
     Examples:
       sub2sub schema experiment > experiment.schema.json
       #:schema ./experiment.schema.json                      the first line of an experiment
     """
+    if kind is None and as_json:
+        print_json(KINDS)
+        return
     if kind is None:
         for name, what in KINDS.items():
             click.echo(f"{name:12} {what}")

@@ -1,4 +1,4 @@
-"""Run a grid of settings times seeds, one run per Spark task."""
+"""Run a grid of settings times seeds, on all cores or on Spark."""
 
 from __future__ import annotations
 

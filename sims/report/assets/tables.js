@@ -38,6 +38,19 @@
     });
   };
 
+  // In a narrow window a table that does not fit shows each row as a block of named values.
+  const NARROW = 640;
+  const fold = (frame) => {
+    const table = frame.querySelector("table");
+    if (!table?.tHead || matchMedia("print").matches) return;
+    frame.classList.remove("cards");
+    frame.classList.toggle("cards", innerWidth < NARROW && table.scrollWidth > frame.clientWidth && frame.clientWidth > 0);
+  };
+  const label = (table) => {
+    const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
+    for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, k) => (cell.dataset.label = names[k] ?? ""));
+  };
+
   const improve = (frame, name = "table") => {
     const table = frame.querySelector("table");
     if (!table?.tHead || !table.tBodies.length || frame.dataset.improved) return;
@@ -63,6 +76,8 @@
     csv.addEventListener("click", () => download(`${name}.csv`, "text/csv", csvOf(table)));
     tools.append(csv);
     frame.after(tools);
+    label(table);
+    new ResizeObserver(() => fold(frame)).observe(frame);
   };
 
   for (const frame of document.querySelectorAll("div.table")) {

@@ -39,7 +39,7 @@ from hierarchy.hpmcast.analysis import expected_rounds, rounds_to_everybody
 from hierarchy.hpmcast.analysis.chain import reach_probability
 from sims.figures.style import COLOURS, figure, legend_above
 from sims.reproduce.camcast.sweep import P_SUCCESS, random_publisher
-from sims.reproduce.claims import Claim, interval_of_mean, observed, stated
+from sims.reproduce.claims import Claim, below, interval_of_mean, observed, stated
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Measured, Progress, part
 from sims.reproduce.reproduction import Tables as Measurements
@@ -231,7 +231,6 @@ def judge_parasites(tables: Measurements) -> list[Claim]:
         protocol: own.groupby("topology").parasites.mean().reindex(list(TOPOLOGIES)).tolist()
         for protocol, own in runs.groupby("protocol")
     }
-    order = zip(*(means[name] for name in ("CAMCAST", "PMcast", "gossip")), strict=True)
     gossip = runs[runs.protocol == "gossip"]
     return [
         stated(
@@ -243,9 +242,14 @@ def judge_parasites(tables: Measurements) -> list[Claim]:
         ),
         stated(
             "PMcast sends fewer parasite events than plain gossip, and CAMCAST fewer than both, in every "
-            "topology",
+            "topology, beyond chance",
             TABLE2, _by_topology(PARASITES["PMcast"]), _by_topology(means["PMcast"], 1),
-            all(own < other < plain for own, other, plain in order),
+            all(
+                below(found[least], found[more])
+                for _, own in runs.groupby("topology")
+                for found in [dict(iter(own.groupby("protocol").parasites))]
+                for least, more in (("CAMCAST", "PMcast"), ("PMcast", "gossip"))
+            ),
             reading="hpmcast, three levels, R = 3, F = 4",
         ),
         observed(
@@ -256,14 +260,16 @@ def judge_parasites(tables: Measurements) -> list[Claim]:
     ]  # fmt: skip
 
 
-def _bars(rows: Mapping[str, tuple[list[float], list[float]]], label: str) -> Figure:
-    """Measured beside the paper's, by protocol and topology."""
+def _bars(rows: Mapping[str, tuple[list[pd.Series[float]], list[float]]], label: str) -> Figure:
+    """Means of what was measured beside the paper's, by protocol and topology."""
     fig, axes = figure(figsize=(9.6, 4.6))
     places = np.arange(len(TOPOLOGIES))
     width = 0.86 / (2 * len(rows))
-    for i, (name, (measured, paper)) in enumerate(rows.items()):
+    for i, (name, (runs, paper)) in enumerate(rows.items()):
+        measured = [float(values.mean()) for values in runs]
+        error = [1.96 * float(values.sem()) if len(values) > 1 else 0.0 for values in runs]
         left = places - 0.43 + 2 * i * width + width / 2
-        axes.bar(left, measured, width, color=COLOURS[i], label=f"{name}, measured")
+        axes.bar(left, measured, width, yerr=error, color=COLOURS[i], label=f"{name}, measured")
         axes.bar(left + width, paper, width, color=COLOURS[i], alpha=0.4, label=f"{name}, paper")
         for x, values in ((left, measured), (left + width, paper)):
             for at, value in zip(x, values, strict=True):
@@ -279,26 +285,28 @@ def _bars(rows: Mapping[str, tuple[list[float], list[float]]], label: str) -> Fi
 def _draw_rounds(tables: Measurements) -> Mapping[str, Figure]:
     runs = tables["runs"]
     rows = {
-        f"CAMCAST, {reading}": (
-            [float(values.mean()) for values in mean_rounds(runs, reading).values()],
-            ROUNDS["CAMCAST"],
-        )
+        f"CAMCAST, {reading}": (list(mean_rounds(runs, reading).values()), ROUNDS["CAMCAST"])
         for reading in ("rounded down", "rounded up, silent round counted")
     }
-    gossip = runs[runs.protocol == "gossip"].groupby("topology").rounds.mean().reindex(list(TOPOLOGIES))
-    rows["gossip"] = (gossip.tolist(), ROUNDS["gossip"])
+    rows["gossip"] = (_by_protocol(runs, "gossip", "rounds"), ROUNDS["gossip"])
     totals = [sum(sizes) for sizes in TOPOLOGIES.values()]
-    formula = [expected_rounds(n, PMCAST_FANOUT, loss=1 - P_SUCCESS) for n in totals]
+    formula = [pd.Series([expected_rounds(n, PMCAST_FANOUT, loss=1 - P_SUCCESS)]) for n in totals]
     rows["PMcast (F fitted)"] = (formula, ROUNDS["PMcast"])
     return {"": _bars(rows, "rounds (mean)")}
 
 
+def _by_protocol(runs: pd.DataFrame, protocol: str, column: str) -> list[pd.Series[float]]:
+    """The runs of a protocol, by topology."""
+    own = runs[runs.protocol == protocol]
+    return [own[column][own.topology == topology] for topology in TOPOLOGIES]
+
+
 def _draw_parasites(tables: Measurements) -> Mapping[str, Figure]:
     runs = tables["runs"]
-    rows = {}
-    for name, paper in PARASITES.items():
-        own = runs[runs.protocol == name].groupby("topology").parasites.mean().reindex(list(TOPOLOGIES))
-        rows[name] = (own.tolist(), [float(value) for value in paper])
+    rows = {
+        name: (_by_protocol(runs, name, "parasites"), [float(value) for value in paper])
+        for name, paper in PARASITES.items()
+    }
     fig = _bars(rows, "parasite events (mean)")
     fig.axes[0].set_yscale("symlog", linthresh=100)
     return {"": fig}

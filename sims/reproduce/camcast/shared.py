@@ -1,13 +1,15 @@
 """CAMCAST on the rings' overlay beside CAMCAST's own tables: reliability at the same cost, faults and upkeep.
 
-Not in the papers: they share neither overlay nor tables. Trees of 3, 4 and 10 levels, popularity by Zipf's
-law and uniform. Each tree is carried by the shared overlay (`hierarchy.shared`), by CAMCAST with its own
-unstructured membership, and events are published with the same settings from the same subscribers: without
-faults, with 5 % loss from the first message on, two cycles after a fifth has crashed, and while some leave
-and as many join in every cycle. Members estimate the sizes of their communities in both. Hits, messages per
-event and spam are those of test events after the overlays have settled; upkeep is that of the last cycles.
-The fewest messages per delivery with which CAMCAST's own tables reach .999, or those of their most reliable
-setting, are what the shared overlay may cost; under churn, what they cost without.
+Not in the papers: they share neither overlay nor tables. Trees of 3, 5 and 10 levels, popularity by Zipf's
+law and uniform. Each tree is carried by the shared overlay (`hierarchy.shared`) and by CAMCAST with its own
+unstructured membership, and the same events are published by the same rules: without faults, with 5 % loss
+from the first message on, two cycles after a fifth has crashed, and while some leave and as many join in
+every cycle. Members estimate the sizes of their communities in both. Hits, messages per event and parasites
+are those of test events after the overlays have settled; upkeep is that of the last cycles.
+
+The claim is that of the task: at least .999 at the cost of CAMCAST's own tables. Their cost is that of their
+cheapest setting with .999 under the same fault, in messages per event; of their most reliable setting where
+none reaches .999, although events that reach fewer cost less.
 """
 
 from __future__ import annotations
@@ -36,43 +38,42 @@ __all__ = ["judge", "measure"]
 
 HIT = 0.999
 SYSTEMS = ("camcast on rings", "camcast")
+SHAPES = {3: (10, 10), 5: (3,) * 4, 10: (2,) * 9}
 TREES: dict[str, tuple[tuple[int, ...], float]] = {
-    "3 levels, uniform": ((10, 10), 0.0),
-    "4 levels, Zipf": ((4, 4, 4), 1.0),
-    "10 levels, uniform": ((2,) * 9, 0.0),
-    "10 levels, Zipf": ((2,) * 9, 1.0),
+    f"{levels} levels, {law}": (shape, exponent)
+    for levels, shape in SHAPES.items()
+    for law, exponent in (("uniform", 0.0), ("Zipf", 1.0))
 }
 SETTLED, AFTER = 40, 20  # cycles before a fault, and of churn
-CHURN = 0.002
 
 
 class Condition(NamedTuple):
-    """A fault, when it befalls the overlay, and whether CAMCAST's own membership is put under it too."""
+    """A fault, and when it befalls the overlay."""
 
     fault: Any
-    start: int
-    until: int | None
-    own: bool
+    start: int = 0
+    until: int | None = None
 
 
 CONDITIONS = {
-    "no fault": Condition(None, 0, None, True),
-    "5 % loss": Condition(Loss(0.05), 0, 1, True),
-    "crash of 20 %": Condition(Crash(0.2), SETTLED, SETTLED + 1, True),
-    f"churn of {CHURN:.1%} a cycle": Condition(Churn(CHURN), SETTLED, None, False),
+    "no fault": Condition(None),
+    "5 % loss": Condition(Loss(0.05), 0, 1),
+    "crash of 20 %": Condition(Crash(0.2), SETTLED, SETTLED + 1),
+    "churn of 0.2 % a cycle": Condition(Churn(0.002), SETTLED),
+    "churn of 1 % a cycle": Condition(Churn(0.01), SETTLED),
 }
 
 
 def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     """Publish test events with every setting: a row per tree, condition, system, setting and seed."""
-    size, events, seeds = (600, 60, 1) if quick else (10_000, 300, 1)
-    trees = {"4 levels, Zipf": TREES["4 levels, Zipf"]} if quick else TREES
+    size, events, seeds = (600, 60, 1) if quick else (10_000, 300, 3)
+    trees = {"5 levels, Zipf": TREES["5 levels, Zipf"]} if quick else TREES
     units = [(tree, condition, own) for tree in trees for condition in CONDITIONS for own in range(seeds)]
     rows: list[dict[str, Any]] = []
     for done, (tree, condition, number) in enumerate(units):
         shape, exponent = trees[tree]
         workload = TopicWorkload(tree=shape, exponent=exponent, events=events)
-        for name in SYSTEMS if CONDITIONS[condition].own else SYSTEMS[:1]:
+        for name in SYSTEMS:
             found = _run(name, workload, CONDITIONS[condition], size, seed + number)
             rows += [{"tree": tree, "condition": condition, "seed": seed + number, **row} for row in found]
         progress(done + 1, len(units))
@@ -134,18 +135,18 @@ def working_points(rows: pd.DataFrame) -> pd.DataFrame:
     found = []
     for (tree, condition, name), shared in chosen.items():
         if name == SYSTEMS[0]:
-            own = chosen.get((tree, condition, SYSTEMS[1]), chosen[tree, "no fault", SYSTEMS[1]])
-            point = {"hit_ratio": shared.hit_ratio, "per_delivery": shared.per_delivery}
-            allowed = {"own_hit_ratio": own.hit_ratio, "allowed": own.per_delivery}
+            own = chosen[tree, condition, SYSTEMS[1]]
+            point = {"hit_ratio": shared.hit_ratio, "messages": shared.messages}
+            allowed = {"own_hit_ratio": own.hit_ratio, "allowed": own.messages}
             found.append({"tree": tree, "condition": condition, **point, **allowed})
     return pd.DataFrame(found)
 
 
 def _cheapest(cells: pd.DataFrame) -> pd.Series[float]:
     """The cheapest setting that reaches .999 in every seed, or the most reliable one."""
-    knobs = cells.groupby("knob").agg({"hit_ratio": "min", "per_delivery": "mean"})
+    knobs = cells.groupby("knob").agg({"hit_ratio": "min", "messages": "mean"})
     enough = knobs[knobs.hit_ratio >= HIT]
-    return knobs.loc[enough.per_delivery.idxmin() if len(enough) else knobs.hit_ratio.idxmax()]
+    return knobs.loc[enough.messages.idxmin() if len(enough) else knobs.hit_ratio.idxmax()]
 
 
 def judge(tables: Tables) -> list[Claim]:
@@ -165,12 +166,12 @@ def judge(tables: Tables) -> list[Claim]:
     ]  # fmt: skip
     claims += [
         stated(
-            "messages per delivery of that over those of CAMCAST's own tables, by tree and condition (at "
-            "most 1 in all)",
+            "cost of that over the cost of CAMCAST's own tables, in messages per event, by tree and "
+            "condition (at most 1 in all)",
             OURS, "at most 1",
-            {f"{row.tree}, {row.condition}": round(row.per_delivery / row.allowed, 3)
+            {f"{row.tree}, {row.condition}": round(row.messages / row.allowed, 3)
              for row in points.itertuples()},
-            bool((points.per_delivery <= points.allowed).all()),
+            bool((points.messages <= points.allowed).all()),
         ),
         observed(
             "hit ratio of CAMCAST's own tables there",

@@ -10,6 +10,7 @@ round is taken in which the last of those interested gets the event.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from hierarchy.hpmcast import Gossip, disseminate, spread_interest
 from hierarchy.hpmcast.analysis import expected_rounds
 from sims.figures.style import COLOURS, figure, legend_above, line, stated_line
-from sims.reproduce.claims import Claim, interval_of_mean, observed, stated
+from sims.reproduce.claims import Claim, below, interval_of_mean, observed, stated
 from sims.reproduce.hpmcast.trials import hierarchy
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Measured, Progress, Tables
@@ -76,14 +77,15 @@ def judge(tables: Tables) -> list[Claim]:
     mean, equation = by.needed.mean(), by.equation.mean()
     off = ((equation - mean) / mean).abs()
     many, few = mean[mean.index >= HALF], mean[mean.index < HALF]
-    below = table[table.p < float(table.p[table.rounds.idxmax()])]
-    zero = float(np.interp(0.0, below.rounds, below.p)) if len(below) else float("nan")
+    rising = table[table.p < float(table.p[table.rounds.idxmax()])]
+    zero = float(np.interp(0.0, rising.rounds, rising.p)) if len(rising) else float("nan")
     return [
         stated(
-            f"rounds until everybody interested has the event, by p: more at every lower p down to {FIRST}",
+            f"rounds until everybody interested has the event, by p: more at every lower p down to "
+            f"{FIRST}, beyond chance",
             f"{SOURCE} rounds first increase with a decreasing p", "more",
             {f"p = {p:g}": round(float(v), 2) for p, v in mean.items()},
-            bool((np.diff(mean[mean.index >= FIRST].sort_index()) < 0).all()),
+            all(below(more, fewer) for fewer, more in pairwise(own for p, own in by.needed if p >= FIRST)),
             interval={f"p = {p:g}": interval_of_mean(v, 2) for p, v in by.needed},
         ),
         stated(

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from sims.figures.style import band, figure, line
@@ -162,20 +161,23 @@ def draw(tables: Tables) -> Mapping[str, Figure]:
         at = [100 * share for share in shares]
         line(left, number, at, [each.mean() for each in hits], label)
         band(left, number, at, [each.min() for each in hits], [each.max() for each in hits])
+    bounds = [100 * HITS[share] for share in shares]
+    left.plot(at, bounds, "_", color="black", markersize=14, label="bound of ours, at least")
     left.set(xlabel="peers replaced a cycle (%)", ylabel="%", title="Hit ratio")
     for number, share in enumerate(shares):
         ages = _own(tables["ages"], DEFAULT, share).groupby("age")[["taken", "wanted"]].sum()
         line(middle, number, ages.index, 100 * ages.taken / ages.wanted, f"{share:.0%} per cycle")
         waiting = _own(tables["waiting"], DEFAULT, share).groupby("waited")[["has", "wanted"]].sum()
-        missed = np.maximum(1 - waiting.has / waiting.wanted, 1e-7)
-        line(right, number, waiting.index, 100 * missed, f"{share:.0%} per cycle")
+        line(right, number, waiting.index, 100 * (1 - waiting.has / waiting.wanted), f"{share:.0%} per cycle")
     middle.set(xlabel="age of a peer (cycles)", ylabel="%", title="Share of its events that a peer gets")
     right.set(
-        xlabel="cycles after publication", ylabel="%", yscale="log",
-        title="Events missed by those who stay, with recovery",
+        xlabel="cycles after publication", ylabel="%", ylim=(0, None),
+        title="Missed by peers that stay, with recovery",
     )  # fmt: skip
+    right.set_yscale("symlog", linthresh=0.001)
     for panel in (left, middle, right):
-        panel.legend(fontsize=9)
+        panel.title.set_fontsize(11)
+        panel.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
     return {"": fig}
 
 

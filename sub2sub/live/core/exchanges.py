@@ -32,6 +32,8 @@ class Exchange:
         CYCLON's part in it.
     asker : Verification or Newcomer, optional
         Who takes the answer, if it is not the ring peer itself.
+    names : tuple of bytes
+        Names of events that the partner was told.
     """
 
     reply: type[Message]
@@ -40,6 +42,7 @@ class Exchange:
     expected: bool = True
     shuffle: Shuffle | None = None
     asker: Verification | Newcomer | None = None
+    names: tuple[bytes, ...] = ()
 
 
 class Exchanges:

@@ -13,9 +13,13 @@ from sub2sub.overlay.descriptors import Descriptor
 __all__ = [
     "Answer",
     "Ask",
+    "Changed",
+    "Digest",
     "Event",
+    "Extension",
     "Hello",
     "Join",
+    "Lacking",
     "Leave",
     "Mention",
     "Mentions",
@@ -24,6 +28,7 @@ __all__ = [
     "NearBack",
     "Probe",
     "Probed",
+    "Reply",
     "Ring",
     "RingBack",
     "Seek",
@@ -50,6 +55,7 @@ class Mention(NamedTuple):
 Mentions = tuple[Mention, ...]
 
 MAX_HOPS = 1 << 16
+MAX_NAMES = 256  # of events, in one digest
 
 
 @dataclass(frozen=True)
@@ -133,16 +139,26 @@ class Probed:
 
 
 @dataclass(frozen=True)
+class Changed:
+    """In place of a reply: the peer that was asked is `sender` from now on, another one of the same host."""
+
+    exchange: int
+    sender: Descriptor
+
+
+@dataclass(frozen=True)
 class Event:
     """An event on its way: its name (16 bytes), where it is, how many hops it has made, what it says.
 
-    After `MAX_HOPS` hops it goes no further.
+    After `MAX_HOPS` hops it goes no further. It may be signed (`sub2sub.live.net.signatures`).
     """
 
     name: bytes
     point: tuple[float, ...]
     hops: int
     data: bytes
+    signer: bytes = b""
+    signature: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -151,6 +167,23 @@ class Taken:
 
     name: bytes
     took: bool
+
+
+@dataclass(frozen=True)
+class Digest:
+    """Names of recent events that the receiver may have missed, and how old they are."""
+
+    exchange: int
+    names: tuple[bytes, ...]
+    ages: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """Those of them that it lacks: it asks for them."""
+
+    exchange: int
+    names: tuple[bytes, ...]
 
 
 @dataclass(frozen=True)
@@ -189,10 +222,17 @@ class Leave:
     """A peer says that it leaves. It is probed before it is believed."""
 
 
+@dataclass(frozen=True)
+class Extension:
+    """What a message of a protocol is that builds on this one (`hierarchy.shared.live`)."""
+
+
 Message = (
     Shuffle | Shuffled | Near | NearBack | Ring | RingBack | Hello | Probe | Probed | Event | Taken
-    | Join | Welcome | Ask | Answer | Leave | Seek
+    | Join | Welcome | Ask | Answer | Leave | Seek | Digest | Lacking | Changed | Extension
 )  # fmt: skip
+
+Reply = Shuffled | NearBack | RingBack | Probed | Lacking
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from sub2sub.live.net.budgets import Bucket
+from sub2sub.live.net.tls import fingerprint
 from sub2sub.live.wire.limits import Limits
 
 __all__ = ["Address", "Channel", "Owner", "Reader"]
@@ -59,6 +60,10 @@ class Owner(Protocol):
         """Charge a host processor time; returns for how many seconds it is overdrawn."""
         ...
 
+    def spent(self) -> float:
+        """Seconds of processor this program has used so far."""
+        ...
+
     def made(self, channel: Channel) -> bool:
         """Note that a connection is there; whether it may stay."""
         ...
@@ -97,6 +102,7 @@ class Channel(asyncio.BufferedProtocol):
         self.task: asyncio.Task[None] | None = None
         self.transport: Any = None  # an asyncio.Transport, once there is a connection
         self._is_open = self._is_writable = False
+        self._identity: bytes | None = None
         self._unread = b""
         self._size = -1  # of the frame that has begun to arrive
         self._turn: asyncio.Handle | None = None  # to handle the next frame, while reading is paused
@@ -119,6 +125,14 @@ class Channel(asyncio.BufferedProtocol):
         self._bytes = Bucket(limits.byte_rate, limits.byte_burst, now)
         self._flush()
         self.data_received(b"")  # what came right after the handshake
+
+    def identity(self) -> bytes | None:
+        """A digest of the certificate that the other end has shown, None without TLS."""
+        if self._identity is None:
+            secure = self.transport.get_extra_info("ssl_object") if self.transport else None
+            shown = secure.getpeercert(binary_form=True) if secure else None
+            self._identity = fingerprint(shown) if shown else None
+        return self._identity
 
     def connection_lost(self, error: Exception | None) -> None:
         """End."""
@@ -210,9 +224,9 @@ class Channel(asyncio.BufferedProtocol):
     def _read(self) -> None:
         """Handle a frame, if one has arrived; then let others have a turn before the next."""
         loop, owner = asyncio.get_running_loop(), self.owner
-        began = self._heard = loop.time()
+        self._heard, began = loop.time(), owner.spent()
         try:
-            body = self._next_body(began)
+            body = self._next_body(self._heard)
             if body is None:
                 if self._turn is not None:  # all that had arrived is done
                     self._turn = None
@@ -231,7 +245,7 @@ class Channel(asyncio.BufferedProtocol):
         pause = max(
             self._frames.charge(1.0, now),
             self._bytes.charge(len(body), now),
-            owner.charge(self.host, now - began, now),
+            owner.charge(self.host, owner.spent() - began, now),
         )
         if self.closed:
             return

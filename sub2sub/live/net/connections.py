@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import ssl
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
@@ -96,6 +97,11 @@ class Connections(Generic[FrameT]):
         self._outgoing: OrderedDict[Address, Channel] = OrderedDict()
         self._failures: OrderedDict[Address, tuple[int, float]] = OrderedDict()
 
+    @property
+    def open(self) -> int:
+        """Connections at the moment."""
+        return len(self._incoming) + len(self._outgoing)
+
     async def listen(self, host: str, port: int) -> Address:
         """Accept connections; returns the address, with the port that was free if `port` is 0."""
         self._server = await asyncio.get_running_loop().create_server(lambda: Channel(self), host, port)
@@ -138,6 +144,10 @@ class Connections(Generic[FrameT]):
     def charge(self, host: str, seconds: float, now: float) -> float:
         """Charge a host processor time; returns for how many seconds it is overdrawn."""
         return self._processor.charge(host, seconds, now)
+
+    def spent(self) -> float:
+        """Seconds of processor this program has used so far; under virtual time nothing takes any."""
+        return getattr(asyncio.get_running_loop(), "spent", time.thread_time)()
 
     def made(self, channel: Channel) -> bool:
         """Note that a connection is there; whether it may stay."""

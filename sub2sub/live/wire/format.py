@@ -46,6 +46,7 @@ __all__ = [
     "decode",
     "encode",
     "pack",
+    "plain",
     "size_of",
     "unpack",
 ]
@@ -60,7 +61,7 @@ NAME = 16  # bytes of an event's name
 KINDS: dict[int, type[Any]] = {
     1: m.Shuffle, 2: m.Shuffled, 3: m.Near, 4: m.NearBack, 5: m.Ring, 6: m.RingBack, 7: m.Hello, 8: m.Probe,
     9: m.Probed, 10: m.Event, 11: m.Taken, 12: m.Join, 13: m.Welcome, 14: m.Ask, 15: m.Answer, 16: m.Leave,
-    17: m.Seek,
+    17: m.Seek, 18: m.Digest, 19: m.Lacking, 20: m.Changed,
 }  # fmt: skip
 
 
@@ -107,19 +108,22 @@ def unpack(data: bytes) -> Descriptor:
     return Descriptor(id, low, high, address)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """The value of a field as msgpack takes it."""
     if isinstance(value, Descriptor):
         return pack(value)
     if isinstance(value, tuple) and value and isinstance(value[0], Mention):
-        return [
-            (
-                peer.packed or pack(peer),
-                age if age < MAX_AGE else MAX_AGE,
-                held if held < MAX_AGE else MAX_AGE,
-            )
-            for peer, age, held in value
-        ]
+        peers, ages, held = zip(*value, strict=True)
+        return (
+            [peer.packed or pack(peer) for peer in peers],
+            _capped(ages),
+            _capped(held) if any(held) else (),
+        )
     return value
+
+
+def _capped(ages: tuple[int, ...]) -> tuple[int, ...]:
+    return ages if max(ages) <= MAX_AGE else tuple([min(age, MAX_AGE) for age in ages])
 
 
 def _descriptor(value: Any, where: str) -> Descriptor:
@@ -129,16 +133,21 @@ def _descriptor(value: Any, where: str) -> Descriptor:
 
 
 def _mentions(value: Any, where: str) -> tuple[Mention, ...]:
-    """Links: nearly all that is on the wire, so checked without a call for each number."""
-    mentions = []
-    for item in items(value, where, MAX_LINKS):
-        if type(item) is not list or len(item) != 3:
-            raise WireError(f"{where}: expected peer, age, held, got {shown(item)}")
-        peer, age, held = item
-        if type(age) is not int or type(held) is not int or not (0 <= age <= MAX_AGE >= held >= 0):
-            raise WireError(f"{where}: expected ages from 0 to {MAX_AGE}, got {shown((age, held))}")
-        mentions.append(Mention(_descriptor(peer, where), age, held))
-    return tuple(mentions)
+    """Links, as columns: nearly all that is on the wire, so checked a column at a time."""
+    columns = items(value, where, 3)
+    if not columns:
+        return ()
+    if len(columns) != 3:
+        raise WireError(f"{where}: expected peers, ages, held, got {shown(columns)}")
+    peers, ages, held = (items(column, where, MAX_LINKS) for column in columns)
+    held = held or [0] * len(peers)
+    if not len(peers) == len(ages) == len(held) > 0:
+        raise WireError(f"{where}: expected as many ages as peers, got {len(ages)} and {len(peers)}")
+    if set(map(type, ages + held)) != {int} or min(ages + held) < 0 or max(ages + held) > MAX_AGE:
+        raise WireError(f"{where}: expected ages from 0 to {MAX_AGE}, got {shown(ages + held)}")
+    if set(map(type, peers)) != {bytes}:
+        raise WireError(f"{where}: expected peers as bytes, got {shown(peers)}")
+    return tuple(map(Mention, map(unpack, peers), ages, held))
 
 
 def _point(value: Any, where: str) -> tuple[float, ...]:
@@ -148,6 +157,15 @@ def _point(value: Any, where: str) -> tuple[float, ...]:
     return finite(tuple(value), where)
 
 
+def _names(value: Any, where: str) -> tuple[bytes, ...]:
+    check = octets(NAME, NAME)
+    return tuple([check(name, where) for name in items(value, where, m.MAX_NAMES)])
+
+
+def _ages(value: Any, where: str) -> tuple[int, ...]:
+    return tuple([integer(age, where, MAX_AGE) for age in items(value, where, m.MAX_NAMES)])
+
+
 CHECKS: dict[str, Check] = {
     "exchange": number,
     "links": _mentions,
@@ -155,12 +173,16 @@ CHECKS: dict[str, Check] = {
     "ring": _mentions,
     "sender": _descriptor,
     "name": octets(NAME, NAME),
+    "names": _names,
+    "ages": _ages,
     "point": _point,
     "hops": lambda value, where: integer(value, where, m.MAX_HOPS),
     "data": octets(MAX_DATA),
+    "signer": octets(32),
+    "signature": octets(64),
     "took": boolean,
 }
-PROTOCOL = Protocol(VERSION, KINDS, CHECKS, _plain)
+PROTOCOL = Protocol(VERSION, KINDS, CHECKS, plain)
 
 
 def encode(frame: Frame) -> bytes:

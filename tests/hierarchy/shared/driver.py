@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hierarchy.shared.overlay import SharedOverlay
 from hierarchy.shared.peer import TablePeer, Told
-from hierarchy.shared.rules import ASKS, DRAWS, GREETINGS, REPLY, REQUEST, STREAM
+from hierarchy.shared.rules import ASKS, DRAWS, GREETINGS, STREAM
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import Descriptor, Link
 from sub2sub.overlay.network import Network
@@ -73,7 +73,8 @@ class TableDriver:
                 peer.hear(fed[number], cycle, self.greet(number, cycle))
                 for step, other in enumerate(peer.to_ask(cycle)):
                     self.ask(peer, self.peers[other.id], step, cycle, dice)
-                self.exchange(peer, cycle, dice)
+                for k, other in enumerate(peer.partners(cycle)):
+                    self.exchange(peer, other, 2 * k, cycle, dice)
         return self.counts
 
     def ask(self, peer: TablePeer, other: TablePeer, step: int, cycle: int, dice: Dice) -> None:
@@ -88,14 +89,11 @@ class TableDriver:
                 return
         peer.fail(other.own, cycle)
 
-    def exchange(self, peer: TablePeer, cycle: int, dice: Dice) -> None:
-        partner = peer.partner(cycle)
-        if partner is None:
-            return
+    def exchange(self, peer: TablePeer, partner: Descriptor, first: int, cycle: int, dice: Dice) -> None:
         a, b, told = peer.own.id, partner.id, peer.tell()
-        if self.send(a, b, dice, REQUEST, *_billed(told)):
+        if self.send(a, b, dice, first, *_billed(told)):
             reply = self.peers[b].answer(peer.own, told, cycle, self.greet(b, cycle))
-            if self.send(b, a, dice, REPLY, *_billed(reply)):
+            if self.send(b, a, dice, first + 1, *_billed(reply)):
                 peer.finish(partner, reply, cycle, self.greet(a, cycle))
                 return
         peer.fail(partner, cycle)

@@ -66,6 +66,23 @@ def test_every_level_has_help():
         assert "Usage:" in shown.output
 
 
+def test_every_command_prints_json_when_asked():
+    for words in levels(main):
+        if invoke(*words, "--help").output.find("COMMAND [ARGS]") < 0:
+            assert "--json" in invoke(*words, "--help").output, words
+
+
+def test_the_lab_says_where_it_is_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    uvicorn = pytest.importorskip("uvicorn")
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: None)
+    result = invoke("lab", "--peers", "40", "--no-open", "--json", "--out", str(tmp_path / "lab"))
+    assert result.exit_code == 0, result.output
+    facts = json.loads(result.stdout)
+    assert facts["address"].startswith("http://127.0.0.1:")
+    assert (facts["peers"], facts["attributes"], facts["seed"]) == (40, ["a1", "a2"], 1)
+    assert not (tmp_path / "lab").exists()
+
+
 def broken(quick: bool, seed: int, progress: Progress) -> Measured:
     raise RuntimeError("out of luck")
 

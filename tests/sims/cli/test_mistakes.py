@@ -50,7 +50,7 @@ def test_a_size_beyond_memory_is_refused_with_the_number() -> None:
         -1
     ]
     assert "expected at most about" in line
-    assert "2,000,000,000 need 10,000 GB" in line
+    assert "2,000,000,000 need 8,000 GB" in line
     assert not Path("r").exists()
 
 

@@ -13,9 +13,12 @@ from sims.engine import Schedule, Simulation
 from sims.engine.checkpoint import load_checkpoint
 from sims.engine.faults import Churn, Crash, Join, Loss, Partition, Recover, Resubscribe
 from sims.observers import Connectivity, Degrees, RingCompleteness
+from sub2sub.cyclon.layer import Cyclon
 from sub2sub.errors import InputError
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
+from sub2sub.overlay.stack import Stack
+from sub2sub.vicinity.layer import Vicinity
 from workloads import named
 
 
@@ -116,6 +119,43 @@ def test_a_file_that_is_no_checkpoint_is_refused_in_one_line(tmp_path: Path):
     simulation(n=100).save(tmp_path / "small.npz")
     with pytest.raises(InputError, match="expected a checkpoint of 300 peers, got 100"):
         simulation().load(tmp_path / "small.npz")
+
+
+def test_a_checkpoint_of_other_layers_is_refused(tmp_path: Path):
+    Simulation(Stack(20, [Cyclon(20)])).save(tmp_path / "cyclon.npz")
+    other = Simulation(Stack(20, [Cyclon(20), Vicinity(np.zeros((20, 2, 4)), 1, Cyclon(20))]))
+    with pytest.raises(InputError, match="expected a checkpoint with the state of the layer 'vicinity'"):
+        other.load(tmp_path / "cyclon.npz")
+
+
+@pytest.mark.parametrize(
+    ("use", "words"),
+    [
+        (
+            lambda: Simulation(None),
+            "overlay: expected an Overlay, a Stack or a system's overlay, got NoneType",
+        ),
+        (lambda: simulation().run("3"), "cycles: expected a whole number"),
+        (
+            lambda: simulation().add(lambda s: None, at="end"),
+            "at: expected a whole number of cycles, got 'end'",
+        ),
+        (lambda: simulation().add(lambda s: None, every=1.5), "every: expected a whole number"),
+        (lambda: simulation().add(lambda s: {"a": [1]}, at=0).run(1), "lambda, a: expected a number, a text"),
+        (lambda: Crash("a tenth"), "crash.share: expected a share from 0 to 1, got a tenth"),
+    ],
+)
+def test_a_wrong_argument_of_a_simulation_says_what_was_expected(use, words):
+    with pytest.raises(InputError, match=words):
+        use()
+
+
+def test_no_control_writes_to_the_table_of_the_layers():
+    def traffic(simulation):
+        return {"mean": 1.0}
+
+    with pytest.raises(InputError, match="control: expected another name than 'traffic'"):
+        simulation().add(traffic)
 
 
 def test_crashed_peers_take_no_turn_and_recovered_ones_are_linked_again():

@@ -315,13 +315,36 @@ def test_a_printed_page_shows_every_chart_and_what_was_folded(chromium: Any, pag
           const open = [...document.querySelectorAll("details.section")].every((part) => part.open);
           const charts = [...document.querySelectorAll("figure.chart")];
           const drawn = charts.every((chart) => chart.querySelector(".curve, .point, .bar"));
-          window.printed = { open, drawn, paper: getComputedStyle(document.body).backgroundColor };
+          const overlays = [...document.querySelectorAll("section.overlay")];
+          const over = overlays.length > 0 && overlays.every((each) => each.dataset.over === "true");
+          window.printed = { open, drawn, over, paper: getComputedStyle(document.body).backgroundColor };
         })"""
     )
+    # An overlay far below is drawn when the page has nothing else to do, not only when it is scrolled to.
+    browser.wait_until(
+        tab.page, "[...document.querySelectorAll('section.overlay')].every((each) => each.dataset.ready)"
+    )
     tab.page.pdf()
-    assert tab.page.evaluate("window.printed") == {"open": True, "drawn": True, "paper": "rgb(255, 255, 255)"}
+    assert tab.page.evaluate("window.printed") == {
+        "open": True,
+        "drawn": True,
+        "over": True,
+        "paper": "rgb(255, 255, 255)",
+    }
     assert tab.page.evaluate("document.querySelectorAll('details.section[open]').length") == 0
     assert tab.page.evaluate("document.documentElement.dataset.theme") is None
+    tab.context.close()
+
+
+def test_on_a_phone_no_table_is_wider_than_the_page(chromium: Any, page_file: Path) -> None:
+    tab = browser.Tab(chromium, page_file)
+    tab.page.set_viewport_size({"width": 390, "height": 800})
+    tab.page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+    tab.page.wait_for_timeout(300)
+    frames = "[...document.querySelectorAll('div.table[data-improved]')]"
+    wide = f"{frames}.filter((frame) => frame.scrollWidth > frame.clientWidth + 1)"
+    assert tab.page.evaluate(f"{wide}.map((t) => t.dataset.name)") == []
+    assert tab.page.evaluate("document.querySelectorAll('div.table.cards td[data-label]').length") > 0
     tab.context.close()
 
 

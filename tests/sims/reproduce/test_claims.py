@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ttest_ind
 
 from sims.figures.style import figure, line
 from sims.reproduce import registry
@@ -15,6 +16,7 @@ from sims.reproduce.camcast.memberships import chance_of_all
 from sims.reproduce.claims import (
     OURS,
     Claim,
+    below,
     interval_of_mean,
     interval_of_share,
     observed,
@@ -82,6 +84,19 @@ def test_intervals_hold_what_they_are_of() -> None:
     low, high = interval_of_mean(np.random.default_rng(1).normal(5, 1, 400))
     assert low < 5 < high < low + 0.25
     assert interval_of_share(0, 10)[0] == 0 < interval_of_share(0, 10)[1]
+
+
+def test_below_is_welchs_test() -> None:
+    """On both sides of the border, and not where the difference may be chance."""
+    rng, verdicts = np.random.default_rng(2), []
+    for shift in np.linspace(-1.5, 0.5, 40):
+        less, more = rng.normal(shift, 1.0, 9), rng.normal(0.0, 2.0, 30)
+        found = ttest_ind(less, more, equal_var=False).confidence_interval(0.95)
+        assert below(less, more) == (found.high < 0)
+        verdicts.append(below(less, more))
+    assert 0 < sum(verdicts) < len(verdicts)
+    assert below([1.0], [2.0])
+    assert not below([2.0, 2.0], [2.0])
 
 
 def test_an_experiment_leaves_claims_figures_tables_and_its_scale(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def publish(loss: float = 0.0, down: int = 0, retries: int = 0, record: bool = F
     own = Choices(*(column[GROUP.topic] for column in parameters(GROUP.sizes, settings)))
     wanting = np.flatnonzero(GROUP.interested(2))
     network = faulty(loss, down)
-    truth = Truth(np.arange(200), network.alive, np.array([0, wanting.size]), wanting)
+    truth = Truth(np.arange(200), np.arange(200), network.alive, np.array([0, wanting.size]), wanting)
     event, publisher = np.array([0]), np.array([199])
     return spread_tables(
         (tables.topic_table, tables.super_table, own), network, truth, event, publisher, publisher,
@@ -91,7 +91,7 @@ def books_of(
     books = open_books(1, len(up))
     account(
         0, np.array(wanting), 0, np.array(up, np.uint8), host, np.array(first), np.array(sent),
-        np.array(arrived), books,
+        np.array(arrived), np.zeros(len(host)), books,
     )  # fmt: skip
     return outcome_of(books, np.array([0]), books.at_hop[:1])
 

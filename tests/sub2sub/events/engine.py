@@ -6,6 +6,7 @@ ones do. What is added is the network, virtual peers on one host, and what is co
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ from sub2sub.events.walk import Walk
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import Descriptor
 from sub2sub.overlay.network import Network
+from sub2sub.timing.latency import Clock, travel
 from tests.sub2sub.geometry import naive
 from tests.sub2sub.overlay.engine import descriptors
 
@@ -44,6 +46,7 @@ class Report:
     """What became of one event."""
 
     hop_of: dict[int, int] = field(default_factory=dict)
+    when: dict[int, float] = field(default_factory=dict)
     applications: set[int] = field(default_factory=set)
     counts: Counter[str] = field(default_factory=Counter)
     received: Counter[int] = field(default_factory=Counter)
@@ -53,21 +56,40 @@ class Report:
 
 
 class Dissemination:
+    """Every message is on its way until it arrives: in the order of time or, without a clock, of hops."""
+
     def __init__(
         self, peers: list[Peer], network: Network, settings: DisseminationSettings, seed: int, cycle: int
     ):
         self.peers, self.network, self.settings = peers, network, settings
         self.descriptors = descriptors([peer.box for peer in peers])
         self.dice = Dice.of(seed, STREAM, cycle)
+        self.clock = Clock.of(network.timing, np.array([peer.host for peer in peers]))
 
     def publish(self, number: int, point: Point, entry: int) -> Report:
         self.point, self.dice_of_event = point, self.dice.of_peer(number)
-        self.report, self.queue = Report(), []
+        self.report, self.on_their_way, self.free = Report(), [], Counter[int]()
         if entry >= 0 and self.is_up(entry):
-            self.receive(entry, sender=None, hop=0)
-        for peer, sender in self.queue:  # grows while it is read
-            self.forward(self.peers[peer], sender)
+            self.put(0.0, entry, None, 0)
+        while self.on_their_way:
+            when, _, peer, sender, hop = heapq.heappop(self.on_their_way)
+            self.receive(when, peer, sender, hop)
         return self.report
+
+    def put(self, when: float, peer: int, sender: int | None, hop: int) -> None:
+        self.report.counts["put"] += 1
+        heapq.heappush(self.on_their_way, (when, self.report.counts["put"], peer, sender, hop))
+
+    def leaves(self, sender: Peer, to: int, waited: int) -> float:
+        """When a message has left the uplink of its sender."""
+        now = self.report.when[sender.number]
+        place = int(self.clock.place[sender.number]) if self.clock.timed else -1
+        if not self.clock.timed or place == self.clock.place[to]:
+            return now
+        if waited:
+            return now + self.clock.occupied
+        self.free[place] = max(now, self.free[place]) + self.clock.occupied
+        return self.free[place]
 
     def matches(self, peer: int) -> bool:
         return naive.contains_point(self.peers[peer].box, self.point)
@@ -87,29 +109,31 @@ class Dissemination:
         candidates = [peer] if self.alive(peer) else self.neighbours_on_host(peer)
         return next((other for other in candidates if self.alive(other) and self.matches(other)), None)
 
-    def receive(self, peer: int, sender: int | None, hop: int) -> bool:
+    def receive(self, when: float, peer: int, sender: int | None, hop: int) -> None:
         taker = self.resident(peer)
         if taker is None:
             self.report.counts["spam"] += 1
             self.report.spammed[peer] += 1
-            return False
+            return
         self.report.received[taker] += 1
         if taker in self.report.hop_of:
             self.report.counts["duplicates"] += 1
-            return True
-        self.report.hop_of[taker] = hop
+            return
+        self.report.hop_of[taker], self.report.when[taker] = hop, when
         host = self.peers[taker].host
         self.report.applications.add(host if host >= 0 else -1 - taker)
-        self.queue.append((taker, sender))
-        return True
+        self.forward(self.peers[taker], sender)
 
-    def send(self, sender: Peer, to: int, dice: Dice, acknowledged: bool) -> bool | None:
+    def send(self, sender: Peer, to: int, dice: Dice, acknowledged: bool, waited: int) -> bool | None:
         hop = self.report.hop_of[sender.number] + 1
         if sender.host >= 0 and sender.host == self.peers[to].host:
             if not self.alive(to):
                 return False
             self.report.counts["local"] += 1
-            return self.receive(to, sender.number, hop)
+            self.put(self.report.when[sender.number] + (not self.clock.timed), to, sender.number, hop)
+            return self.resident(to) is not None
+        if to not in self.departed:
+            self.departed[to] = self.leaves(sender, to, waited)
         number = self.report.forwarded[sender.number]
         lost, ack_lost = (dice.chance(LOSS + 2 * number + k, self.network.loss) for k in (0, 1))
         self.report.forwarded[sender.number] += 1
@@ -118,16 +142,17 @@ class Dissemination:
         if lost or self.network.group[sender.number] != self.network.group[to] or not self.is_up(to):
             self.report.counts["failed"] += 1
             return silent
-        took = self.receive(to, sender.number, hop)
+        took = travel(self.clock, sender.number, to, waited, np.uint64(dice.key))
+        self.put(self.departed[to] + took, to, sender.number, hop)
         self.report.counts["acks"] += acknowledged
-        return took if acknowledged and not ack_lost else silent
+        return self.resident(to) is not None if acknowledged and not ack_lost else silent
 
     def forward(self, peer: Peer, came_from: int | None) -> None:
-        dice = self.dice_of_event.of_peer(peer.number)
+        dice, self.departed = self.dice_of_event.of_peer(peer.number), {}
         took: dict[int, bool | None] = {}
 
-        def send(to: Descriptor) -> bool | None:
-            took[to.id] = self.send(peer, to.id, dice, self.settings.acknowledged)
+        def send(to: Descriptor, waited: int) -> bool | None:
+            took[to.id] = self.send(peer, to.id, dice, self.settings.acknowledged, waited)
             return took[to.id]
 
         views = Views(*(self.known(view) for view in (peer.near, peer.random, peer.ring)))
@@ -135,7 +160,7 @@ class Dissemination:
         self.report.failures |= {(peer.number, to) for to in on_ring if not took[to]}
         forward(
             views, self.point, came_from, self.settings, dice,
-            lambda to: took[to.id] if to.id in on_ring else self.send(peer, to.id, dice, acknowledged=False),
+            lambda to, _: took[to.id] if to.id in on_ring else self.send(peer, to.id, dice, False, 0),
         )  # fmt: skip
 
     def known(self, numbers: Sequence[int]) -> list[Descriptor]:

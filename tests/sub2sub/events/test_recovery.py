@@ -196,6 +196,6 @@ def test_wrong_input_is_refused() -> None:
     outcome = disseminate(world.links(), world.network, world.events)
     with pytest.raises(InputError, match="outcome: expected one of 1 events, spread with record=True"):
         Recovery().publish(world.links(), world.network, world.events, outcome, cycle=1)
-    for name, least in (("history", 1), ("tries", 1), ("retries", 0)):
+    for name, least in (("history", 0), ("tries", 1), ("retries", 0)):
         with pytest.raises(InputError, match=f"recovery.{name}: expected {least} or more, got {least - 1}"):
             RecoverySettings(**{name: least - 1})

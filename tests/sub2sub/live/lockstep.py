@@ -64,7 +64,9 @@ class Lockstep:
         def deliver(event: m.Event) -> None:
             self.delivered.append((i, event.name))
 
-        core = Core(self.peers[i], deliver, CoreSettings(overlay=self.settings), now=now, phase=i + now)
+        core = Core(
+            self.peers[i], deliver, CoreSettings(overlay=self.settings, wary=False), now=now, phase=i + now
+        )
         core.ring.slot_of = lambda id: int(slot_of(self.number[id]))
         core.ring_exchanges.questions = 1  # one after the other, as in the simulator
         return core

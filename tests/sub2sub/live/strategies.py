@@ -37,6 +37,7 @@ def messages(d: int | None = None) -> st.SearchStrategy[m.Message]:
     links, exchange = mentions(d), st.one_of(st.integers(0, 5), numbers)
     point = st.lists(coordinates, min_size=d or 1, max_size=d or 3).map(tuple)
     name = st.one_of(st.sampled_from([bytes(16), b"x" * 16]), st.binary(min_size=16, max_size=16))
+    names = st.lists(name, max_size=4).map(tuple)
     return st.one_of(
         *(st.builds(kind, exchange, links) for kind in (m.Shuffle, m.Shuffled, m.Near, m.NearBack)),
         *(st.builds(kind, exchange, links) for kind in (m.Welcome, m.Answer)),
@@ -44,7 +45,9 @@ def messages(d: int | None = None) -> st.SearchStrategy[m.Message]:
         st.builds(m.Ring, exchange, descriptors(d), links, links),
         st.builds(m.RingBack, exchange, links, links),
         st.builds(m.Hello, descriptors(d)),
-        st.builds(m.Seek, exchange, descriptors(d)),
+        *(st.builds(kind, exchange, descriptors(d)) for kind in (m.Seek, m.Changed)),
+        st.builds(m.Lacking, exchange, names),
+        st.builds(m.Digest, exchange, names, st.lists(st.integers(0, MAX_AGE), max_size=4).map(tuple)),
         st.builds(m.Event, name, point, st.integers(0, m.MAX_HOPS), st.binary(max_size=64)),
         st.builds(m.Taken, name, st.booleans()),
         st.builds(m.Ask, exchange, point),

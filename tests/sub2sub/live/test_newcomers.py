@@ -19,19 +19,20 @@ from tests.sub2sub.live.test_core import OWN, draws, peer
 
 PARTNER, NEAR, FAR = peer(9), peer(8), peer(7)  # all want everything, as OWN does
 OLD = 500  # hundredths of a cycle
+DRAWS = draws()
 
 
 def core() -> Core:
-    made = Core(OWN, lambda event: None, unit=100)
+    made = Core(OWN, lambda event: None, CoreSettings(wary=False), unit=100)
     made.clock.tick()
-    made.receive(m.Hello(PARTNER), PARTNER.id, draws)
+    made.receive(m.Hello(PARTNER), PARTNER.id, DRAWS)
     return made
 
 
 def told_of(made: Core, *peers: Descriptor) -> list[m.Send]:
     """Let a partner tell of peers that nobody has heard from for five cycles; what is sent besides."""
     message = m.Ring(1, PARTNER, (), tuple(m.Mention(each, OLD, 0) for each in peers))
-    return [send for send in made.receive(message, PARTNER.id, draws) if send.to]
+    return [send for send in made.receive(message, PARTNER.id, DRAWS) if send.to]
 
 
 def probes(sends: list[m.Send]) -> list[tuple[Descriptor | None, int]]:
@@ -48,7 +49,7 @@ def test_a_candidate_is_taken_up_when_it_has_answered() -> None:
     [(to, number)] = probes(sends)
     assert to == NEAR
     assert NEAR.id not in made.ring.view
-    hellos = made.receive(m.Probed(number), NEAR.id, draws)
+    hellos = made.receive(m.Probed(number), NEAR.id, DRAWS)
     assert NEAR.id in made.ring.view
     assert [(send.to, type(send.message)) for send in hellos] == [(NEAR, m.Hello)]
 
@@ -95,7 +96,7 @@ def test_a_slow_candidate_holds_the_others_up_for_a_cycle_at_most() -> None:
     made.clock.tick()
     [(to, number)] = probes(made.ring_exchanges.feed())
     assert to == second
-    made.receive(m.Probed(number), second.id, draws)
+    made.receive(m.Probed(number), second.id, DRAWS)
     assert second.id in made.ring.view
     assert made.ring.asking == {first.id}
 

@@ -83,16 +83,22 @@ def test_any_values_in_place_of_fields_are_a_frame_or_refused(kind: int, values:
         ([wire.VERSION, 8, 1, True, 3], "from"),
         ([wire.VERSION, 8, 1, 2], "1 fields"),
         ([wire.VERSION, 8, 1, 2, 3, 4], "1 fields"),
-        ([wire.VERSION, 1, 1, 2, 3, [[b"", 0, 0]]], "bytes or more"),
-        ([wire.VERSION, 1, 1, 2, 3, [[pack(PEER), -1, 0]]], "links"),
-        ([wire.VERSION, 1, 1, 2, 3, [[pack(PEER), 0, wire.MAX_AGE + 1]]], "links"),
-        ([wire.VERSION, 1, 1, 2, 3, [[pack(PEER), 0]]], "links"),
-        ([wire.VERSION, 10, 1, 2, b"short", [0.5], 0, b""], "name"),
-        ([wire.VERSION, 10, 1, 2, bytes(16), [float("nan")], 0, b""], "finite"),
-        ([wire.VERSION, 10, 1, 2, bytes(16), [float("inf")], 0, b""], "finite"),
-        ([wire.VERSION, 10, 1, 2, bytes(16), [1], 0, b""], "floats"),
-        ([wire.VERSION, 10, 1, 2, bytes(16), [], 0, b""], "point"),
-        ([wire.VERSION, 10, 1, 2, bytes(16), [0.5], -1, b""], "hops"),
+        ([wire.VERSION, 1, 1, 2, 3, [[b""], [0], []]], "bytes or more"),
+        ([wire.VERSION, 1, 1, 2, 3, [[pack(PEER)], [-1], []]], "links"),
+        ([wire.VERSION, 1, 1, 2, 3, [[pack(PEER)], [0], [wire.MAX_AGE + 1]]], "links"),
+        ([wire.VERSION, 1, 1, 2, 3, [[pack(PEER)], [0]]], "links"),
+        ([wire.VERSION, 1, 1, 2, 3, [[pack(PEER)], [0, 0], []]], "as many"),
+        ([wire.VERSION, 1, 1, 2, 3, [[pack(PEER)], [True], []]], "ages"),
+        ([wire.VERSION, 1, 1, 2, 3, [[pack(PEER)], [0.5], []]], "ages"),
+        ([wire.VERSION, 1, 1, 2, 3, [[7], [0], []]], "as bytes"),
+        ([wire.VERSION, 10, 1, 2, b"short", [0.5], 0, b"", b"", b""], "name"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [float("nan")], 0, b"", b"", b""], "finite"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [float("inf")], 0, b"", b"", b""], "finite"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [1], 0, b"", b"", b""], "floats"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [], 0, b"", b"", b""], "point"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [0.5], -1, b"", b"", b""], "hops"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [0.5], 0, b"", bytes(33), b""], "signer"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [0.5], 0, b"", b"", bytes(65)], "signature"),
         ([wire.VERSION, 11, 1, 2, bytes(16), 1], "true or false"),
     ],
 )
@@ -131,9 +137,9 @@ def test_lengths_out_of_range_are_refused() -> None:
 
 
 def test_more_links_than_a_message_may_have_are_refused() -> None:
-    link = [pack(PEER), 0, 0]
+    n = wire.MAX_LINKS + 1
     with pytest.raises(WireError):
-        decode(body(wire.VERSION, 1, 1, 2, 3, [link] * (wire.MAX_LINKS + 1)))
+        decode(body(wire.VERSION, 1, 1, 2, 3, [[pack(PEER)] * n, [0] * n, []]))
 
 
 def test_what_is_too_long_is_not_sent() -> None:
@@ -150,5 +156,5 @@ def test_the_documented_bytes_are_the_bytes_sent() -> None:
     event = encode(Frame(0, 0, Event(bytes(16), (0.5,), 1, b"x")))
     assert (
         event.hex()[8:]
-        == "98" + "020a" + "0000" + "c410" + "00" * 16 + "91cb3fe0000000000000" + "01" + "c40178"
+        == "9a" + "020a" + "0000" + "c410" + "00" * 16 + "91cb3fe0000000000000" + "01" + "c40178" + "c400" * 2
     )

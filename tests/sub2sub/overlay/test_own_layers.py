@@ -160,10 +160,44 @@ def test_messages_of_one_peer_at_a_time_are_billed_and_lost() -> None:
     assert stack.step(3)["chatty"]["failed"] == 1
 
 
+class _Astray(PerPeer):
+    """Has links, and sends messages, to somebody who is not there."""
+
+    name = "astray"
+
+    def turn(self, peer: int, random: Random) -> None:
+        self.send(peer, -1)
+
+    def neighbours(self, peer: int) -> list[int]:
+        return [peer + 1000]
+
+
+class _Nameless(PerPeer):
+    pass
+
+
+def test_links_to_nobody_never_reach_a_kernel() -> None:
+    low = np.zeros((9, 1))
+    with pytest.raises(InputError, match="astray: expected links between peers 0 to 8"):
+        Overlay.of(low, low + 1, vicinity=_Astray)
+
+
+def test_random_numbers_of_nothing_are_refused() -> None:
+    random = Random(1, "test")
+    with pytest.raises(InputError, match="below: expected 1 or more, got 0"):
+        random.below(0)
+    with pytest.raises(InputError, match="choice: expected one or more items"):
+        random.choice([])
+    with pytest.raises(InputError, match="sample: expected a count from 0 on, got -1"):
+        random.sample([1, 2], -1)
+
+
 @pytest.mark.parametrize(
     ("layers", "message"),
     [
         ([object], "takes no arguments"),
+        ([_Nameless], "expected a layer with a name, _Nameless has ''"),
+        ([_Astray], "astray: expected a receiver from 0 to 8, got -1"),
         ([lambda s: "a layer"], "lacks name, step"),
         ([lambda s: Cyclon(9), lambda s: Cyclon(9)], "expected names of their own, got cyclon, cyclon"),
     ],

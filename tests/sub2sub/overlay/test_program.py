@@ -110,6 +110,31 @@ WRONG: Mapping[str, tuple[Any, str]] = {
         lambda lows, highs: Overlay.of(lows, highs).publish([[0.5]]),
         "events: expected 2 attributes, got 1",
     ),
+    "entries that do not fit the events": (
+        lambda lows, highs: Overlay.of(lows, highs).publish([[0.5, 0.5]], at=[1, 2]),
+        r"at: expected a subscription for each event \(1\), got int64 of shape \(2,\)",
+    ),
+    "threads as text": (
+        lambda lows, highs: Overlay.of(lows, highs).publish([[0.5, 0.5]], threads="2"),
+        "threads: expected a whole number from 1 on, got '2'",
+    ),
+    "settings of something else": (
+        lambda lows, highs: Overlay.of(lows, highs).publish([[0.5, 0.5]], settings=OverlaySettings()),
+        "settings: expected DisseminationSettings, got OverlaySettings",
+    ),
+    "half a spare peer": (lambda lows, highs: Overlay.of(lows, highs, spare=1.5), "spare: expected a whole"),
+    "one layer in place of a list": (
+        lambda lows, highs: Overlay.of(lows, highs, above=3),
+        "above: expected a list of layers, got int",
+    ),
+    "a space of names alone": (
+        lambda lows, highs: AttributeSpace(["price"]),
+        "attributes: expected a mapping of names to types, got list",
+    ),
+    "a peer that is not there": (
+        lambda lows, highs: Overlay.of(lows, highs).neighbours("ring", 20),
+        "peer: expected 0 to 19, got 20",
+    ),
     "one subscription": (lambda lows, highs: Overlay.of(lows[:1], highs[:1]), "at least 2 live peers"),
 }
 

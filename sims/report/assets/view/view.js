@@ -302,21 +302,26 @@
     const head = JSON.parse(document.getElementById(section.dataset.head).textContent);
     return new OverlayView(section, head, number);
   });
-  for (const view of views) {
-    // Unpacking waits until the view is about to be seen or asked for, so that a page of many runs opens at once.
-    let started = false;
-    const start = () => {
-      if (started) return;
-      started = true;
-      view.start();
-    };
+  // Unpacking waits until the view is about to be seen or asked for, or nothing else is to be done, so that a page of
+  // many runs opens at once.
+  const starts = views.map((view) => {
+    let started = null;
+    const start = () => (started ??= view.start());
     if (askedFor() === view.number) start();
     addEventListener("hashchange", () => askedFor() === view.number && start());
-    addEventListener("beforeprint", start);
+    addEventListener("beforeprint", () => {
+      start();
+      view.player.pause();
+      if (view.trace) view.player.seek(view.player.end); // paper shows where the event has got to
+    });
     new IntersectionObserver((seen, observer) => {
       if (!seen.some((entry) => entry.isIntersecting)) return;
       observer.disconnect();
       start();
     }, { rootMargin: "600px" }).observe(view.section);
-  }
+    return start;
+  });
+  const whenIdle = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 300));
+  const startNext = (k) => k < starts.length && whenIdle(() => starts[k]().then(() => startNext(k + 1)));
+  addEventListener("load", () => startNext(0));
 })();

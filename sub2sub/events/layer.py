@@ -1,0 +1,112 @@
+"""Recovery of missed events as a layer of the overlay: stepped after the rings, billed like any other.
+
+It takes up the events that are published with `publish`; a cycle of digests then passes with every step
+(`sub2sub.events.recovery`). A newcomer has none of the events of those that had its number before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sub2sub.events.outcome import Outcome
+from sub2sub.events.recent_events import RecoverySettings
+from sub2sub.events.recovery import Recovery
+from sub2sub.geometry.matching import match_boxes
+from sub2sub.overlay.links import Links
+from sub2sub.overlay.network import Network
+from sub2sub.overlay.views import table_links
+
+if TYPE_CHECKING:
+    from sub2sub.overlay.overlay import Overlay
+
+__all__ = ["Had", "RecentEvents"]
+
+LONG_AGO = -1  # when those of the start joined
+
+
+class Had(NamedTuple):
+    """Pairs of an event and a peer that is to have it, and those in which it has."""
+
+    wanted: int
+    has: int
+
+
+class RecentEvents:
+    """The recent events of a population.
+
+    Parameters
+    ----------
+    overlay : Overlay
+        On whose rings events are recovered.
+    settings : RecoverySettings
+    seed : int
+
+    Examples
+    --------
+    >>> from sub2sub.events.dissemination import disseminate
+    >>> from sub2sub.overlay.overlay import Overlay, OverlaySettings
+    >>> settings = OverlaySettings(recovery=RecoverySettings())
+    >>> overlay = Overlay.of(np.zeros((20, 1)), np.ones((20, 1)), settings=settings, seed=1).run(8)
+    >>> overlay.network.loss, event = 0.7, [[0.5]]
+    >>> outcome = disseminate(Links.of(overlay), overlay.network, event, cycle=8, record=True)
+    >>> overlay.recent_events.publish(event, outcome, cycle=8)
+    >>> overlay.network.loss = 0.0
+    >>> overlay.recent_events.shares(cycle=8)[0].has < 20
+    True
+    >>> overlay.run(1).recent_events.shares(cycle=9)
+    {1: Had(wanted=20, has=20)}
+    """
+
+    name = "recovery"
+
+    def __init__(self, overlay: Overlay, settings: RecoverySettings, seed: int = 0) -> None:
+        self.overlay, self.recovery = overlay, Recovery(settings, seed)
+        self.joined = np.full(len(overlay.population), LONG_AGO)
+
+    def publish(self, events: ArrayLike, outcome: Outcome, cycle: int) -> None:
+        """Take up events as far as they have spread; `outcome` with receptions."""
+        self.recovery.publish(Links.of(self.overlay), self.overlay.network, events, outcome, cycle)
+
+    def step(self, cycle: int, network: Network) -> Mapping[str, int]:
+        """Let every live peer see to its neighbours."""
+        return self.recovery.step(Links.of(self.overlay), network, cycle)
+
+    def shares(self, cycle: int) -> dict[int, Had]:
+        """By cycles since publication: of the peers that were there then, want an event and stay, who has it.
+
+        What is asked of the simulator, not of any peer.
+        """
+        people, alive = self.overlay.population, self.overlay.network.alive == 1
+        numbers, points, since = self.recovery.recent(cycle)
+        low, high = (np.ascontiguousarray(people.boxes[:, side, : people.d]) for side in (0, 1))
+        found: dict[int, Had] = {}
+        for published in np.unique(since):
+            own = np.flatnonzero(since == published)
+            offsets, members = match_boxes(low, high, points[own])
+            event = np.repeat(numbers[own], np.diff(offsets))
+            stay = alive[members] & (self.joined[members] < published)
+            has = self.recovery.has(event[stay], members[stay])
+            found[cycle - int(published)] = Had(int(has.size), int(has.sum()))
+        return found
+
+    def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
+        """Newcomers have no events."""
+        self.joined[peers] = cycle
+        self.recovery.forget(peers)
+
+    def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """None of its own."""
+        return table_links()
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """State for a checkpoint."""
+        return {"joined": self.joined, **self.recovery.arrays()}
+
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """State from a checkpoint."""
+        self.joined[...] = arrays["joined"]
+        self.recovery.load(arrays)

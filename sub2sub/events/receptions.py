@@ -1,0 +1,76 @@
+"""Who has which event since when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Receptions"]
+
+
+@dataclass(frozen=True)
+class Receptions:
+    """Who has which event since when, its publisher included, wanted or not.
+
+    Attributes
+    ----------
+    offsets : (m + 1,) int64
+        Those of event e are ``[offsets[e] : offsets[e + 1]]`` of the other two.
+    peer, hop : (r,) int32
+        In the order in which they received it.
+    ms : (r,) float32, or empty
+        When, where the network tells milliseconds.
+
+    Examples
+    --------
+    >>> found = Receptions(np.array([0, 2, 3]), np.array([4, 7, 1], np.int32), np.array([0, 1, 0], np.int32))
+    >>> found.of(0)
+    (array([4, 7], dtype=int32), array([0, 1], dtype=int32))
+    """
+
+    offsets: NDArray[np.int64]
+    peer: NDArray[np.int32]
+    hop: NDArray[np.int32]
+    ms: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
+
+    @classmethod
+    def of_members(
+        cls, first: NDArray[np.int32], host: NDArray[np.int64], when: NDArray[np.float64] | None = None
+    ) -> Receptions:
+        """From the rounds (events, members) of first receptions, -1 for none, and their times, if any.
+
+        Examples
+        --------
+        >>> Receptions.of_members(np.array([[1, -1, 0, 2]], np.int32), np.array([0, 1, 2, 0])).of(0)
+        (array([2, 0], dtype=int32), array([0, 1], dtype=int32))
+        """
+        at = when if when is not None and len(when) else first
+        peers, members_of = [], []
+        for row, own in zip(first, at, strict=True):
+            members = np.flatnonzero(row >= 0)
+            members = members[np.argsort(own[members], kind="stable")]
+            _, place = np.unique(host[members], return_index=True)
+            members_of.append(members[np.sort(place)])
+            peers.append(host[members_of[-1]].astype(np.int32))
+        hops = [row[members] for row, members in zip(first, members_of, strict=True)]
+        times = [own[members] for own, members in zip(at, members_of, strict=True)] if at is when else []
+        return cls(
+            np.append(0, np.cumsum([len(found) for found in peers])).astype(np.int64),
+            np.concatenate([np.empty(0, np.int32), *peers]),
+            np.concatenate([np.empty(0, np.int32), *hops]),
+            np.concatenate([np.empty(0, np.float32), *times]).astype(np.float32),
+        )
+
+    def of(self, event: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Who has one event, and the hop at which each got it."""
+        which = slice(self.offsets[event], self.offsets[event + 1])
+        return self.peer[which], self.hop[which]
+
+    def table(self) -> dict[str, NDArray[Any]]:
+        """One row per event and peer."""
+        event = np.repeat(np.arange(self.offsets.size - 1), np.diff(self.offsets))
+        times = {"ms": self.ms} if self.ms.size else {}
+        return {"event": event, "peer": self.peer, "hop": self.hop, **times}
