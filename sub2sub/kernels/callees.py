@@ -2,7 +2,7 @@
 
 numba optimises every function, makes machine code of it and a wrapper that lets Python call it. Of a function
 that only kernels call, none of that is used: its caller takes it in before it is optimised itself, and what
-comes out is compiled with the caller. Without it a first overlay is stepped in half the time.
+comes out is compiled with the caller. A first overlay is stepped after half the time that it took otherwise.
 
 A `Callee` is such a function. Kernels know it in that form; Python, in tests above all, calls it as
 well, and has a compiled form of its own, made when it is first called.
@@ -21,7 +21,7 @@ from numba.core.compiler import _LowerResult
 from numba.core.compiler_machinery import LoweringPass, register_pass
 from numba.core.typed_passes import NativeLowering
 
-from sub2sub.kernels.indices import PlainIndices
+from sub2sub.kernels.compilers import PlainIndices
 
 __all__ = ["Callee"]
 
@@ -84,8 +84,8 @@ class Callee:
         for_python: Callable[[Callable[..., Any]], Any],
     ) -> None:
         self.py_func, self._compile = function, for_python
-        compiler = {"no_cpython_wrapper": True, "pipeline_class": _CalleeCompiler}
-        self._for_kernels = numba.njit(**compiler, **options)(function)
+        options = {**options, "no_cpython_wrapper": True, "pipeline_class": _CalleeCompiler}
+        self._for_kernels = numba.njit(**options)(function)
         self._numba_type_ = types.Dispatcher(self._for_kernels)
         update_wrapper(self, function)
 
@@ -93,6 +93,6 @@ class Callee:
     def _for_python(self) -> Any:
         return self._compile(self.py_func)
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Call the form that Python calls."""
-        return self._for_python(*arguments)
+        return self._for_python(*arguments, **named)

@@ -26,7 +26,7 @@ import numba
 
 from sub2sub.kernels.cache import forgive, kept
 from sub2sub.kernels.callees import Callee
-from sub2sub.kernels.indices import PlainIndices
+from sub2sub.kernels.compilers import KernelCompiler, PlainIndices
 
 __all__ = ["apart", "hot", "in_memory", "is_compiled", "kernel", "part", "rule"]
 
@@ -34,7 +34,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 # Nobody calls kernels from C.
-SETTINGS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+SETTINGS = {
+    "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": KernelCompiler,
+}  # fmt: skip
 HOT = {"_nrt": False, "pipeline_class": PlainIndices}
 
 
@@ -116,7 +118,7 @@ def hot(function: F) -> F:
 
 
 def apart(function: F) -> F:
-    """A `hot` function that is compiled once and called, even by functions that are inlined themselves.
+    """A `hot` function that is called where it is needed, even by functions that are inlined themselves.
 
     numba hands the wish to be inlined down to all that a `rule` calls, which for large functions
     makes machine code, and the time to compile it, many times as large.
