@@ -21,15 +21,15 @@ WIDTH = 100
 
 
 def describe(name: str = "sub2sub") -> str:
-    """An experiment file for a system with every key, its default and, as a comment, what it means.
+    """Return an experiment file of a system with every key, its default, and its meaning as a comment.
 
     Examples
     --------
-    >>> print(describe()[:72])
-    # What it shows, in a line.
+    >>> print(describe()[:83])
+    # Title of the experiment, in one line.
     title = ""
     <BLANKLINE>
-    # How long it runs.
+    # Number of cycles.
     cycles = 40
     """
     chosen = system(name)
@@ -46,7 +46,7 @@ def _table(settings: Any, key: tuple[str, ...], values: Any) -> Iterator[str]:
     yield f"[{'.'.join(key)}]"
     if hasattr(settings, "paper"):
         yield from (
-            "# What this table leaves out is as published, or as by default.",
+            '# Settings that are not given here: "paper" as published, or "default".',
             '# base = "default"',
             "",
         )
@@ -54,7 +54,7 @@ def _table(settings: Any, key: tuple[str, ...], values: Any) -> Iterator[str]:
 
 
 def _keys(settings: Any, key: tuple[str, ...], values: Any) -> Iterator[str]:
-    """The plain keys of a table, and then its tables."""
+    """The keys of a table that have a plain value, then the tables in it."""
     meaning, known = documented(settings), parameters(settings)
     tables = {name for name, found in known.items() if dataclasses.is_dataclass(found.hint)}
     for name, found in known.items():

@@ -31,6 +31,7 @@ __all__ = [
     "Resubscribe",
     "choose",
     "contacts_for",
+    "depart",
     "enter",
 ]
 
@@ -133,7 +134,7 @@ class Leave:
     def execute(self, simulation: Simulation) -> Row:
         """Let the chosen peers leave."""
         hit = _hit(simulation, self.name, self.share, self.peers)
-        _depart(simulation, hit)
+        depart(simulation, hit)
         return {"peers": int(hit.size)}
 
 
@@ -217,7 +218,8 @@ class Partition:
         return {"groups": self.groups}
 
 
-def _depart(simulation: Simulation, peers: Peers) -> None:
+def depart(simulation: Simulation, peers: Peers) -> None:
+    """Let peers leave for good."""
     simulation.overlay.network.alive[peers] = 0
     simulation.overlay.population.retire(peers)
 
@@ -321,7 +323,7 @@ class Churn:
         lows, highs = (side[gone] for side in people.ranges())
         _, number = np.unique(people.host[gone], return_inverse=True)
         hosts = int(people.host.max()) + 1 + number
-        _depart(simulation, gone)
+        depart(simulation, gone)
         enter(simulation, self.name, lows, highs, hosts)
         return {"peers": int(gone.size)}
 
@@ -355,7 +357,7 @@ class Resubscribe:
         changing = choose(simulation, self.name, live, round(self.share * live.size))
         lows, highs = (side[np.roll(changing, 1)] for side in people.ranges())
         newcomers = enter(simulation, self.name, lows, highs, people.host[changing], without=changing)
-        _depart(simulation, changing)
+        depart(simulation, changing)
         if hasattr(simulation.overlay, "change"):
             simulation.overlay.change(changing, newcomers)
         return {"peers": int(changing.size)}

@@ -1,6 +1,6 @@
-"""How far each peer's rings are closed: of the ring neighbours it needs for test events, those it knows.
+"""Completeness of each peer's rings: the share of the ring neighbours it needs for test events that it knows.
 
-As `sims.observers.rings` counts for events, but for peers, so that one sees where rings close.
+`sims.observers.rings` counts the same per event; here it is counted per peer, for the picture.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from sub2sub.overlay.overlay import Overlay
 
 __all__ = ["UNKNOWN", "Closing"]
 
-UNKNOWN = 255  # of a peer that no test event matches, or that has no ring neighbours
-MOST = 254  # all it needs
-ENOUGH = 100_000  # subscribers of all test events together
+UNKNOWN = 255  # a peer that matches no test event, or needs no ring neighbours
+MOST = 254  # a peer that knows all ring neighbours it needs
+ENOUGH = 100_000  # at most so many subscribers, summed over the test events
 
 
 @kernel
 def links_of_peers(offsets, members, alive, start, size, peer, n, found, needed, complete):
-    """Per peer: ring links in place and needed, over the rings of all events; which rings are complete."""
+    """Count each peer's ring links in place and needed, over the rings of all events; mark complete rings."""
     ring = np.empty(members.shape[0], np.int64)
     for event in range(offsets.shape[0] - 1):
         count = 0
@@ -54,7 +54,7 @@ def links_of_peers(offsets, members, alive, start, size, peer, n, found, needed,
 
 
 class Closing:
-    """Looks at the rings of test events.
+    """Measures the rings of test events.
 
     Parameters
     ----------
@@ -67,14 +67,14 @@ class Closing:
         self._offsets = self._members = np.zeros(1, np.int64)
 
     def look(self, simulation: Simulation) -> tuple[NDArray[np.uint8], float, float]:
-        """Each peer's share (0 to `MOST`, or `UNKNOWN`); the shares of links in place and complete rings."""
+        """Return the share of each peer (up to `MOST`, or `UNKNOWN`), of links in place, of full rings."""
         overlay = simulation.overlay
         assert isinstance(overlay, Overlay)
         people, pool = overlay.population, overlay.ring.pool
         if self._rows is None or not np.array_equal(self._rows, people.row):
             lows, highs = people.ranges()
             matched = match(lows, highs, self.events)
-            # As many rings as can be looked at while somebody waits.
+            # Only as many rings as can be measured in each cycle without a delay.
             m = max(1, int(np.searchsorted(matched.offsets, ENOUGH, side="right")) - 1)
             self._rows, self._offsets = people.row.copy(), matched.offsets[: m + 1]
             self._members = matched.members

@@ -1,8 +1,8 @@
-"""What the browser needs to let an event travel: the views of those it is meant for, or CAMCAST's rounds.
+"""Data with which the browser shows the way of an event: views of its subscribers, or CAMCAST's rounds.
 
-A peer forwards an event only to peers whose box it knows to match, so the views of the matching peers are all
-that an event's way depends on; `assets/view/spread.js` of the report then takes the library's own decisions.
-CAMCAST's rule on the same links is computed here.
+A peer forwards an event only to peers that match it, so the way depends only on the views of the matching
+peers. The report's `assets/view/spread.js` makes the same decisions with them as the library. CAMCAST's
+routing over the same links is computed here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 
 
 def members_of(simulation: Simulation, point: NDArray[np.float64]) -> Ints:
-    """Live peers that match an event, in the order of their sequence IDs."""
+    """Return the live peers that match an event, in the order of their sequence IDs."""
     people = simulation.overlay.population
     lows, highs = people.ranges()
     alive = (simulation.overlay.network.alive == 1) & people.present
@@ -35,7 +35,7 @@ def members_of(simulation: Simulation, point: NDArray[np.float64]) -> Ints:
 def views_of(
     simulation: Simulation, members: Ints, names: Iterable[str] = ("near", "random", "ring")
 ) -> dict[str, NDArray[Any]]:
-    """The views of some peers in their order: sizes, and targets one view after the other."""
+    """Return the views of some peers, in the order given: their sizes, and all targets in one array."""
     n = len(simulation.overlay.population)
     place = np.full(n, -1, np.int64)
     place[members] = np.arange(members.size)
@@ -55,9 +55,9 @@ def views_of(
 def camcast_rounds(
     simulation: Simulation, members: Ints, event: int, entry: int = -1
 ) -> tuple[int, NDArray[np.int32], dict[str, int]]:
-    """The publisher, the round in which each member gets an event (-1: never), and what it costs.
+    """Return the publisher, the round in which each member gets the event (-1: never), and the counts.
 
-    CAMCAST's publisher belongs to the event's own community: the tightest range around it.
+    In CAMCAST a publisher is a member of the event's own community: the smallest range that contains it.
     """
     overlay, cycle = simulation.overlay, simulation.cycle
     assert isinstance(overlay, Overlay)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import time
 from collections import Counter
@@ -97,6 +98,10 @@ class Subscriber:
     async def addresses(self) -> list[tuple[str, int]]:
         """Where the nodes listen."""
         return [node.address for node in self.nodes]
+
+    async def subscribe_all(self, joining: Sequence[tuple[int, tuple[str, int] | None]]) -> list[int]:
+        """Let several nodes join at once, each with its contact; their sequence IDs."""
+        return await asyncio.gather(*(self.subscribe(which, contact) for which, contact in joining))
 
     async def subscribe(self, which: int, contact: tuple[str, int] | None) -> int:
         """Let a node join with a contact (None: nobody yet), and subscribe; returns its sequence ID."""

@@ -37,6 +37,7 @@ def fault_label(fault: Fault) -> str:
         "partition": "the parts merge" if groups == 1 else f"the network splits into {groups} parts",
         "join": f"{who} join" if number else "peers join",
         "churn": f"{some} of the peers are replaced",
+        "sessions": "subscribers come and go by their sessions",
         "resubscribe": f"{some} of the peers change their subscriptions",
     }
     return known.get(kind, kind)

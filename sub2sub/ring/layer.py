@@ -58,7 +58,7 @@ from sub2sub.ring.joining import ASKS, KNOWN, join_ring, new_asked
 from sub2sub.ring.message_length import links_per_message
 from sub2sub.ring.offers import Feeds
 from sub2sub.ring.pool import STAMP, RingPool, empty_pool, forget_tried, move_witnesses, places_of, squeeze
-from sub2sub.ring.probes import Probes
+from sub2sub.ring.probes import SENT, Probes
 from sub2sub.ring.settings import Partner, RingSettings, StepSettings
 from sub2sub.ring.shadow import UNKNOWN
 from sub2sub.ring.thread_space import StepSpace
@@ -106,6 +106,7 @@ class Ring:
         self._joined, self._contact = np.full(len(boxes), -1), np.full(len(boxes), -1)
         self._asked = new_asked(len(boxes))
         self._changed = np.empty((0, 2), np.int64)  # old and new peers, to be told
+        self._sent, self._each = np.zeros((len(boxes), SENT), np.int64), np.zeros(SENT)
 
     @property
     def pool(self) -> RingPool:
@@ -117,7 +118,8 @@ class Ring:
         settings, key = StepSettings.of(self.settings, cycle), cycle_key(self.seed, STREAM, cycle)
         self._space.begin(threads())
         faults, verifying = network.faults(), cycle_key(self.seed, VERIFYING, cycle)
-        probes = [Probes(faults, verifying, np.zeros(2, np.int64)) for _ in range(threads())]
+        sent = np.zeros((threads(), len(self.boxes), SENT), np.int32)
+        probes = [Probes(faults, verifying, np.zeros(2, np.int64), own) for own in sent]
         self._tell_changes(settings, probes[0])
         joins, join_failed, join_links = self._join_newcomers(settings, probes[0])
         self._exchange(settings, probes, key)
@@ -126,10 +128,14 @@ class Ring:
         messages, failed, offered, taken, hellos = (int(count) for count in self._space.counts())
         asked, (small, in_vain) = self._space.asked(), np.sum([each.counts for each in probes], axis=0)
         join_bytes = HEADER * joins + (DESCRIPTOR + RANGE * self.d) * (joins + join_links)
+        exchange_bytes = self._bytes(messages, hellos, cycle, network)
+        hello = HEADER + DESCRIPTOR + RANGE * self.d
+        each = (exchange_bytes - hellos * hello) / max(messages, 1), hello, HEADER, join_bytes / max(joins, 1)
+        self._sent, self._each = sent.sum(axis=0), np.array(each)
         return {
             "messages": messages + hellos + int(small) + joins,
             "failed": failed + int(in_vain) + join_failed,
-            "bytes": self._bytes(messages, hellos, cycle, network) + HEADER * int(small) + join_bytes,
+            "bytes": exchange_bytes + HEADER * int(small) + join_bytes,
             "offered": offered,
             "taken": taken,
             "hellos": hellos,
@@ -139,6 +145,10 @@ class Ring:
             "cuts": int(asked[1]),
             "given_up": int(asked[2]),
         }
+
+    def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Messages and bytes of the last cycle, by peer; messages of a kind are as long as their mean."""
+        return self._sent.sum(axis=1, dtype=np.int64), np.rint(self._sent @ self._each).astype(np.int64)
 
     def _feeds(self) -> Feeds:
         near, random = self.vicinity, self.cyclon

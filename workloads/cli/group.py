@@ -63,7 +63,7 @@ def list_names(as_json: bool) -> None:
 @click.argument("spec")
 @always_json_option
 def show(spec: str) -> None:
-    """Print a workload, named or a .toml file, as it is understood, in JSON."""
+    """Print a workload, given by name or as a .toml file, as JSON with all its settings."""
     from workloads.spec.files import resolve, to_dict
 
     click.echo(json.dumps(to_dict(resolve(spec)), indent=2))
@@ -270,7 +270,7 @@ def _pairs(options: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def _type(name: str, value: str) -> ValueType | Kind:
-    """A type by its word; of an enum with its values, or without them where the columns have them."""
+    """Read a type from an option; an enum may be given with or without its values."""
     word, colon, values = value.partition(":")
     if word not in KINDS or (colon and word not in ("enum", "string")):
         raise InputError(f"--type {name}={value}: expected one of {', '.join(KINDS)}, or enum:A,B,C")

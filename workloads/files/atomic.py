@@ -20,9 +20,9 @@ __all__ = ["atomic_write", "remove_drafts", "write_text"]
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """A path to write to, which takes the place of `path` when the block ends without an error.
+    """Yield a temporary path, which is renamed to `path` if the block ends without an error.
 
-    Missing folders are made. A process that is killed may leave a file `.NAME.XXXX.part`.
+    Missing folders are created. A process that is killed may leave a file `.NAME.XXXX.part`.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def remove_drafts(folder: Path) -> None:
-    """Remove what killed processes left in a folder; for its only writer."""
+    """Remove temporary files that killed processes left; only for the only writer of a folder."""
     for draft in folder.glob(".*.part"):
         draft.unlink(missing_ok=True)
 

@@ -21,10 +21,10 @@ def find_types(
     event_columns: Mapping[str, str] | None = None,
     given: Mapping[str, ValueType | Kind] | None = None,
 ) -> dict[str, ValueType]:
-    """The type of each attribute: as given, or as its columns seem to be.
+    """The type of each attribute: the given one, or a guess from its columns.
 
-    Strings and enums of which no values are given have those of the subscriptions; an enum those of the
-    events too, which it could not have otherwise.
+    If no values of a string or enum are given, they are those in the subscriptions, and for an enum also
+    those in the events.
 
     Examples
     --------

@@ -7,7 +7,7 @@ is open: it reaches to the end of the axis.
 
 A row that cannot be used (a wrong type, NaN, low > high, an empty value, a line of a CSV file with too few or
 too many values) is counted and kept aside with its row number, from 0, and reason, or refused, as the caller
-chooses; never dropped in silence. Tables are gone through in batches (`workloads.folder.tables`).
+chooses; never dropped in silence. Tables are read in batches (`workloads.folder.tables`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def read_subscriptions(
     form : TextForm, optional
         How numbers and lines of a CSV file are written.
     types : mapping, optional
-        Attribute to its type; as its columns seem to be if not given.
+        Attribute to its type; guessed from its columns if not given.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Making a workload folder of foreign tables, so that matching, statistics and simulations work on them too.
+"""Import of foreign tables into a workload folder, for matching, statistics and simulations.
 
-Tables are gone through in batches and written file by file: what is in memory is one file's rows, however
-many there are, and the different values of strings.
+Tables are read in batches and written file by file: memory holds the rows of one file and the distinct values
+of strings, whatever the number of rows.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ def import_workload(
     columns, event_columns : mapping, optional
         Which columns hold which attribute; see `workloads.folder.foreign`.
     types : mapping, optional
-        Types of attributes; as their columns seem to be if not given.
+        Types of attributes; guessed from their columns if not given.
     on_bad : {"refuse", "set aside"}
         Rows that cannot be used stop the import, or go to `rejected/` of the folder with their row
         number and reason; their number is in the manifest.
     seed : int
-        Of the random sequence IDs.
+        Random seed of the sequence IDs.
     form : TextForm, optional
         How numbers and lines of CSV files are written.
     key : str, optional
@@ -208,7 +208,7 @@ def _write_workload(
 
 
 def _write_parts(folder: Path, table: Pieces, schema: pa.Schema, numbered: Any, aside: Aside) -> int:
-    """Write the rows that can be used file by file; how many there are."""
+    """Write the valid rows file by file; return their number."""
     import pyarrow as pa
 
     waiting: list[pa.Table] = []

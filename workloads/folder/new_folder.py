@@ -1,8 +1,8 @@
-"""A new workload folder, or one that is replaced: only ever whole, whenever the process is killed.
+"""A new workload folder, or one that is replaced: complete or absent, even if the process is killed.
 
-While a folder is being written it has a file `.unfinished`, on which the writing process holds a lock. What
-a killed process left is recognised by this file, without a lock and without a manifest, and is removed when
-the command is started again. In an object store there are no locks: there `overwrite` has to be given.
+While a folder is being written, it has a file `.unfinished`, on which the writing process holds a lock. If
+there is such a file without a lock, and no manifest, then the writing process was killed; what it left is
+removed when the command is started again. Object stores have no locks: there, `overwrite` has to be given.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _only_writer(out: Path) -> Iterator[None]:
 
 
 def _empty(out: Path) -> None:
-    """Remove what is in a folder, first of all the manifest, without which the rest is no workload."""
+    """Remove the contents of a folder; first the manifest, so that the rest does not count as a workload."""
     (out / MANIFEST).unlink(missing_ok=True)
     for each in sorted(out.iterdir()):
         if each.is_dir():

@@ -23,7 +23,7 @@ Types = Mapping[str, ValueType]
 
 @dataclass
 class Piece:
-    """What a batch of rows came to: columns of the rows that can be used, and reasons against the others."""
+    """A converted batch: columns of the valid rows, and the reason against each other row."""
 
     columns: list[NDArray[Any]]
     against: dict[int, str] = field(default_factory=dict)  # by row number
@@ -54,7 +54,7 @@ class _Judge:
             self.reasons.setdefault(row, reason(row))
 
     def piece(self, columns: Sequence[NDArray[Any]]) -> Piece:
-        """The columns, without the rows that there is something against."""
+        """The columns without the rejected rows."""
         good = np.ones(len(self.batch.numbers), bool)
         good[list(self.reasons)] = False
         against = {int(self.batch.numbers[row]): why for row, why in self.reasons.items()}
@@ -173,7 +173,7 @@ class Pieces(Protocol):
 
 
 def gather(table: Pieces, width: int) -> tuple[list[NDArray[Any]], Rejected]:
-    """All rows that can be used, `width` columns of them, and the others."""
+    """All valid rows of a table, as `width` columns, and the rejected ones."""
     pieces = list(table.pieces())
     columns = [
         np.concatenate([piece.columns[place] for piece in pieces]) if pieces else np.empty(0)

@@ -38,13 +38,13 @@ class Rejected:
 
 
 def _temporary_file() -> Any:
-    """A file that is gone when it is no longer used."""
+    """A file that is deleted when it is closed."""
     return tempfile.TemporaryFile("w+", newline="", encoding="utf-8")
 
 
 @dataclass
 class Aside:
-    """Rows that could not be used, on their way to `rejected/` of a folder: on disk, in whatever number."""
+    """Rejected rows, kept in a temporary file until they are written to `rejected/` of a folder."""
 
     kind: str
     on_bad: OnBad
@@ -61,7 +61,7 @@ class Aside:
             csv.writer(self.file).writerow((row, against[row]))
 
     def settle(self, used: int) -> None:
-        """Raise where rows that cannot be used are refused, and where no row can be used."""
+        """Raise if rejected rows are to be refused, or if no row is valid."""
         row, reason = self.first
         if self.count and self.on_bad == "refuse":
             more = f" ({self.count - 1} more rows cannot be used)" if self.count > 1 else ""

@@ -55,7 +55,7 @@ Task = Callable[..., int]
 
 @dataclass(frozen=True)
 class _Job:
-    """What the tasks need to know; travels to the workers."""
+    """The parameters of the tasks; sent to the workers."""
 
     spec: Spec
     seed: int

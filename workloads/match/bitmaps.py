@@ -1,4 +1,4 @@
-"""Counting and listing matches: bitmaps of who is in, at range ends.
+"""Matches by bitmaps: one bit per subscription, which flips at the ends of its range.
 
 Subscriptions are taken 8,192 at a time, so that their index stays in a processor's cache. Along one
 attribute, a bit per subscription says whether its range holds the value; walking up, it *flips* where the

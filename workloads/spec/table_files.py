@@ -178,7 +178,7 @@ def _is_text(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class TableWorkload:
-    """A workload that is there, in tables."""
+    """A workload that is stored in tables."""
 
     table: TableSettings
 

@@ -1,4 +1,4 @@
-"""What many runs of simulations came to: means over runs with 95 % confidence intervals.
+"""Statistics of many runs: means over runs with 95 % confidence intervals.
 
     final           the numbers of the runs' manifests
     completeness    per cycle: ring links in place, complete rings (Figure 5 of Sub-2-Sub)
@@ -244,7 +244,7 @@ def write_sweep_statistics(spark: SparkSession | None, folder: Path, out: Path) 
 
 
 def _as_key(value: object) -> object:
-    """A setting as something to group by: lists and tables as their text."""
+    """A setting as a key of groups; lists and tables as their text."""
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
