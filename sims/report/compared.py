@@ -44,7 +44,7 @@ def add_comparison(page: Page, source: Source) -> None:
     if table is None:
         return
     worlds, looks = _worlds(table), _looks(table)
-    page.heading("Finding").raw('<div class="finding">')
+    page.heading("Costs compared").raw('<div class="finding">')
     page.text("\n".join(f"- {_headline(table, world)}" for world in worlds if not _is_step(world)))
     page.raw("</div>")
     stresses = _stresses(table)
@@ -205,9 +205,12 @@ def _frontier(table: pd.DataFrame, world: str, stress: tuple[float, float], look
         own = now[now.system == system]
         hit = own[own.metric == "hit_ratio"].set_index("knob")
         cost = own[own.metric == COST].set_index("knob")["mean"].reindex(hit.index)
-        order = cost.dropna().sort_values().index
+        order = cost.dropna().sort_values(kind="stable").index
         if not len(order):
             continue
+        reached = hit.loc[order, "mean"].to_numpy()
+        best = np.maximum.accumulate(reached)  # a setting that costs more and reaches no more is left out
+        order = order[np.concatenate([[True], reached[1:] > best[:-1]])]
         ends = [hit.loc[order, side].fillna(hit.loc[order, "mean"]).clip(0, 1) for side in ("low", "high")]
         series.append(
             Series(
@@ -219,8 +222,9 @@ def _frontier(table: pd.DataFrame, world: str, stress: tuple[float, float], look
         f"Cost against reliability: {world_label(world)}, {stress_label(loss, crashed)}",
         "messages per delivery", "subscribers reached", series, log_x=True, nines=True, pick="point",
         height=400,
-        caption="Each line is a system, each point one of its settings (fan-out, shortcuts). Pointing at "
-        f"a line shows {_interval(table)}. Better is higher and further to the left.",
+        caption="Each line is a system, each point one of its settings (fan-out, shortcuts); settings that "
+        "cost more and reach no more are left out. Pointing at a line shows "
+        f"{_interval(table)}. Better is higher and further to the left.",
     )  # fmt: skip
 
 

@@ -113,7 +113,8 @@ def mean_cell(mean: float, low: float, high: float) -> Cell | None:
     if not np.isfinite(mean):
         return None
     half = (high - low) / 2
-    beside = Markup(' <span class="pm">± {}</span>').format(f"{half:.2g}") if half > 0 else ""
+    digits = f"{half:,.0f}" if half >= 100 else f"{half:.2g}"
+    beside = Markup(' <span class="pm">± {}</span>').format(digits) if half > 0 else ""
     return Cell(Markup("{}{}").format(plain_number(mean), beside), float(mean))
 
 

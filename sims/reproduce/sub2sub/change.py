@@ -123,7 +123,7 @@ def draw(story: Story, tables: Tables) -> Mapping[str, Figure]:
 register_story(
     Story(
         "sub2sub-change", "Spam and misses while changed subscriptions spread",
-        levels=[*AT_ONCE, TRICKLE], quick_levels=["10 % at once", TRICKLE], faults=_faults, label=str,
+        levels=[*AT_ONCE, TRICKLE], quick_levels=["10 % at once"], faults=_faults, label=str,
         after=60, spare=0.3, every=1, forms=_forms(),
     ),
     judge,

@@ -121,7 +121,7 @@ WORLDS: dict[str, World] = {
 
 def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     """Build every world with axes of each kind, publish, and search."""
-    size, seeds = (600, 2) if quick else (10_000, 3)
+    size, seeds = (250, 2) if quick else (10_000, 3)
     rows: Rows = []
     todo = [(name, s, axes) for name in WORLDS for s in range(seed, seed + seeds) for axes in _kinds(name)]
     for done, (name, s, axes) in enumerate(todo):
