@@ -94,4 +94,6 @@ def _options(parameter: Parameter) -> str:
 
 
 def _shown(value: Any) -> str:
+    if value is None:
+        return "..."  # TOML has no word for nothing: the key is left out
     return "?" if value is REQUIRED else value_as_toml(plain(value))
