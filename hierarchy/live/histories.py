@@ -118,7 +118,7 @@ class CommunityHistory(History):
         found, queue = {start.number}, [start]
         while queue:
             member = queue.pop().member
-            for contact in (*member.topic_table(), *member.supers.entries):
+            for contact in member.known():
                 other = live.get(contact.id)
                 if other and other.number not in found:
                     found.add(other.number)

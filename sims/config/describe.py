@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args, get_origin
 from sims.config.entries import FAULTS, Kinds
 from sims.config.experiment import Experiment
 from sims.systems import system
+from sub2sub.timing.settings import Timing
 from workloads.settings.parameters import REQUIRED, Parameter, documented, parameters, plain
 from workloads.settings.toml import value_as_toml
 
@@ -37,9 +38,16 @@ def describe(name: str = "sub2sub") -> str:
     lines = list(_keys(Experiment, (), Experiment(system=name)))
     for table, settings in {"population": parameters(Experiment)["population"].hint, **tables}.items():
         lines += _table(settings, (table,), settings())
+    lines += _left_out(_table(Timing, ("network",), Timing()))
     lines += _kinds("faults", FAULTS, chosen.supplied)
     lines += _kinds("observers", chosen.observers, chosen.supplied)
     return "\n".join(lines) + "\n"
+
+
+def _left_out(lines: Iterator[str]) -> Iterator[str]:
+    """A table as a comment, because an experiment without it is another one than with its defaults."""
+    yield "# Milliseconds that messages with events take; without this table every message takes a hop."
+    yield from (line if line.startswith("#") or not line else f"# {line}" for line in lines)
 
 
 def _table(settings: Any, key: tuple[str, ...], values: Any) -> Iterator[str]:
@@ -61,7 +69,7 @@ def _keys(settings: Any, key: tuple[str, ...], values: Any) -> Iterator[str]:
         if name not in tables and (key or name in ("title", "cycles", "seeds", "checkpoint_every", "system")):
             yield from textwrap.wrap(meaning.get(name, "") + _options(found), WIDTH, **_COMMENT)
             value = getattr(values, name)
-            yield from (f"# {name} = ..." if value is None else f"{name} = {_shown(value)}", "")
+            yield from (f"{'# ' if value is None else ''}{name} = {_shown(value)}", "")
     for name in known if key else ():
         if name in tables:
             yield from _table(known[name].hint, (*key, name), getattr(values, name))
@@ -95,5 +103,5 @@ def _options(parameter: Parameter) -> str:
 
 def _shown(value: Any) -> str:
     if value is None:
-        return "..."  # TOML has no word for nothing: the key is left out
+        return "..."
     return "?" if value is REQUIRED else value_as_toml(plain(value))

@@ -7,6 +7,7 @@ own schedule. `sims.lab.saving` writes the actions as an experiment file.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -14,15 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hierarchy.shared import SharedOverlay, SharedSettings
 from sims.config.experiment import Experiment, experiment_from, load_experiment
 from sims.config.shipped import find_file
-from sims.engine import Schedule
+from sims.engine import Schedule, Simulation
 from sims.engine.faults import Churn, Crash, Loss, Recover
 from sims.lab.closing import Closing
 from sims.lab.routing import camcast_rounds, members_of, views_of
 from sims.lab.saving import save_experiment
 from sims.runs.runner import simulation_of
 from sub2sub.errors import InputError
+from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from workloads.generate.topic_ranges import TopicRanges
 from workloads.settings.toml import override, parse_override
 from workloads.spec.files import resolve
@@ -89,6 +92,8 @@ class Laboratory:
         self.seed = experiment.seeds[0] if seed is None else seed
         self.lock = RLock()
         self.simulation = simulation_of(experiment, self.seed, out)
+        if self.topics:
+            self.simulation = self._shared()
         faults = len(experiment.faults)
         self.simulation.controls = self.simulation.controls[:faults]  # the page does not use observers
         interests = experiment.workload.load(experiment.population.size, self.seed)
@@ -114,6 +119,14 @@ class Laboratory:
         workload, d = self.experiment.workload, self.simulation.overlay.population.d
         names = [] if workload.table else list(resolve(workload.spec).names)
         return names if len(names) == d else [f"attribute {k}" for k in range(d)]
+
+    def _shared(self) -> Simulation:
+        """The same on the shared overlay, which carries topics by CAMCAST's routing too."""
+        simulation, overlay = self.simulation, self.simulation.overlay
+        assert isinstance(overlay, Overlay)
+        own = {field.name: getattr(overlay.settings, field.name) for field in fields(OverlaySettings)}
+        shared = SharedOverlay(overlay.population, SharedSettings(**own), overlay.seed, overlay.network)
+        return Simulation(shared, simulation.controls)
 
     def look(self) -> None:
         """Measure how complete the rings are."""
@@ -193,7 +206,8 @@ class Laboratory:
             if routing == "camcast" and members.size:
                 if not self.topics:
                     raise InputError("routing: expected a world of topics for CAMCAST")
-                publisher, rounds, counts = camcast_rounds(self.simulation, members, head["number"])
+                at = self._point(point)
+                publisher, rounds, counts = camcast_rounds(self.simulation, members, at, head["number"])
                 head |= {"entry": publisher, "counts": counts}
                 arrays = {**arrays, "rounds": rounds}
             return head, arrays

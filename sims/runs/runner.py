@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from sims.config.experiment import Experiment, load_experiment
@@ -21,7 +22,7 @@ from sims.systems import system
 from sims.systems.interface import System
 from sims.systems.subscriptions import Subscriptions
 from sub2sub.errors import InputError
-from sub2sub.timing.latency import seeded
+from sub2sub.timing.latency import Clock, seeded
 from workloads.settings.parameters import parameters
 from workloads.spec.types import types_to
 
@@ -61,6 +62,7 @@ def _prepared(experiment: Experiment, seed: int) -> System:
     prepared: System = system(experiment.system).prepare(experiment, seed)
     if experiment.network is not None:
         prepared.network.timing = seeded(experiment.network, seed)
+        Clock.of(prepared.network.timing, np.arange(1))  # a file that cannot be read is known now
     return prepared
 
 

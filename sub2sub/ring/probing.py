@@ -37,13 +37,13 @@ from sub2sub.ring.view import remove
 __all__ = ["Probing", "unanswered"]
 
 STREAM, STREAM_FAILED = stream_number("probing"), stream_number("probing after failures")
-TRIES = 3  # times a probe, or its answer, is sent within a cycle while it is lost
+TRIES = 3  # times a probe, or its answer, is sent within a cycle while it is lost, or `RingSettings.tries`
 
 
 @rule
-def _answers(faults, i, other, draws, k, sent):
+def _answers(faults, i, other, draws, k, tries, sent):
     """Whether a peer answers a probe of i; adds to the messages of both."""
-    answered, asked, told = answers(faults, i, other, draws, k, TRIES)
+    answered, asked, told = answers(faults, i, other, draws, k, tries)
     sent[i] += asked
     sent[other] += told
     return answered
@@ -51,7 +51,7 @@ def _answers(faults, i, other, draws, k, sent):
 
 @hot
 def _step(pool, boxes, suspect_age, settings, key, faults, scratch, sent):
-    failed = 0
+    failed, tries = 0, max(settings.tries, TRIES)
     for i in range(pool.size.shape[0]):
         if faults.alive[i] == 0:
             continue
@@ -61,7 +61,7 @@ def _step(pool, boxes, suspect_age, settings, key, faults, scratch, sent):
             if settings.cycle - get(pool, i, STAMP, place) >= suspect_age:
                 asked += 1
                 peer = get(pool, i, PEER, place)
-                if _answers(faults, i, peer, draws, asked, sent):
+                if _answers(faults, i, peer, draws, asked, tries, sent):
                     put(pool, i, STAMP, place, settings.cycle)
                     place += 1
                     continue
@@ -78,7 +78,7 @@ def _step(pool, boxes, suspect_age, settings, key, faults, scratch, sent):
 @hot
 def _ask(pairs, key, faults, silent, sent):
     for k in range(pairs.shape[0]):
-        silent[k] = not _answers(faults, pairs[k, 0], pairs[k, 1], peer_key(key, k), 0, sent)
+        silent[k] = not _answers(faults, pairs[k, 0], pairs[k, 1], peer_key(key, k), 0, TRIES, sent)
 
 
 def unanswered(

@@ -7,6 +7,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from sub2sub.errors import InputError
+from sub2sub.kernels.references import by_reference
 
 __all__ = ["Partner", "RingSettings", "StepSettings"]
 
@@ -40,8 +41,9 @@ class RingSettings:
     drop_failed : bool
         Whether a neighbour that does not answer, be it a request or a probe, is dropped at once.
     tries : int
-        Times a request, a probe of a candidate, or an answer is sent while it is lost: with one, every lost
-        message looks like a dead peer.
+        Times a request, a probe, or an answer is sent while it is lost. With one, every lost message looks
+        like a dead peer; with three, 15 % loss still tears links out of rings now and then. Each further try
+        costs a message more where peers are dead.
     verify : bool
         Whether a candidate that nobody has heard from in this cycle is probed before it is taken up. Taken
         up unseen, a dead one hides live ones behind it until it is found out.
@@ -67,7 +69,7 @@ class RingSettings:
     hello: bool = True
     max_age: int = 40
     drop_failed: bool = True
-    tries: int = 3
+    tries: int = 5
     verify: bool = True
     join: bool = True
     tell_changes: bool = True
@@ -93,6 +95,7 @@ class RingSettings:
         return cls(**{**off, **changes})
 
 
+@by_reference
 class StepSettings(NamedTuple):
     """The settings as numbers for kernels, and what follows from them in one cycle."""
 

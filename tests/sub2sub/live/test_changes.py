@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from sub2sub.errors import InputError
-from sub2sub.live import Node
+from sub2sub.live import CoreSettings, Node
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.live_peer import Core
 from sub2sub.live.virtual.loop import VirtualLoop
@@ -31,7 +31,7 @@ def asked(made: Core) -> int:
 
 @pytest.fixture
 def made() -> Core:
-    core = Core(OWN, lambda event: None, unit=100)
+    core = Core(OWN, lambda event: None, CoreSettings(wary=False), unit=100)
     core.clock.tick()
     core.receive(m.Hello(OLD), OLD.id, DRAWS)
     return core
