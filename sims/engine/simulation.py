@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.engine.checkpoint import load_checkpoint, save_checkpoint
-from sims.engine.control import TRAFFIC, Control, as_control
+from sims.engine.control import TRAFFIC, Control, Replayed, as_control
 from sims.engine.interruption import Interruption
 from sims.engine.schedule import Schedule
 from sims.engine.simulated import Simulated
@@ -225,6 +225,7 @@ class Simulation(Generic[S_co]):
             raise InputError(
                 f"{path}: expected a checkpoint of {len(people)} peers, got {arrays['population/ids'].size}"
             )
+        self._replay(notes["observed"])
         for name in ("ids", "boxes", "row", "host"):
             getattr(people, name)[...] = arrays[f"population/{name}"]
         people.rescale()
@@ -239,3 +240,12 @@ class Simulation(Generic[S_co]):
         self.cycle, self._observed, self.tables = notes["cycle"], notes["observed"], notes["tables"]
         if hasattr(self.overlay, "cycle"):
             self.overlay.cycle = self.cycle
+        if hasattr(self.overlay, "restored"):
+            self.overlay.restored()
+
+    def _replay(self, last: int) -> None:
+        """Repeat what controls did to the set-up until a cycle, such as adding topics: no state holds it."""
+        for cycle in range(last + 1):
+            for schedule, control in self.controls:
+                if isinstance(control, Replayed) and schedule.due(cycle):
+                    control.replay(self)
