@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sub2sub.kernels.compilation import hot, part, rule
 from sub2sub.kernels.memory import LANES32
 from sub2sub.kernels.randomness import draw, peer_key, stream_number
+from sub2sub.kernels.references import by_reference
 from sub2sub.overlay.network import arrives, attempts, reaches
 from sub2sub.overlay.turns import NOBODY
 from sub2sub.ring.offers import collect, consider, note, renew_stamps
@@ -36,6 +37,7 @@ REQUEST, REPLY, DRAWS = 1, 2, 8
 MESSAGES, FAILED, OFFERED, TAKEN, HELLOS = range(5)
 
 
+@by_reference
 class ThreadSpace(NamedTuple):
     """The space in which one thread works."""
 
@@ -45,6 +47,7 @@ class ThreadSpace(NamedTuple):
     counts: NDArray[np.int64]  # see `MESSAGES` and so on
 
 
+@by_reference
 class Hellos(NamedTuple):
     """Who is told that it was taken up, and by whom."""
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import hot, rule
 from sub2sub.kernels.randomness import peer_key
+from sub2sub.kernels.references import by_reference
 from sub2sub.overlay.network import answers
 from sub2sub.overlay.views import peer_of
 from sub2sub.ring.offers import consider, note
@@ -42,6 +43,7 @@ STRANGER, HEARD_OF, ANSWERED, SILENT = range(4)  # what a newcomer knows of a pe
 MESSAGES, FAILED, LINKS = range(3)
 
 
+@by_reference
 class Asked(NamedTuple):
     """What one newcomer has heard of, and what all of them cost."""
 

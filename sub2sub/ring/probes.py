@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import rule
 from sub2sub.kernels.randomness import peer_key
+from sub2sub.kernels.references import by_reference
 from sub2sub.overlay.network import Faults, answers
 
 __all__ = ["ASKED", "EXCHANGED", "JOINED", "SAID_HELLO", "SENT", "Probes", "is_there"]
@@ -18,6 +19,7 @@ MESSAGES, FAILED = range(2)
 EXCHANGED, SAID_HELLO, ASKED, JOINED, SENT = 0, 1, 2, 3, 4
 
 
+@by_reference
 class Probes(NamedTuple):
     """What asking takes: the network, the key of the draws, and where messages are counted."""
 

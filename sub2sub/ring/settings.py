@@ -7,6 +7,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from sub2sub.errors import InputError
+from sub2sub.kernels.references import by_reference
 
 __all__ = ["Partner", "RingSettings", "StepSettings"]
 
@@ -94,6 +95,7 @@ class RingSettings:
         return cls(**{**off, **changes})
 
 
+@by_reference
 class StepSettings(NamedTuple):
     """The settings as numbers for kernels, and what follows from them in one cycle."""
 
