@@ -14,7 +14,7 @@ from sub2sub.live import CoreSettings, Limits, Node, Received, Tls
 
 __all__ = ["Cost", "Report", "Subscriber", "Wish", "report_of"]
 
-TRIES = 5  # to join
+TRIES = 3  # to join
 YOUNG = 20_000  # new objects before the collector looks: messages are many, short-lived, and in no cycles
 
 
@@ -81,7 +81,7 @@ class Subscriber:
         """Listen."""
         gc.set_threshold(YOUNG, 20, 20)
         patience = max(5.0, 10 * self.period)  # where a period is long, many peers share a processor
-        limits = self.limits or Limits(connect=patience, per_address=512)
+        limits = self.limits or Limits(connect=patience, per_address=512, most_back_off=2.0)
         for wish in self.wishes:
             node = Node(
                 len(wish.low), period=self.period, settings=self.settings, limits=limits, tls=self.tls,
@@ -118,6 +118,7 @@ class Subscriber:
             except ConnectionError:  # a busy machine; who joins tries again
                 if not left:
                     raise
+                await asyncio.sleep(node.connections.limits.most_back_off)
         return subscription.own.id
 
     async def publish(self, node: int, point: Sequence[float], data: bytes = b"") -> tuple[bytes, int | None]:

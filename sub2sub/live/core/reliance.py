@@ -44,7 +44,7 @@ def _host(peer: Descriptor) -> object:
     return peer.address[0] if peer.address else None
 
 
-def few_of_a_host(offered: Iterable[Descriptor], held: Iterable[Descriptor], most: int) -> list[Descriptor]:
+def few_of_a_host(offered: Sequence[Descriptor], held: Sequence[Descriptor], most: int) -> list[Descriptor]:
     """Those of some peers that are held already, or of whose host fewer than `most` are.
 
     Examples
@@ -53,15 +53,18 @@ def few_of_a_host(offered: Iterable[Descriptor], held: Iterable[Descriptor], mos
     >>> [peer.id for peer in few_of_a_host(peers, peers[:1], most=2)]
     [0, 1]
     """
-    known = {peer.id: peer for peer in held}
-    hosts = Counter(_host(peer) for peer in known.values())
+    hosts = Counter([_host(peer) for peer in held])
+    together = hosts + Counter([_host(peer) for peer in offered])
+    if not any(count > most and not is_loopback(host) for host, count in together.items()):
+        return list(offered)
+    known = {peer.id for peer in held}
     kept = []
     for peer in offered:
         host = _host(peer)
         if peer.id not in known:
             if hosts[host] >= most and not is_loopback(host):
                 continue
-            known[peer.id] = peer
+            known.add(peer.id)
             hosts[host] += 1
         kept.append(peer)
     return kept
@@ -111,6 +114,11 @@ class Reliance:
         self._barred: dict[int, int] = {}  # until when
         self._view: dict[int, Neighbour] = {}
 
+    @property
+    def accounts(self) -> int:
+        """How many there are."""
+        return len(self._brought) + len(self._taken)
+
     def relies_on(self, id: int) -> bool:
         """Whether a peer is relied on."""
         return id in self._brought and self._taken[id] <= CREDIT
@@ -152,7 +160,7 @@ class Reliance:
         used_up = [id for id in self._view if self._taken[id] > PATIENCE]
         for id in used_up:
             self._barred[id] = now + BARRED * self.unit
-            self.former[id] = self._view.pop(id)
+            self._remember(self._view.pop(id))
             self._taken[id] = PATIENCE
         return used_up
 

@@ -61,7 +61,7 @@ class Owner(Protocol):
         ...
 
     def spent(self) -> float:
-        """Seconds of processor this program has used so far."""
+        """Seconds that pass while frames are handled."""
         ...
 
     def made(self, channel: Channel) -> bool:

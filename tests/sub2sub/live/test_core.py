@@ -175,9 +175,10 @@ def test_a_ring_view_never_grows_beyond_its_cap() -> None:
 def test_an_event_that_has_come_too_far_is_delivered_and_goes_no_further() -> None:
     heard: list[m.Event] = []
     made, dice = core(heard), draws()
-    made.join([peer(9)])
-    made.tick(dice)
-    event = m.Event(bytes(16), (0.5,), m.MAX_HOPS, b"")
-    sends = made.receive(event, 9, dice)
-    assert [send.message for send in sends] == [m.Taken(event.name, took=True)]
-    assert heard == [event]
+    for id in (8, 9):
+        acquaint(made, peer(id), dice)
+    near, far = (m.Event(bytes(15) + bytes([k]), (0.5,), m.MAX_HOPS - 1 + k, b"") for k in range(2))
+    assert any(isinstance(send.message, m.Event) for send in made.receive(near, 9, dice))
+    sends = made.receive(far, 9, dice)
+    assert [send.message for send in sends] == [m.Taken(far.name, took=True)]
+    assert heard == [near, far]
