@@ -1,4 +1,4 @@
-"""JSON Schemas of the files that people write: experiments of all systems, sweeps and workload specs."""
+"""JSON Schemas of the files that users write: experiments of all systems, sweeps and workload specs."""
 
 from __future__ import annotations
 

@@ -38,17 +38,17 @@ class BrowserView:
         """Return the first message: all peers and the settings."""
         lab = self.lab
         with lab.lock:
-            people = lab.simulation.overlay.population
-            lows, highs = people.ranges()
-            self._rows = people.row.copy()
+            population = lab.simulation.overlay.population
+            lows, highs = population.ranges()
+            self._rows = population.row.copy()
             how = lab.experiment.dissemination
             head = {
-                "kind": "start", "seed": str(lab.seed), "n": len(people), "d": people.d,
+                "kind": "start", "seed": str(lab.seed), "n": len(population), "d": population.d,
                 "attributes": lab.attributes, "topics": list(lab.topics), "domain": _domain(lows, highs),
                 "streams": {"entry": str(ENTRY), "dissemination": str(DISSEMINATION)},
                 "how": {"ringShortcuts": how.ring_shortcuts, "tries": how.tries, "retries": how.retries},
             }  # fmt: skip
-            return frame(head, {"low": lows, "high": highs, "id": people.ids})
+            return frame(head, {"low": lows, "high": highs, "id": population.ids})
 
     def cycle(self, state: Mapping[str, Any]) -> bytes:
         """Return the message of the current cycle: numbers, changed peers, and the chosen event's ring."""

@@ -25,9 +25,9 @@ Ints = NDArray[np.int64]
 
 def members_of(simulation: Simulation, point: NDArray[np.float64]) -> Ints:
     """Return the live peers that match an event, in the order of their sequence IDs."""
-    people = simulation.overlay.population
-    lows, highs = people.ranges()
-    alive = (simulation.overlay.network.alive == 1) & people.present
+    population = simulation.overlay.population
+    lows, highs = population.ranges()
+    alive = (simulation.overlay.network.alive == 1) & population.present
     return np.flatnonzero(alive & np.all((lows <= point) & (point <= highs), axis=1))
 
 

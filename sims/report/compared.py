@@ -1,6 +1,6 @@
-"""A comparison at a glance: who is cheapest, cost against reliability, and a table that fits the window.
+"""The page of a comparison: the cheapest systems, cost against reliability, and a summary table.
 
-Drawn from `compare.parquet`: a row for each world, system, setting (`knob`), fault and metric, with the mean
+It reads `compare.parquet`: a row for each world, system, setting (`knob`), fault and metric, with the mean
 over seeds and its interval. Costs are shown at each system's working point (`sims.compare.summary`).
 """
 
@@ -25,7 +25,7 @@ from sims.report.sweeps import mean_cell
 __all__ = ["add_comparison", "add_comparison_details"]
 
 COST = "messages_per_delivery"
-CRASHED = 0.3  # the share of crashed peers of the summary table
+CRASHED = 0.3  # share of crashed peers in the summary table
 NEEDED = ("world", "system", "knob", "loss", "crashed", "metric", "mean", "low", "high")
 PUBLISHED = {
     "messages per delivery": COST,
@@ -39,7 +39,7 @@ _STUDENT_OF_TWO = 12.7062047  # 0.975 quantile of Student's t with one degree of
 
 
 def add_comparison(page: Page, source: Source) -> None:
-    """The finding, the picture and the summary of a folder of `sub2sub compare`."""
+    """Add finding, chart and summary of a folder that `sub2sub compare` wrote."""
     table = _table(source)
     if table is None:
         return
@@ -67,7 +67,7 @@ def add_comparison(page: Page, source: Source) -> None:
 
 
 def add_comparison_details(page: Page, source: Source) -> None:
-    """Reliability under growing faults, all messages against the rate of events, and the family between."""
+    """Add charts: reliability under faults, all messages by rate of events, and from topics to ranges."""
     table = _table(source)
     if table is None:
         return
@@ -98,7 +98,7 @@ def add_comparison_details(page: Page, source: Source) -> None:
 
 
 def world_label(world: str) -> str:
-    """A world as people call it.
+    """Return the label of a world.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def _table(source: Source) -> pd.DataFrame | None:
         return None
     table = found.to_pandas()
     if "seeds" in table:
-        # Student's interval of two values is 13 times as wide as their distance: it says nothing, they do.
+        # Student's interval of two values is 13 times as wide as their distance, so the values are shown.
         both = table.seeds == 2
         reach = (table.high - table.low)[both] / 2 / _STUDENT_OF_TWO
         table.loc[both, "low"], table.loc[both, "high"] = (
@@ -132,7 +132,7 @@ def _table(source: Source) -> pd.DataFrame | None:
 
 
 def _interval(table: pd.DataFrame) -> str:
-    """What low and high of a table are, in words."""
+    """Describe the columns low and high of a table."""
     two = "seeds" in table and int(table.seeds.max()) == 2
     return "the values of both seeds" if two else "95 % intervals over seeds"
 
@@ -146,7 +146,7 @@ def _is_step(world: str) -> bool:
 
 
 def _looks(table: pd.DataFrame) -> dict[str, int]:
-    """Each system's colour and marker, the same in all charts."""
+    """Assign a colour and a marker to each system, the same in all charts."""
     return {str(system): k for k, system in enumerate(dict.fromkeys(table.system))}
 
 
@@ -168,13 +168,13 @@ def _cell(
 
 
 def _setting(table: pd.DataFrame, world: str, system: str) -> str:
-    """The setting of a system at its working point; empty where it has none."""
+    """Return the setting of a system at its working point; empty if it has none."""
     point = working_point(table, world, system)
     return point.knob if point else ""
 
 
 def _headline(table: pd.DataFrame, world: str) -> str:
-    """The cheapest systems that deliver enough where some messages are lost."""
+    """Name the cheapest systems that deliver enough with some messages lost."""
     costs = {}
     systems = _systems(table, world)
     for system in systems:
@@ -229,7 +229,7 @@ def _frontier(table: pd.DataFrame, world: str, stress: tuple[float, float], look
 
 
 def _summary(table: pd.DataFrame, world: str) -> Markup:
-    """A line for each system, and below the table why a number is missing."""
+    """Return a table with a row for each system; below it, the reasons for missing numbers."""
     rows, notes = [], []
     losses = (0.0, WORKING.loss)
     for system in _systems(table, world):

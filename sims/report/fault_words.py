@@ -1,4 +1,4 @@
-"""Faults of an experiment in words: what happens to the population, and when."""
+"""Readable labels of faults: what happens, and when."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Fault = Mapping[str, Any]
 
 
 def fault_label(fault: Fault) -> str:
-    """What happens.
+    """Return what happens.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def fault_label(fault: Fault) -> str:
 
 
 def fault_when(fault: Fault) -> str:
-    """When it happens.
+    """Return when it happens.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def fault_when(fault: Fault) -> str:
 
 
 def fault_marks(fault: Fault) -> list[tuple[float, str]]:
-    """Moments to point out in a chart over cycles.
+    """Return the cycles to mark in a chart, with labels.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def fault_marks(fault: Fault) -> list[tuple[float, str]]:
 
 
 def stress_label(loss: float, crashed: float) -> str:
-    """What a cell of a comparison was measured under.
+    """Return the label of the faults under which a cell of a comparison was measured.
 
     Examples
     --------
