@@ -57,7 +57,7 @@ demo: $(CORE)
 	"$(BIN)/sub2sub" run demo --out out/demo --resume
 	"$(BIN)/sub2sub" report out/demo --out out/index.html
 	@echo "out/index.html has the first part: ten thousand peers build rings, lose a tenth, heal. More is coming."
-	"$(BIN)/sub2sub" compare --quick --seeds 2 --out out/compare
+	"$(BIN)/sub2sub" compare --quick --seeds 3 --out out/compare
 	[ -e "$(READY)" ] || $(INSTALL) --no-build-isolation -e ".[sims,spark]"
 	[ -e out/power-law-3/manifest.json ] || "$(BIN)/sub2sub" workload generate --spec power-law-3 --subscribers 10000 --events 10000 --spark --out out/power-law-3
 	"$(BIN)/sub2sub" workload match out/power-law-3 --spark

@@ -3,25 +3,30 @@
     python benchmarks/against.py HEAD~1                          10,000 peers, 30 cycles from nothing
     python benchmarks/against.py main --attributes 5 --rounds 5
     python benchmarks/against.py main --cpu haswell              kernels compiled for another processor
+    python benchmarks/against.py main --record benchmarks/whole-stack.csv     keep the ratios in a table
 
 The other commit is checked out into a temporary worktree (a folder that holds a checkout is taken as it is).
 Each turn is a process of its own, which compiles or loads its kernels before the clock starts. Ratios are of
 the quickest turns, this tree to the other: below 1 is faster. A digest of all views tells whether both did
-the same work. 3 attributes, power law, settings as published, rings forming.
+the same work. 3 attributes, power law, settings as published, rings forming; one thread.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import csv
 import json
 import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from workloads.files.environment import machine
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -74,7 +79,7 @@ def checkout(rev: str) -> Iterator[Path]:
 
 def turn(tree: Path, cpu: str, size: list[str]) -> dict[str, Any]:
     """One build of the rings by the code of a tree."""
-    env = {**os.environ, "PYTHONPATH": str(tree)}
+    env = {**os.environ, "PYTHONPATH": str(tree), "SUB2SUB_THREADS": "1"}
     if cpu:
         env |= {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": ""}  # the name alone changes nothing
     done = subprocess.run(
@@ -82,6 +87,22 @@ def turn(tree: Path, cpu: str, size: list[str]) -> dict[str, Any]:
     )
     result: dict[str, Any] = json.loads(done.stdout)
     return result
+
+
+def commit(tree: Path) -> str:
+    """The commit that a tree holds, marked if files differ from it."""
+    asked = ["git", "-C", str(tree), "describe", "--always", "--dirty", "--exclude", "*"]
+    return subprocess.run(asked, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def record(path: Path, row: dict[str, Any]) -> None:
+    """Add a row to a table, which is made if it is not there."""
+    new = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(row), lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerow(row)
 
 
 def main() -> None:
@@ -93,10 +114,12 @@ def main() -> None:
     parser.add_argument("--cycles", type=int, default=30)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--cpu", default="", help="as NUMBA_CPU_NAME, with no features but its own")
+    parser.add_argument("--record", type=Path, help="a CSV file to add the outcome to")
     given = parser.parse_args()
     size = [str(number) for number in (given.peers, given.attributes, given.cycles)]
     results: dict[str, list[dict[str, Any]]] = {"this": [], "other": []}
     with checkout(given.rev) as other:
+        commits = commit(ROOT), commit(other)
         for _ in range(given.rounds):
             for name, tree in (("other", other), ("this", ROOT)):
                 results[name].append(turn(tree, given.cpu, size))
@@ -115,7 +138,15 @@ def main() -> None:
     a, b = totals["this"], totals["other"]
     print(f"{'whole stack':>12} {a:8.2f} {b:8.2f}  {a / b:.2f}")
     digests = {one["digest"] for turns in results.values() for one in turns}
-    print("views: the same" if len(digests) == 1 else "views: DIFFERENT")
+    same = len(digests) == 1
+    print("views: the same" if same else "views: DIFFERENT")
+    if given.record:
+        row = {"date": datetime.now(UTC).date().isoformat(), "commit": commits[0], "beside": commits[1],
+               "processor": machine()["processor"], "compiled_for": given.cpu or "itself",
+               "peers": given.peers, "attributes": given.attributes, "cycles": given.cycles,
+               "seconds": round(a, 3), "beside_seconds": round(b, 3), "ratio": round(a / b, 3),
+               "same_views": same}  # fmt: skip
+        record(given.record, row)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Workloads: who subscribes to what, which events come, who matches them; in process and on Spark."""
+"""Workloads: subscriptions, events and the matches between them, computed in this process or on Spark."""
 
 from workloads.spec.catalogue import named
 from workloads.spec.files import load

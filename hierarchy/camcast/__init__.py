@@ -12,7 +12,6 @@ from hierarchy.camcast.settings import (
     member_parameters,
     parameters,
 )
-from hierarchy.camcast.shared_overlay import OverlayTables, tables_from_links, tables_from_overlay
 from hierarchy.camcast.tables import StaticTables, Tables, thin
 from hierarchy.super_tables.flood import Flood
 from hierarchy.super_tables.layer import Finder, SuperTables
@@ -27,7 +26,6 @@ __all__ = [
     "Finder",
     "Flood",
     "MemberParameters",
-    "OverlayTables",
     "Parameters",
     "Search",
     "Settings",
@@ -45,7 +43,5 @@ __all__ = [
     "parameters",
     "populated_supertopics",
     "slots_of",
-    "tables_from_links",
-    "tables_from_overlay",
     "thin",
 ]

@@ -7,8 +7,8 @@ docs/live.md):
 - A meeting draws in nobody else; those it would have become acquaintances, to be met in later cycles.
 - A newcomer knows its gateway's address only, so its first acquaintances are those who gave it its place
   and whom they refer to.
-- Two peers a cycle or so, of all, meet the gateway they came by: it would be alone for ever if all who knew
-  it had lost sight of it.
+- Two peers a cycle or so, of all, meet a gateway: it would be alone for ever if all who knew it had lost
+  sight of it.
 - References are not checked for their own sake: one that cannot be reached is forgotten.
 - Who waits for the outcome of a meeting it asked for shares what it knows with others that ask, but stays
   where it stands: two outcomes could not both hold.
@@ -16,6 +16,7 @@ docs/live.md):
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hierarchy.contacts import Contact, Send, Sends
@@ -57,15 +58,15 @@ class Grid:
 
     def __init__(self, own: Contact, settings: PGridSettings) -> None:
         self.own, self.settings = own, settings
+        self.gateways: Sequence[Contact] = ()
         self.peer = GridPeer(own, settings, DEPTH, HELD)
         self.placed = False
         self._asked: dict[int, Stand] = {}
         self._left = 0  # meetings to ask for in this cycle
-        self._gateway: Contact | None = None
 
-    def ask_for_place(self, contact: Contact | None, dice: Dice) -> Sends:
-        """Ask to become a replica of a random leaf; with no contact, be the first."""
-        self._gateway = contact
+    def ask_for_place(self, dice: Dice) -> Sends:
+        """Ask a gateway to become a replica of a random leaf; where there is none, be the first."""
+        contact = self._gateway(dice)
         if contact is None:
             self.placed = True
         else:
@@ -139,12 +140,15 @@ class Grid:
             partner = row[place] if place >= 0 else None
             crowd = self.settings.replication * 2 ** len(self.peer.path)  # all peers, as far as it can tell
             if not self._left and dice.next_unit() * crowd < 2.0:
-                partner = self._gateway or partner
+                partner = self._gateway(dice) or partner
             if partner is not None:
                 number = dice.next_bits()
                 self._asked[number] = self.peer.stand()
                 yield Send(partner, Meet(number, self._asked[number], self._postings(cycle)))
                 return
+
+    def _gateway(self, dice: Dice) -> Contact | None:
+        return self.gateways[dice.next_below(len(self.gateways))] if self.gateways else None
 
     def _serve(self, message: Route, cycle: int, wanted: int, dice: Dice) -> Sends:
         """Do what a request wishes, whose key belongs here."""

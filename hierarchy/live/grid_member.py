@@ -15,6 +15,7 @@ from hierarchy.live import messages as m
 from hierarchy.live.grid import ANNOUNCE, ENTER, SEARCH, STEPS, Grid
 from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings
+from hierarchy.live.topic_graph import TopicGraph
 from hierarchy.membership.entrance import CONFIRM, FOUND, WAIT, decide
 from hierarchy.membership.pgrid.peer import key_of
 from hierarchy.membership.pgrid.settings import PGridSettings
@@ -22,17 +23,19 @@ from sub2sub.kernels.dice import Dice
 
 __all__ = ["GridMember"]
 
+BEGIN = 4  # cycles that the first gateway asks the others before it begins the overlay
 WANTED = 32  # members a search asks for
 OWN, PART, NOTHING = -1, -2, -3  # what a search is for besides a place up the chain
 
 
 @dataclass(frozen=True)
 class _Search:
-    """A search under way: the topic, its place up the chain (or `OWN`, `PART`), and when it began."""
+    """A search under way: the topic, its place up the chain (or `OWN`, `PART`) of a table, when it began."""
 
     topic: str
     place: int
     begun: int
+    table: int = 0
 
 
 class GridMember(Member):
@@ -40,7 +43,7 @@ class GridMember(Member):
 
     Parameters
     ----------
-    own, deliver, settings
+    own, deliver, settings, graph
         As of `Member`.
     keeps_scamp : bool
         Whether the topic table is SCAMP's (semi-structured), or what searches bring back (structured).
@@ -49,6 +52,9 @@ class GridMember(Member):
         Cycles between two searches.
     rest : int
         Cycles in the overlay before the first.
+    rank : int, optional
+        Its place among the gateways of the overlay, if it is one of them: the first whose requests are not
+        answered begins the overlay, the others wait longer.
     """
 
     def __init__(
@@ -60,24 +66,30 @@ class GridMember(Member):
         pgrid: PGridSettings | None = None,
         refresh: int = 10,
         rest: int = 3,
+        rank: int | None = None,
+        graph: TopicGraph | None = None,
     ) -> None:
         s = settings or MemberSettings()
-        super().__init__(own, deliver, replace(s, scamp=replace(s.scamp, contact_first=True)))
+        super().__init__(own, deliver, replace(s, scamp=replace(s.scamp, contact_first=True)), graph=graph)
         self.keeps_scamp, self.refresh, self.rest = keeps_scamp, refresh, rest
         self.grid = Grid(own, pgrid or PGridSettings())
         self.found: list[m.Contact] = []
-        self.contact: m.Contact | None = None
+        self.rank = rank
         self._in = not keeps_scamp  # whether it may announce itself
         self._placed_in = self._announce_in = self._search_in = self._in_vain = 0
-        self._listed_own = self._at_root = False  # what searches have been answered
+        self._listed_own = False  # whether a search for the own community was answered
         self._known = 1.0  # members of the community, as the last search found
         self._searches: dict[int, _Search] = {}
         self._suspects: set[int] = set()  # who could not be reached once, and was not heard of since
 
     def join(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
         """Enter the overlay through any peer of it; with none, begin it."""
-        self.contact = contact
-        return self.grid.ask_for_place(contact, dice)
+        return self.enter_by([contact] if contact else [], dice)
+
+    def enter_by(self, gateways: Sequence[m.Contact], dice: Dice) -> m.Sends:
+        """Enter the overlay through one of its gateways, another each time; with none, begin it."""
+        self.grid.gateways = gateways
+        return self.grid.ask_for_place(dice)
 
     def leave(self) -> m.Sends:
         """Unsubscribe; announcements end by themselves."""
@@ -92,8 +104,10 @@ class GridMember(Member):
         self.cycle += 1
         cycle, grid = self.cycle, self.grid
         if not grid.placed:
-            yield from grid.ask_for_place(self.contact, dice)
-            return
+            if self.rank is None or cycle < BEGIN * (1 + self.rank):
+                yield from grid.ask_for_place(dice)
+                return
+            grid.placed = True
         self._placed_in = self._placed_in or cycle
         yield from grid.tick(cycle, dice)
         if self.keeps_scamp:
@@ -105,11 +119,13 @@ class GridMember(Member):
             yield from self._request(ANNOUNCE, self.own.topic, dice)
         self._searches = {n: each for n, each in self._searches.items() if cycle - each.begun < 4}
         short = not self.topic_table() or (not self.supers.entries and bool(self.supers.chain))
+        short |= any(not table.entries and table.is_active() for table in self.branches)
         if cycle >= self._placed_in + self.rest and (cycle >= self._search_in or (short and cycle % 3 == 0)):
             self._search_in = cycle + self.refresh
             yield from self._request(ENTER if self.keeps_scamp else SEARCH, self.own.topic, dice, OWN)
-            if self.supers.chain:
-                yield from self._request(SEARCH, self.supers.chain[0], dice, 0)
+            for number, table in enumerate(self.super_tables()):
+                if table.chain and table.is_active():
+                    yield from self._request(SEARCH, table.chain[0], dice, 0, number)
 
     def ask_part(self, dice: Dice) -> m.Sends:
         """Now and then, search for one to ask whether both are in one part of the community."""
@@ -120,7 +136,10 @@ class GridMember(Member):
     def is_settled(self) -> bool:
         """Whether it may publish: it is in, and knows somebody above or that nobody is there."""
         inside = self.scamp.served if self.keeps_scamp else self._listed_own
-        return inside and (bool(self.supers.entries) or self._at_root or not self.supers.chain)
+        return inside and all(
+            table.entries or table.scope >= len(table.chain) or not table.is_active()
+            for table in self.super_tables()
+        )
 
     def p_sel(self) -> float:
         """The chance to act as a link, or to check the super-topic table."""
@@ -161,11 +180,11 @@ class GridMember(Member):
         if isinstance(message, m.Route):
             yield from self.grid.route(message, self.cycle, WANTED, dice)
 
-    def _request(self, wish: int, topic: str, dice: Dice, place: int = NOTHING) -> m.Sends:
+    def _request(self, wish: int, topic: str, dice: Dice, place: int = NOTHING, table: int = 0) -> m.Sends:
         """Route a request of one's own; what is served here comes back through the front door."""
         number = dice.next_bits()
         if place > NOTHING:
-            self._searches[number] = _Search(topic, place, self.cycle)
+            self._searches[number] = _Search(topic, place, self.cycle, table)
         request = m.Route(number, self.own, wish, int(key_of(topic), 2), topic, STEPS)
         return self.grid.route(request, self.cycle, WANTED, dice)
 
@@ -202,12 +221,22 @@ class GridMember(Member):
             elif message.known:
                 self._known = message.known
                 self.found = members[: topic.table_size(message.known)]
-        elif members:
-            if not self.keeps_scamp:
-                self.supers.entries = []
-            self.supers.merge(members[: topic.z])
-        elif search.place + 1 < len(self.supers.chain):
-            above = search.place + 1
-            yield from self._request(SEARCH, self.supers.chain[above], dice, above)
         else:
-            self._at_root = True
+            yield from self._listed_above(search, members, dice)
+
+    def _listed_above(self, search: _Search, members: Sequence[m.Contact], dice: Dice) -> m.Sends:
+        """Take up members of a supertopic; if there are none, search for the next."""
+        tables = self.super_tables()
+        if search.table >= len(tables):  # topics have other parents by now
+            return
+        table = tables[search.table]
+        if members:
+            if not self.keeps_scamp:
+                table.entries = []
+            table.merge(members[: self.settings.topic.z])
+        elif search.place + 1 < len(table.chain):
+            above = search.place + 1
+            table.scope = max(table.scope, above)
+            yield from self._request(SEARCH, table.chain[above], dice, above, search.table)
+        else:
+            table.scope = len(table.chain)

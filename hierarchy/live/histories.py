@@ -6,6 +6,7 @@ its community, and along super-topic tables to all members of the communities ab
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from hierarchy.camcast.community import Event
@@ -16,7 +17,7 @@ from hierarchy.live.member_settings import MemberSettings, supertopics
 from hierarchy.live.process import Process
 from hierarchy.membership.scamp.settings import ScampSettings
 from sub2sub.live.virtual.faults import FAULTS
-from sub2sub.live.virtual.history import PERIOD, PORT, Fault, History, Participant, Plan
+from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, History, Participant, Plan
 from sub2sub.live.virtual.invariants import beyond, host_excesses
 
 __all__ = ["CommunityHistory"]
@@ -118,7 +119,7 @@ class CommunityHistory(History):
         found, queue = {start.number}, [start]
         while queue:
             member = queue.pop().member
-            for contact in (*member.topic_table(), *member.supers.entries):
+            for contact in member.known():
                 other = live.get(contact.id)
                 if other and other.number not in found:
                     found.add(other.number)
@@ -135,8 +136,10 @@ class CommunityHistory(History):
         if live:
             publisher = self.dice.choice(live)
             community = publisher.process.community(publisher.topic)
-            event = await publisher.machine.start(community.publish(upward=1.0))
-            self._wanted[event] = self._wants(publisher.topic)
+            task = publisher.machine.start(community.publish(upward=1.0))
+            await asyncio.wait([task], timeout=2 * SPREAD * PERIOD)  # it may crash while it waits to publish
+            if task.done() and not task.cancelled():
+                self._wanted[task.result()] = self._wants(publisher.topic)
 
     def missing(self) -> list[str]:
         """Who did not get an event."""

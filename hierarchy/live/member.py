@@ -24,10 +24,12 @@ import numpy as np
 from hierarchy.camcast.dissemination import choose_targets, choose_upward
 from hierarchy.live import messages as m
 from hierarchy.live.liveness import Liveness
-from hierarchy.live.member_settings import Gateways, MemberSettings, Trace, supertopics
+from hierarchy.live.member_settings import Gateways, MemberSettings, Trace
+from hierarchy.live.topic_graph import TopicGraph
+from hierarchy.live.topics_above import TopicsAbove
 from hierarchy.membership.census.peer import CensusPeer
 from hierarchy.membership.scamp.peer import ScampPeer
-from hierarchy.super_tables.peer import SuperTable, answer
+from hierarchy.super_tables.peer import answer
 from sub2sub.kernels.dice import Dice
 
 __all__ = ["Member"]
@@ -41,7 +43,7 @@ WEIGHT_TURNS = ("settle_weights", "weigh", "answer_weights")
 SUPER_TURNS = ("begin_cycle", "pass_on", "keep_updated", "conclude", "search")
 
 
-class Member:
+class Member(TopicsAbove):
     """The state of one member.
 
     Parameters
@@ -53,6 +55,8 @@ class Member:
     settings : MemberSettings
     gateways : Gateways
         Whom to ask for super-contacts.
+    graph : TopicGraph
+        Which topics are above which.
 
     Attributes
     ----------
@@ -68,22 +72,19 @@ class Member:
         deliver: Callable[[m.Event], None],
         settings: MemberSettings | None = None,
         gateways: Gateways | None = None,
+        graph: TopicGraph | None = None,
     ) -> None:
-        self.own, self.deliver, self.cycle = own, deliver, 0
-        self.settings = settings or MemberSettings()
-        self.gateways = gateways or {}
+        super().__init__(own, settings or MemberSettings(), gateways or {}, graph or TopicGraph())
+        self.deliver, self.cycle = deliver, 0
         scamp = self.settings.scamp
         if own.topic in self.gateways:
             scamp = replace(scamp, contact_first=True)
         self.scamp = ScampPeer(own, scamp, MOST, self.settings.grace)
         self.liveness = Liveness(scamp.isolation, self.settings.patience)
         self.census = CensusPeer(own.id, self.settings.census)
-        topic = self.settings.topic
-        self.supers = SuperTable(supertopics(own.topic), topic.z, topic.tau)
         self.seen: OrderedDict[bytes, Trace] = OrderedDict()
         self.counts: Counter[str] = Counter()
         self._due = False
-        self._check_age = 0
         self._sought = -1  # number of the request for a contact of the own community
 
     def join(self, contact: m.Contact | None, dice: Dice) -> m.Sends:
@@ -185,44 +186,15 @@ class Member:
         self.scamp.settle_weights()
         yield from ()
 
-    def begin_cycle(self, dice: Dice) -> m.Sends:
-        """See whether the super-topic table changed in the last cycle."""
-        self.supers.begin_cycle()
-        yield from ()
-
-    def pass_on(self, dice: Dice) -> m.Sends:
-        """Pass a super-topic table that changed on to the community."""
-        return self.supers.pass_on(self.topic_table())
-
-    def keep_updated(self, dice: Dice) -> m.Sends:
-        """KEEP_TABLE_UPDATED (CAMCAST, Figure 6)."""
-        return self.supers.keep_updated(self.p_sel(), dice)
-
-    def conclude(self, dice: Dice) -> m.Sends:
-        """End a check whose time is over."""
-        self._check_age = self._check_age + 1 if self.supers.is_checking else 0
-        if self._check_age > self.settings.patience:
-            self._check_age = 0
-            yield from self.supers.conclude(dice)
-
-    def search(self, dice: Dice) -> m.Sends:
-        """FIND_SUPER_CONTACT: ask the gateways of the topics above, and one of the community."""
-        topics = self.supers.wanted(self.cycle, self.p_sel(), self.settings.timeout, dice)
-        asked = [gateway for topic in topics for gateway in self.gateways.get(topic, ())]
-        table = self.topic_table()
-        if topics and table:
-            asked.append(table[dice.next_below(len(table))])
-        for to in asked:
-            yield self.supers.ask(to, topics, dice)
-
     def known(self) -> list[m.Contact]:
         """Everybody in any table."""
-        return [*self.topic_table(), *self.supers.entries]
+        return [*self.topic_table(), *self.super_contacts()]
 
     @property
     def is_settled(self) -> bool:
         """Whether it may publish (CAMCAST, Section 5.1): it is in, and knows who is above, if anybody."""
-        return self.scamp.served and self.supers.is_settled(self.cycle + self.settings.timeout)
+        since = self.cycle + self.settings.timeout
+        return self.scamp.served and all(table.is_settled(since) for table in self.super_tables())
 
     def topic_table(self) -> list[m.Contact]:
         """Whom an event goes to within the community."""
@@ -241,7 +213,7 @@ class Member:
                 yield m.Send(None, m.Checked(message.exchange))
             case m.Find():
                 z, table = self.settings.topic.z, self.topic_table()
-                told = answer(self.own, table, [self.supers], message.topics, z, dice)
+                told = answer(self.own, table, self.super_tables(), message.topics, z, dice)
                 yield m.Send(None, m.Found(message.exchange, tuple(told)))
             case m.Tally():
                 self.census.take(message, self.cycle)
@@ -259,10 +231,7 @@ class Member:
             case m.Checked() if self.liveness.objects(message.exchange):
                 self.counts["false goodbyes"] += 1
             case m.Supers() | m.Checked() | m.Found():
-                yield from self.supers.receive(message, dice)
-                if self.supers.is_checking and self.supers.is_answered:
-                    self._check_age = 0
-                    yield from self.supers.conclude(dice)
+                yield from self.receive_super(message, dice)
             case (
                 m.Subscribe(newcomer=other)
                 | m.Copy(newcomer=other)
@@ -298,7 +267,8 @@ class Member:
         failed: of all messages, a few always fail where every seventh does.
         """
         self.counts["failed"] += 1
-        self.supers.drop(to.id)
+        for table in self.super_tables():
+            table.drop(to.id)
         if isinstance(message, m.Beat) and self.scamp.has(to.id) and self.liveness.failed(to.id):
             self.scamp.drop(to.id)
         match message:
@@ -331,7 +301,7 @@ class Member:
         return lease + lease // 2
 
     def _receive_event(self, event: m.Event, dice: Dice) -> m.Sends:
-        if not (event.topic == self.own.topic or event.topic.startswith(self.own.topic.rstrip(".") + ".")):
+        if not self.graph.includes(self.own.topic, event.topic):
             self.counts["parasites"] += 1
             return
         yield from self._take(event, dice)
@@ -359,9 +329,12 @@ class Member:
 
     def _targets(self, p_sel: float, dice: Dice) -> tuple[list[m.Contact], list[m.Contact]]:
         """Whom an event goes to: super-processes, and the whole topic table, which SCAMP sizes for that."""
-        supers, view = self.supers.entries, self.topic_table()
-        table = np.full((1, max(len(supers), 1)), -1, np.int32)
-        table[0, : len(supers)] = np.arange(len(supers))
+        supers, view = self.super_contacts(), self.topic_table()
+        rows = [len(each.entries) for each in self.super_tables()]
+        table, first = np.full((len(rows), max(*rows, 1)), -1, np.int32), 0
+        for slot, size in enumerate(rows):
+            table[slot, :size] = np.arange(first, first + size)
+            first += size
         upward = np.empty((table.size, 2), np.int64)
         chance = p_sel if p_sel >= 0.0 else self.p_sel()
         key = np.uint64(dice.key)

@@ -35,8 +35,9 @@ from hierarchy.live.grid_member import GridMember
 from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings
 from hierarchy.live.messages import Contact
+from hierarchy.live.topic_graph import TopicGraph, check_topic
 from hierarchy.live.warmup import warm_up
-from hierarchy.live.wire import MAX_TOPIC, NAME, PROTOCOL
+from hierarchy.live.wire import NAME, PROTOCOL
 from sub2sub.errors import InputError
 from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import stream_number
@@ -67,6 +68,8 @@ class Process(Host):
     membership : str
         "unstructured", "semi-structured" or "structured" (Section 5.2), the same for everybody. The last two
         keep a P-Grid, which is entered through the gateways named "*".
+    parents : mapping of str to topics, optional
+        Further parents of topics, the same for everybody.
     """
 
     def __init__(
@@ -81,7 +84,9 @@ class Process(Host):
         reply: float = 5.0,
         membership: str = "unstructured",
         advertise: Address | None = None,
+        parents: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
+        self.graph = TopicGraph(parents)
         if membership not in MEMBERSHIPS:
             raise InputError(f"membership: expected one of {', '.join(MEMBERSHIPS)}, got {membership!r}")
         self.membership = membership
@@ -104,11 +109,19 @@ class Process(Host):
 
     def community(self, topic: str) -> Community:
         """The community of a topic, the same object each time."""
-        if not topic.startswith(".") or len(topic.encode()) > MAX_TOPIC or ".." in topic:
-            raise InputError(f"topic: expected a path such as '.soccer.italy', got {topic!r}")
-        if topic not in self._communities:
+        if check_topic(topic) not in self._communities:
             self._communities[topic] = Community(self, topic)
         return self._communities[topic]
+
+    def parents(self, topic: str) -> tuple[str, ...]:
+        """The direct supertopics of a topic."""
+        return self.graph.parents(check_topic(topic))
+
+    def add_parent(self, topic: str, parent: str) -> None:
+        """Take note of a further supertopic of a topic; every process has to, for its events to get there."""
+        self.graph.add_parent(topic, parent)
+        for core in self.cores.values():
+            core.follow(self.graph)
 
     async def leave(self) -> None:
         """Leave all communities and close all connections."""
@@ -154,10 +167,15 @@ class Process(Host):
                 return self.dice.choice(found)
         return None
 
-    def overlay_contact(self) -> Contact | None:
-        """A gateway of the P-Grid, under the topic "*"; gateways of the overlay belong to no community."""
-        known = [address for address in self.gateways.get("*", ()) if address != self.address]
-        return Contact(0, *self.dice.choice(known), ".") if known else None
+    def overlay_gateways(self) -> tuple[list[Contact], int | None]:
+        """The other gateways of the P-Grid, under the topic "*", and the own place among all of them.
+
+        A process that is in the P-Grid already enters a further community through itself.
+        """
+        known = self.gateways.get("*", [])
+        others = [Contact(0, *address, ".") for address in known if address != self.address]
+        own: list[Contact] = [core.own for core in self.cores.values()]
+        return own or others, known.index(self.address) if self.address in known else None
 
     def contacts_of_gateways(self) -> dict[str, list[Contact]]:
         """The gateways as members know them."""
@@ -247,13 +265,18 @@ class Community:
             own = Contact(1 + process.dice.getrandbits(63), *process.address, self.topic)
             if process.membership == "unstructured":
                 contact = await process.find_contact(self.topic)
-                member = Member(own, self._deliver, process.settings, process.contacts_of_gateways())
+                known = process.contacts_of_gateways()
+                member = Member(own, self._deliver, process.settings, known, process.graph)
+                entering = member.join(contact, process.draws())
             else:
-                contact = process.overlay_contact()
+                gateways, rank = process.overlay_gateways()
                 keeps_scamp = process.membership == "semi-structured"
-                member = GridMember(own, self._deliver, process.settings, keeps_scamp)
+                member = GridMember(
+                    own, self._deliver, process.settings, keeps_scamp, rank=rank, graph=process.graph
+                )
+                entering = member.enter_by(gateways, process.draws())
             self.member = process.cores[own.id] = member
-            process.dispatch(member, list(member.join(contact, process.draws())))
+            process.dispatch(member, list(entering))
         return self.member
 
     def _leave_if_idle(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from hierarchy.live import messages as m
 from hierarchy.live.messages import Contact
+from hierarchy.live.topic_graph import MAX_TOPIC
 from sub2sub.live.wire.framing import (
     MAX_DATA,
     MAX_HOST,
@@ -27,7 +28,6 @@ __all__ = ["PROTOCOL", "VERSION", "pack", "unpack"]
 
 VERSION = 1
 HEAD = struct.Struct(">QHB")  # number of the member, port, length of the host
-MAX_TOPIC = 256  # bytes of a topic's name
 MAX_CONTACTS = 256  # in one list
 MAX_CHAIN = 64  # topics asked for at once
 MAX_CYCLES = 1 << 20

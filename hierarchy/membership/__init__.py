@@ -1,5 +1,6 @@
-"""Membership services: SCAMP, P-Grid, and the three memberships of CAMCAST that use them."""
+"""Membership services: SCAMP, P-Grid, and the memberships of CAMCAST that use them."""
 
+from hierarchy.membership.flooding import Flooding
 from hierarchy.membership.gateways import Gateways
 from hierarchy.membership.interface import Membership
 from hierarchy.membership.overlay import CommunityOverlay
@@ -14,6 +15,7 @@ from hierarchy.membership.unstructured import Unstructured
 
 __all__ = [
     "CommunityOverlay",
+    "Flooding",
     "Found",
     "Gateways",
     "Membership",

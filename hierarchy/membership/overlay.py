@@ -110,6 +110,10 @@ class CommunityOverlay:
         """Run one cycle of the membership; return its cost."""
         return {self.membership.name: self.membership.step(cycle, self.network)}
 
+    def restored(self) -> None:
+        """Take up the topics of peers whose ranges came from a checkpoint."""
+        self._follow(np.flatnonzero(self.population.present))
+
     def add_topic(self, name: str, parents: Sequence[str | int] | None = None) -> Added:
         """Add a topic. If ranges of other topics move, their subscriptions are updated."""
         added = self.ranges.add(name, parents)

@@ -132,6 +132,8 @@ class ScampMembership(ABC):
         """Restore the state that `arrays` returned."""
         self.scamp.load(part(arrays, "scamp "))
         self.supers.load(part(arrays, "supers "))
+        self.topic[:] = self.supers.state.topic
+        self.supers.state = self.supers.state._replace(topic=self.topic)
         self.census.load(part(arrays, "census "))
         self.joining = arrays["waiting"].copy()
 

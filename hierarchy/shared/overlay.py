@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.shared.layer import NestedTables
 from hierarchy.shared.points import Points
-from hierarchy.shared.routing import CamcastRoute, route_events
-from hierarchy.shared.settings import SharedSettings
+from hierarchy.shared.routing import route_events
+from hierarchy.shared.rules import EAGER
+from hierarchy.shared.settings import CamcastRoute, SharedSettings
 from sub2sub.errors import InputError
 from sub2sub.events.dissemination import DisseminationSettings, disseminate
 from sub2sub.events.outcome import Outcome
@@ -25,6 +26,7 @@ from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
+from sub2sub.overlay.views import FREE
 
 if TYPE_CHECKING:  # an overlay needs its ranges, not its code
     from hierarchy.topics import NestedRanges
@@ -108,6 +110,16 @@ class SharedOverlay(Overlay):
         """Let peers (re)start from a contact each, maybe with other subscriptions than before."""
         self._classify(peers)
         super().join(peers, contacts, cycle)
+
+    def settled(self) -> NDArray[np.bool_]:
+        """Which peers may publish by CAMCAST's routing (CAMCAST, Section 5.1; `TablePeer.is_settled`).
+
+        They know who is above, or have searched long enough to know that nobody is.
+        """
+        age = self.cycle - self.tables.since
+        known = (self.tables.above[:, 0] != FREE) | (age > EAGER)
+        settled: NDArray[np.bool_] = known & (self.topical == 1)
+        return settled
 
     def publish(
         self,

@@ -89,6 +89,8 @@ class TablePeer:
         Whether a peer subscribes to a topic, which its descriptor says.
     since : int
         When it joined.
+    unit : int
+        Steps of its clock in a cycle; in these stamps and the ages of its settings are counted.
     equals, above, below : list of Link
 
     Examples
@@ -106,6 +108,7 @@ class TablePeer:
     around: int = AROUND
     topical: Callable[[Descriptor], bool] = is_topic
     since: int = 0
+    unit: int = 1
     equals: list[Link] = field(default_factory=list)
     above: list[Link] = field(default_factory=list)
     below: list[Link] = field(default_factory=list)
@@ -143,10 +146,10 @@ class TablePeer:
 
         Each has to be asked, and its answer to be taken up or its silence noted, before the next is taken.
         """
-        newcomer, patience = not self.equals and now - self.since <= EAGER, self.settings.patience
+        newcomer, patience = not self.equals and self._age(now) <= EAGER, self.settings.patience
         if 2 * len(self.equals) < self.settings.equals:
             patience = max(patience // SEARCHES, 1)
-        if newcomer or (now + self.own.id) % patience == 0:
+        if newcomer or (now // self.unit + self.own.id) % patience == 0:
             asked: set[int] = set()
             while len(asked) < STEPS and (other := self._tightest(asked) or self._freshest_below(asked)):
                 asked.add(other.id)
@@ -172,11 +175,11 @@ class TablePeer:
 
         What each tells has to be taken up, or its silence noted, before the next is taken.
         """
-        if now - self.since < HASTE:
+        if self._age(now) < HASTE:
             yield from self._nearest()
         elif self.equals:
             among = self.equals
-            if (now + self.own.id) % 2:
+            if (now // self.unit + self.own.id) % 2:
                 near = self._neighbours(self.equals)
                 among = [link for link in self.equals if link.peer.id in near]
             yield among[oldest_place(among)].peer
@@ -196,6 +199,27 @@ class TablePeer:
         self.heard_from(partner, now)
         for links in told:
             self.hear(links, now, greet)
+
+    def is_settled(self, now: int) -> bool:
+        """Whether it may publish (CAMCAST, Section 5.1): it knows who is above, or has searched long enough.
+
+        Nobody may be above. Whoever is would have been found within `EAGER` cycles, in which one without
+        equals searches each time.
+        """
+        return bool(self.above) or self._age(now) > EAGER
+
+    def community_size(self) -> float:
+        """How many members its community has: counted, or told by the neighbours' IDs if some are unknown."""
+        size, k = len(self.equals), self.settings.neighbours
+        if size < self.settings.equals:
+            return size + 1.0
+        ways = sorted((link.peer.id - self.own.id) % self.around for link in self.equals)
+        span = float(ways[k - 1]) - float(ways[-k]) + float(self.around)
+        return max(size + 1.0, 2.0 * k * float(self.around) / span)
+
+    def _age(self, now: int) -> int:
+        """Cycles since it joined."""
+        return (now - self.since) // self.unit
 
     def _oldest_allowed(self, now: int) -> int:
         return now - self.settings.max_age if self.settings.max_age else 0
@@ -255,7 +279,7 @@ class TablePeer:
         if over:
             self._take_above(link)
             return False
-        return self._take_below(link) and now - self.since < HASTE
+        return self._take_below(link) and self._age(now) < HASTE
 
     def _take_equal(self, link: Link, direct: bool) -> bool:
         """A full table takes up neighbours, and who sent a message itself, in place of the oldest other."""

@@ -24,7 +24,6 @@ there are none, this costs nothing, and all is CAMCAST.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -44,7 +43,7 @@ from hierarchy.camcast.dissemination import (
 from hierarchy.camcast.settings import Parameters
 from hierarchy.camcast.tables import Tables
 from hierarchy.shared.rules import entries, looseness
-from sub2sub.errors import InputError
+from hierarchy.shared.settings import CamcastRoute
 from sub2sub.events.accounting import ACKS, FAILED, MESSAGES, account, open_books, outcome_of, with_hops
 from sub2sub.events.outcome import Outcome
 from sub2sub.events.receptions import Receptions
@@ -57,42 +56,9 @@ from sub2sub.overlay.views import peer_of
 if TYPE_CHECKING:
     from hierarchy.shared.overlay import SharedOverlay
 
-__all__ = ["CamcastRoute", "route_events", "routing_tables"]
+__all__ = ["route_events", "routing_tables"]
 
 STREAM = stream_number("shared routing")
-
-
-@dataclass(frozen=True)
-class CamcastRoute:
-    """How events go by CAMCAST's routing.
-
-    Attributes
-    ----------
-    c : float
-        Targets within the community beyond ln N.
-    g : float
-        Members of a community that pass an event upward, on average.
-    a : float
-        Entries of its super-topic table that each of them sends to, on average.
-    retries : int
-        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
-
-    Examples
-    --------
-    >>> CamcastRoute(c=4).g
-    10.0
-    """
-
-    c: float = 2.0
-    g: float = 10.0
-    a: float = 1.0
-    retries: int = 0
-
-    def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
-        for name, least in (("c", 0.0), ("g", 1.0), ("a", 1.0), ("retries", 0)):
-            if getattr(self, name) < least:
-                raise InputError(f"{name}: expected {least:g} or more, got {getattr(self, name)}")
 
 
 class Ring(NamedTuple):

@@ -1,4 +1,4 @@
-"""How CAMCAST's tables on the rings' overlay are kept: the settings of `hierarchy.shared.layer`."""
+"""How CAMCAST's tables on the rings' overlay are kept, and how events go by them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sub2sub.errors import InputError
 from sub2sub.overlay.overlay import OverlaySettings
 from sub2sub.vicinity.settings import VicinitySettings
 
-__all__ = ["SharedSettings", "TableSettings"]
+__all__ = ["CamcastRoute", "SharedSettings", "TableSettings"]
 
 
 @dataclass(frozen=True)
@@ -83,3 +83,36 @@ class SharedSettings(OverlaySettings):
 
     points: VicinitySettings = field(default_factory=lambda: VicinitySettings(max_age=20))
     tables: TableSettings = field(default_factory=TableSettings)
+
+
+@dataclass(frozen=True)
+class CamcastRoute:
+    """How events go by CAMCAST's routing.
+
+    Attributes
+    ----------
+    c : float
+        Targets within the community beyond ln N.
+    g : float
+        Members of a community that pass an event upward, on average.
+    a : float
+        Entries of its super-topic table that each of them sends to, on average.
+    retries : int
+        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+
+    Examples
+    --------
+    >>> CamcastRoute(c=4).g
+    10.0
+    """
+
+    c: float = 2.0
+    g: float = 10.0
+    a: float = 1.0
+    retries: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        for name, least in (("c", 0.0), ("g", 1.0), ("a", 1.0), ("retries", 0)):
+            if getattr(self, name) < least:
+                raise InputError(f"{name}: expected {least:g} or more, got {getattr(self, name)}")

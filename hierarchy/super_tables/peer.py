@@ -77,6 +77,8 @@ class SuperTable:
         lost.
     below : SuperTable, optional
         The table that has to be searched in vain for this one to be used (topics with several parents).
+    slot : int
+        Number of the table among those of its member, whose exchanges have other numbers.
 
     Attributes
     ----------
@@ -99,9 +101,11 @@ class SuperTable:
     """
 
     def __init__(
-        self, chain: Sequence[str], z: int, tau: int = 1, below: SuperTable | None = None, tries: int = 1
-    ) -> None:
+        self, chain: Sequence[str], z: int, tau: int = 1, below: SuperTable | None = None, tries: int = 1,
+        slot: int = 0,
+    ) -> None:  # fmt: skip
         self.chain, self.z, self.tau, self.below, self.tries = tuple(chain), z, tau, below, tries
+        self.slot = slot
         self.entries: list[Contact] = []
         self.scope = self.due = 0
         self.fresh = False
@@ -253,7 +257,7 @@ class SuperTable:
     def _number(self, dice: Dice) -> int:
         """A number for an exchange, which only those who take part in it know."""
         self._exchanges += 1
-        return dice.of_peer(EXCHANGE).bits(self._exchanges)
+        return dice.of_peer(EXCHANGE - self.slot).bits(self._exchanges)
 
 
 def answer(

@@ -1,10 +1,10 @@
-"""`sub2sub`: one command line over everything.
+"""`sub2sub`: the command line.
 
-Each command is a module of `sims/cli/commands/`, imported when it is called; its summary is the first line of
-that module's docstring, so that help and completion wait for nothing.
+Each command is a module of `sims/cli/commands/`, which is imported when the command is called. Its summary is
+the first line of the module's docstring, so help and completion need no imports.
 
-Exit codes: 0 done, 1 failed (a full disk, a run that broke), 2 a user's mistake, 130 interrupted. Errors are
-one line on standard error. A claim that does not hold is a finding, not a failure.
+Exit codes: 0 done, 1 failed (such as a full disk), 2 invalid input, 130 interrupted. Errors are one line on
+standard error. A claim that does not hold is a result, not a failure.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ COMMANDS = Path(__file__).with_name("commands")
 
 
 class Commands(click.Group):
-    """The modules of `sims/cli/commands/` as commands; a user's mistake in any of them is one line."""
+    """The modules of `sims/cli/commands/` as commands; invalid input gives one line, without a traceback."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Names of the modules."""
         return sorted(path.stem for path in COMMANDS.glob("[a-z]*.py"))
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """The command that module `name` calls `command`."""
+        """Return the `command` of the module `name`."""
         if name not in self.list_commands(context):
             return None
         command: click.Command = importlib.import_module(f"sims.cli.commands.{name}").command
@@ -68,7 +68,7 @@ class Commands(click.Group):
             click.echo("sub2sub: interrupted", err=True)
             context.exit(130)
         except MemoryError:
-            click.echo("sub2sub: there is not enough memory for that: expected fewer subscribers", err=True)
+            click.echo("sub2sub: not enough memory: expected fewer subscribers", err=True)
             context.exit(1)
         except ModuleNotFoundError as error:
             click.echo(f"sub2sub: {what_to_install(error.name or str(error))}", err=True)
@@ -80,8 +80,8 @@ class Commands(click.Group):
     def resolve_command(
         self, context: click.Context, arguments: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that was typed, or the nearest there is."""
-        from workloads.cli.suggestions import resolve  # not for help, which waits for nothing
+        """Find the command that was typed; suggest the nearest name if there is none."""
+        from workloads.cli.suggestions import resolve  # imported late, for a fast --help
 
         found: tuple[str | None, click.Command | None, list[str]]
         found = resolve(self, super().resolve_command, context, arguments)
@@ -89,7 +89,7 @@ class Commands(click.Group):
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """End as on Ctrl-C: what is being written says that it was interrupted."""
+    """End as on Ctrl-C, so that run folders get the state "interrupted"."""
     raise KeyboardInterrupt
 
 

@@ -1,4 +1,4 @@
-"""What long work shows: a bar with rate and time left on a terminal, little elsewhere."""
+"""Progress of long commands: a bar with rate and remaining time on a terminal, one line elsewhere."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Report = Callable[[int, int], None]
 
 @contextmanager
 def progress_bar(title: str, unit: str = "", per_step: float = 1.0, quiet: bool = False) -> Iterator[Report]:
-    """A function report(done, total) that draws a bar on standard error while the block runs.
+    """Draw a progress bar on standard error while the block runs; yields the function report(done, total).
 
-    Without a terminal the title is printed once, and nothing with `quiet`.
+    Without a terminal only the title is printed, and with `quiet` nothing.
 
     Parameters
     ----------
     title : str
     unit : str
-        What is counted per second, such as "peers"; no rate is shown without.
+        Unit of the rate, such as "peers"; empty for no rate.
     per_step : float
-        How many of them one step stands for.
+        Units per step.
     quiet : bool
 
     Examples
@@ -57,7 +57,9 @@ def progress_bar(title: str, unit: str = "", per_step: float = 1.0, quiet: bool 
 
         def report(done: int, total: int) -> None:
             nonlocal began, first
-            if first < 0:  # counted from here: the start is slow, and a resumed run begins in the middle
+            if (
+                first < 0
+            ):  # the rate is counted from the first report: the start is slow, and a resumed run starts later
                 began, first = time.monotonic(), done
             rate = ""
             if unit and done > first:
@@ -68,7 +70,7 @@ def progress_bar(title: str, unit: str = "", per_step: float = 1.0, quiet: bool 
 
 
 def shown(value: object) -> str:
-    """A value as a person reads it.
+    """Format a value for people.
 
     Examples
     --------
@@ -90,7 +92,7 @@ def shown(value: object) -> str:
 
 
 def _number(value: float) -> str:
-    """With four digits, or as many as tell it from the whole number next to it."""
+    """Format a number with four digits, or with more if it would be rounded to a whole number."""
     if abs(value) >= 10_000:
         return f"{value:,.0f}"
     for digits in range(4, 17):

@@ -1,4 +1,4 @@
-"""Which extra of the package brings a library that is missing."""
+"""Finds the extra of this package that installs a missing library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EXTRAS = {
 
 
 def what_to_install(library: str) -> str:
-    """What to type so that a library is there.
+    """Return the command that installs a library.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from typing import Any
 
 from sims.compare.figures import figures
 from sims.compare.findings import findings
+from sims.compare.headline import headline
 from sims.compare.markdown import markdown
 from sims.compare.page import write_page
 from sims.compare.plan import Plan
@@ -50,6 +51,7 @@ def compare(
     writer.write_text("compare.csv", table.to_csv(index=False, float_format="%.6g"))
     sentences = findings(table) + _roundings(plan)
     writer.write_text("compare.md", markdown(table, plan, sentences))
+    writer.write_text("headline.md", headline(table, plan) + "\n")
     writer.write_text("finding.txt", "\n".join(sentences) + "\n")
     drawn = [(writer.write_figure(name, fig), caption) for name, caption, fig in figures(table)]
     write_page(writer.path / "index.html", table, plan, sentences, drawn)

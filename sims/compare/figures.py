@@ -24,7 +24,6 @@ __all__ = ["figures"]
 BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK = COLOURS
 LOOKS: dict[str, tuple[str, str, str]] = {
     "sub2sub": (BLUE, "o", "-"),
-    "sub2sub acks": (BLUE, "X", ":"),
     "sub2sub as published": (BLUE, "v", "--"),
     "camcast on rings": (RED, "v", "--"),
     "camcast": (RED, "s", "-"),
@@ -142,10 +141,24 @@ def _point(
     return (np.nan,) * 3 if cell is None else (cell["mean"], cell.low, cell.high)
 
 
+def _known_costs(table: pd.DataFrame) -> dict[str, tuple[str, bool]]:
+    """The costs that a comparison has measured; milliseconds only with a network."""
+    measured = set(table.metric[table["mean"].notna()])
+    return {label: cost for label, cost in COSTS.items() if cost[0] in measured}
+
+
+def _hide_others(axes: Any, shown: int) -> None:
+    """Hide the axes beyond the first ones."""
+    for ax in axes.flat[shown:]:
+        ax.set_axis_off()
+
+
 def _costs(table: pd.DataFrame, world: str) -> Figure:
     systems = _systems(table, world)[::-1]
-    fig, axes = figure(2, 3, sharey=True, figsize=(11, 1.6 + 0.5 * len(systems)))
-    for ax, (label, (metric, built)) in zip(axes.flat, COSTS.items(), strict=True):
+    costs = _known_costs(table)
+    fig, axes = figure(2, -(-len(costs) // 2), sharey=True, figsize=(11, 1.6 + 0.5 * len(systems)))
+    _hide_others(axes, len(costs))
+    for ax, (label, (metric, built)) in zip(axes.flat, costs.items(), strict=False):
         points = np.array([_point(table, world, system, metric, built) for system in systems])
         mean = points[:, 0]
         known = np.isfinite(mean)
@@ -230,8 +243,10 @@ def _population(table: pd.DataFrame, world: str) -> float:
 
 
 def _family(table: pd.DataFrame, family: list[tuple[float, str]]) -> Figure:
-    fig, axes = figure(2, 3, sharex=True, figsize=(11, 6))
-    for ax, (label, (metric, built)) in zip(axes.flat, COSTS.items(), strict=True):
+    costs = _known_costs(table)
+    fig, axes = figure(2, -(-len(costs) // 2), sharex=True, figsize=(11, 6))
+    _hide_others(axes, len(costs))
+    for ax, (label, (metric, built)) in zip(axes.flat, costs.items(), strict=False):
         for system in _systems(table, family[0][1]):
             y = np.array([_point(table, world, system, metric, built) for _, world in family])
             x = [t for t, _ in family]

@@ -1,7 +1,8 @@
 """The table of a comparison: each cell a mean over seeds with its 95 % confidence interval.
 
-Long form, a row for each world, system, knob, fault and metric. The interval is Student's, over seeds. A cell
-that some seeds have no value for says so in `note`, one that none has a value for says why.
+Long form, a row for each world, system, knob, fault and metric. The interval is Student's, over seeds; that
+of the hit ratio by which working points are chosen is over events (`sims.compare.intervals`). A cell that
+some seeds have no value for says so in `note`, one that none has a value for says why.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from sims.compare.intervals import reach_over_events, reach_over_seeds
 from sims.compare.plan import Unit
 from sims.compare.run import read_unit
 
 __all__ = ["KEYS", "cells", "gather"]
 
 KEYS = ["world", "system", "knob", "loss", "crashed", "metric"]
-CONFIDENCE = 0.95
+CHOSEN = "choosing_hit_ratio"
 
 
 def gather(units: Sequence[Unit], folder: Path) -> pd.DataFrame:
@@ -56,14 +58,11 @@ def cells(values: pd.DataFrame) -> pd.DataFrame:
     >>> found[["mean", "low", "high", "seeds"]].round(3).values.tolist()
     [[2.0, -0.484, 4.484, 3.0]]
     """
-    from scipy import special
-
     grouped = values.groupby(KEYS, sort=False, dropna=False)
     table = grouped["value"].agg(mean="mean", deviation="std", seeds="count", rows="size").reset_index()
     count = table["seeds"].to_numpy()
-    reach = (
-        special.stdtrit(np.maximum(count - 1, 1), 0.5 + CONFIDENCE / 2) * table["deviation"] / np.sqrt(count)
-    )
+    reach = reach_over_seeds(table["deviation"].to_numpy(), count)
+    _reach_of_chosen(table, reach)
     table["low"], table["high"] = table["mean"] - reach, table["mean"] + reach
     noted = dict(list(values[values["note"] != ""].groupby(KEYS, sort=False)["note"]))
     keys = table[KEYS].itertuples(index=False, name=None)
@@ -71,6 +70,22 @@ def cells(values: pd.DataFrame) -> pd.DataFrame:
     for name in ("world", "system", "knob", "metric"):
         table[name] = table[name].astype("category")  # looked up again and again: numbers compare faster
     return table[[*KEYS, "mean", "low", "high", "seeds", "note"]]
+
+
+def _reach_of_chosen(table: pd.DataFrame, reach: np.ndarray) -> None:
+    """Take the events of a seed into account, where their number and variance are known."""
+    known = {
+        metric: table[table.metric == metric].set_index(KEYS[:-1])["mean"].to_dict()
+        for metric in ("choosing_variance", "choosing_events")
+    }
+    for place in np.flatnonzero(table.metric == CHOSEN).tolist():
+        row = table.iloc[place]
+        key = tuple(row[name] for name in KEYS[:-1])
+        if key in known["choosing_variance"]:
+            events = known["choosing_events"][key] * row.seeds
+            reach[place] = reach_over_events(
+                known["choosing_variance"][key], events, float(row.deviation), int(row.seeds)
+            )
 
 
 def _note(remarks: pd.Series | None, seeds: int) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args, get_origin
 from sims.config.entries import FAULTS, Kinds
 from sims.config.experiment import Experiment
 from sims.systems import system
+from sub2sub.timing.settings import Timing
 from workloads.settings.parameters import REQUIRED, Parameter, documented, parameters, plain
 from workloads.settings.toml import value_as_toml
 
@@ -21,15 +22,15 @@ WIDTH = 100
 
 
 def describe(name: str = "sub2sub") -> str:
-    """An experiment file for a system with every key, its default and, as a comment, what it means.
+    """Return an experiment file of a system with every key, its default, and its meaning as a comment.
 
     Examples
     --------
-    >>> print(describe()[:72])
-    # What it shows, in a line.
+    >>> print(describe()[:83])
+    # Title of the experiment, in one line.
     title = ""
     <BLANKLINE>
-    # How long it runs.
+    # Number of cycles.
     cycles = 40
     """
     chosen = system(name)
@@ -37,16 +38,23 @@ def describe(name: str = "sub2sub") -> str:
     lines = list(_keys(Experiment, (), Experiment(system=name)))
     for table, settings in {"population": parameters(Experiment)["population"].hint, **tables}.items():
         lines += _table(settings, (table,), settings())
+    lines += _left_out(_table(Timing, ("network",), Timing()))
     lines += _kinds("faults", FAULTS, chosen.supplied)
     lines += _kinds("observers", chosen.observers, chosen.supplied)
     return "\n".join(lines) + "\n"
+
+
+def _left_out(lines: Iterator[str]) -> Iterator[str]:
+    """A table as a comment, because an experiment without it is another one than with its defaults."""
+    yield "# Milliseconds that messages with events take; without this table every message takes a hop."
+    yield from (line if line.startswith("#") or not line else f"# {line}" for line in lines)
 
 
 def _table(settings: Any, key: tuple[str, ...], values: Any) -> Iterator[str]:
     yield f"[{'.'.join(key)}]"
     if hasattr(settings, "paper"):
         yield from (
-            "# What this table leaves out is as published, or as by default.",
+            '# Settings that are not given here: "paper" as published, or "default".',
             '# base = "default"',
             "",
         )
@@ -54,14 +62,14 @@ def _table(settings: Any, key: tuple[str, ...], values: Any) -> Iterator[str]:
 
 
 def _keys(settings: Any, key: tuple[str, ...], values: Any) -> Iterator[str]:
-    """The plain keys of a table, and then its tables."""
+    """The keys of a table that have a plain value, then the tables in it."""
     meaning, known = documented(settings), parameters(settings)
     tables = {name for name, found in known.items() if dataclasses.is_dataclass(found.hint)}
     for name, found in known.items():
         if name not in tables and (key or name in ("title", "cycles", "seeds", "checkpoint_every", "system")):
             yield from textwrap.wrap(meaning.get(name, "") + _options(found), WIDTH, **_COMMENT)
             value = getattr(values, name)
-            yield from (f"# {name} = ..." if value is None else f"{name} = {_shown(value)}", "")
+            yield from (f"{'# ' if value is None else ''}{name} = {_shown(value)}", "")
     for name in known if key else ():
         if name in tables:
             yield from _table(known[name].hint, (*key, name), getattr(values, name))
@@ -94,4 +102,6 @@ def _options(parameter: Parameter) -> str:
 
 
 def _shown(value: Any) -> str:
+    if value is None:
+        return "..."
     return "?" if value is REQUIRED else value_as_toml(plain(value))

@@ -1,14 +1,14 @@
-"""Faults and observers as tables: `kind` names one, the rest are its settings and its schedule.
+"""Faults and observers as TOML tables: `kind` names one, the other keys are its settings and its schedule.
 
     [[faults]]
     kind = "crash"
     at = 20
     share = 0.2
 
-`from`, `until`, `every` and `at` are those of `sims.engine.Schedule`, and `at = "end"` is the last cycle,
-however many there are; what else a table may hold are the parameters of the class that `kind` names, but for
-those the run supplies (the test events, the folder). `kind = "module:name"` is code of one's own, a class of
-controls or a function whose first parameter is the simulation (`workloads.settings.plugins`).
+The keys `from`, `until`, `every` and `at` are those of `sims.engine.Schedule`; `at = "end"` is the last
+cycle. The other keys are the parameters of the class that `kind` names, except those that the run supplies,
+such as the test events and the folder. `kind = "module:name"` names the user's own code: a class of controls,
+or a function whose first parameter is the simulation (`workloads.settings.plugins`).
 """
 
 from __future__ import annotations
@@ -22,10 +22,13 @@ from typing import Any
 from sims.config.newcomers import Newcomers
 from sims.engine import Control, Schedule, faults
 from sims.engine.control import Function
+from sims.engine.sessions import Sessions
 from sub2sub.errors import InputError
-from workloads.settings.models import choice, either, list_of, one_of, table, value_type
+from workloads.settings.alternatives import either, list_of, one_of
+from workloads.settings.models import table, value_type
 from workloads.settings.parameters import documented, parameters, plain
 from workloads.settings.plugins import maker, plugin
+from workloads.settings.values import choice
 
 __all__ = ["FAULTS", "Entry", "Kinds", "entries"]
 
@@ -33,7 +36,8 @@ Kinds = Mapping[str, Callable[..., Control[Any]]]
 
 _found = {name.lower(): getattr(faults, name) for name in faults.__all__}
 FAULTS: Kinds = {name: fault for name, fault in _found.items() if hasattr(fault, "execute")} | {
-    "join": Newcomers
+    "join": Newcomers,
+    "sessions": Sessions,
 }
 END = "end"
 _CYCLE, _END = value_type(int), choice((END,))
@@ -44,13 +48,13 @@ _SCHEDULE = {
     for name, found in parameters(Schedule).items()
 }
 _SCHEDULE["at"] = replace(
-    _SCHEDULE["at"], hint=_AT, meaning='The only cycle, in place of the others; "end" for the last.'
+    _SCHEDULE["at"], hint=_AT, meaning='The only cycle, instead of from, until and every; "end" for the last.'
 )
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A control to be made, and when it runs."""
+    """A control that is still to be created, and its schedule."""
 
     kind: str
     schedule: Schedule
@@ -59,13 +63,13 @@ class Entry:
     at_end: bool = False
 
     def control(self, supplied: Mapping[str, Any]) -> Control[Any]:
-        """Make it, with what it needs of the run."""
+        """Create the control, with the arguments that the run supplies."""
         return self.make(
             **self.arguments, **{k: v for k, v in supplied.items() if k in parameters(self.make)}
         )
 
     def to_table(self) -> dict[str, Any]:
-        """As it would be written, every default included."""
+        """Return the entry as a TOML table with every default."""
         at = END if self.at_end else self.schedule.at
         when = {"at": at} if at is not None else plain(self.schedule)
         if "start" in when:
@@ -75,20 +79,20 @@ class Entry:
 
 
 def entries(kinds: Kinds, supplied: tuple[str, ...] = (), layers: tuple[str, ...] = ()) -> Any:
-    """The type of a list of such tables.
+    """Return the type of a list of such tables.
 
     Parameters
     ----------
     kinds : mapping
-        What may be made.
+        Classes of controls, by kind.
     supplied : tuple of str
         Parameters that the run supplies.
     layers : tuple of str
-        What a parameter called `layer` or `layers` may say.
+        Values that a parameter `layer` or `layers` may have.
 
     Examples
     --------
-    >>> from workloads.settings.models import read
+    >>> from workloads.settings.reading import read
     >>> kind = entries(FAULTS, supplied=("interests",))
     >>> (crash,) = read(kind, [{"kind": "crash", "at": 3, "share": 0.5}], cycles=9)
     >>> crash.control({}), crash.schedule.due(3)
@@ -101,7 +105,7 @@ def entries(kinds: Kinds, supplied: tuple[str, ...] = (), layers: tuple[str, ...
 
 
 def _own_control(kind: str) -> Callable[..., Control[Any]]:
-    """What makes the control that code of one's own is: a class, or a function of the simulation."""
+    """Return a function that creates a control from the user's own class or function."""
     found = plugin(kind)
     if not inspect.isclass(found) and callable(found):
         return maker(found, 1, lambda **settings: Function(partial(found, **settings), found.__name__))
@@ -114,7 +118,7 @@ def _own_control(kind: str) -> Callable[..., Control[Any]]:
 def _entry(
     kind: str, make: Callable[..., Control], supplied: tuple[str, ...], layers: tuple[str, ...]
 ) -> Any:
-    """The type of a table of one kind."""
+    """Return the type of a table of one kind."""
     own = parameters(make)
     hints: dict[str, Any] = {}
     if "layer" in own and layers:
@@ -129,7 +133,7 @@ def _entry(
             when["at"] = context.get("cycles") or 0
         arguments = {name: found.default for name, found in own.items() if name not in supplied} | values
         if not own.keys() & set(supplied):
-            make(**arguments)  # lets it refuse its settings now
+            make(**arguments)  # invalid settings are refused now
         return Entry(kind, _schedule(when, context.get("cycles")), make, arguments, at_end)
 
     return table(
@@ -144,7 +148,7 @@ def _entry(
 
 
 def _schedule(when: dict[str, Any], cycles: int | None) -> Schedule:
-    """When it runs; what is never due is refused."""
+    """Return the schedule of an entry; refuse one that is never due."""
     beside = [name for name in ("from", "until", "every") if name in when and "at" in when]
     if beside:
         raise InputError(f"{beside[0]}: expected either at or {beside[0]}")

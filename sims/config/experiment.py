@@ -1,4 +1,4 @@
-"""An experiment as a TOML file: everything a run depends on, checked as a whole before anything runs.
+"""An experiment as a TOML file: all settings of a run, checked together before anything runs.
 
     cycles = 40
     seeds = [1, 2, 3]
@@ -44,42 +44,44 @@ from sub2sub.errors import InputError
 from sub2sub.timing.settings import Timing
 from workloads.files.places import file_name
 from workloads.settings.documents import Change, Document, typed_change
-from workloads.settings.models import choice, read, table
+from workloads.settings.models import table
 from workloads.settings.parameters import plain
 from workloads.settings.plugins import is_plugin
+from workloads.settings.reading import read
 from workloads.settings.toml import dumps
+from workloads.settings.values import choice
 
 __all__ = ["Experiment", "experiment_from", "experiment_type", "load_experiment"]
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Everything a run depends on but its seed.
+    """All settings of a run except its seed.
 
     Attributes
     ----------
     title : str
-        What it shows, in a line.
+        Title of the experiment, in one line.
     cycles : int
-        How long it runs.
+        Number of cycles.
     seeds : tuple of int
-        One run for each.
+        Random seeds; there is one run for each.
     checkpoint_every : int
-        Cycles between checkpoints, 0 for none but when interrupted.
+        Number of cycles between checkpoints; with 0 there is one only when the run is interrupted.
     system : str
-        The overlay to simulate; `module:Class` for one's own.
+        The system to simulate; `module:Class` for your own.
     population : PopulationSettings
-        How many take part.
+        Number of subscribers.
     workload : dataclass of the system
         Subscriptions and test events.
     layers : dataclass of the system
         The overlay's protocols.
     dissemination : dataclass of the system
-        How events spread.
+        Settings of the dissemination of events.
     faults : tuple of Entry
-        What happens to the population, and when.
+        Faults, with the cycles in which they happen.
     observers : tuple of Entry
-        What is looked at, and when; a few of the system's if not given.
+        Observers, with the cycles in which they measure; those usual for the system if not given.
     engine : str
         "cycles", after PeerSim, or "events": whole live nodes under virtual time, on a network with latencies
         (`sims.live.event_driven`; for a thousand peers or so).
@@ -105,7 +107,7 @@ class Experiment:
     network: Timing | None = None
 
     def __post_init__(self) -> None:
-        """Refuse lengths and seeds that cannot be."""
+        """Refuse invalid lengths, latencies, names and seeds."""
         if self.cycles < 1:
             raise InputError(f"cycles: expected 1 or more, got {self.cycles}")
         if not 0 < self.latency[0] <= self.latency[1]:
@@ -123,13 +125,13 @@ class Experiment:
             raise InputError(f"seeds: expected numbers from 0 to 2^63 - 1, got {list(self.seeds)}")
 
     def to_toml(self) -> str:
-        """The file that gives the same experiment back, every default written out."""
+        """Return the experiment as a TOML file, with every default written out."""
         return dumps(plain(self))
 
 
 @cache
 def experiment_type(name: str) -> Any:
-    """The type of an experiment of a system, for `workloads.settings`."""
+    """Return the type of an experiment of a system, for `workloads.settings`."""
     chosen = system(name)
     return table(
         Experiment,
@@ -146,11 +148,11 @@ def experiment_type(name: str) -> Any:
 
 
 def _complete(data: Mapping[str, Any]) -> tuple[Any, dict[str, Any], int | None]:
-    """The type of an experiment, its tables with the usual observers, and its cycles where they are known."""
+    """Return the type of an experiment, its tables with defaults, and its number of cycles if valid."""
     name = data.get("system", "sub2sub")
     name = name if name in NAMES or is_plugin(name) else "sub2sub"
     last = data.get("cycles", Experiment.cycles)
-    cycles = last if type(last) is int and last > 0 else None  # schedules are checked if it is known
+    cycles = last if type(last) is int and last > 0 else None  # needed to check schedules
     filled = {
         "workload": {},
         "layers": {},
@@ -162,12 +164,12 @@ def _complete(data: Mapping[str, Any]) -> tuple[Any, dict[str, Any], int | None]
 
 
 def experiment_from(data: Mapping[str, Any]) -> Experiment:
-    """The experiment that tables describe.
+    """Return the experiment that nested tables describe.
 
     Raises
     ------
     InputError
-        With a line for everything that is wrong.
+        With one line per mistake.
 
     Examples
     --------
@@ -179,12 +181,12 @@ def experiment_from(data: Mapping[str, Any]) -> Experiment:
 
 
 def load_experiment(path: Path, changes: Sequence[str | Change] = ()) -> Experiment:
-    """The experiment in a TOML file, with changes, given as `a.b=c` or with their places.
+    """Read an experiment from a TOML file and apply changes, given as `a.b=c` or as `Change`.
 
     Raises
     ------
     InputError
-        With a line for everything that is wrong: file, line, key and what was expected.
+        With one line per mistake: file, line, key and what was expected.
     """
     made = [typed_change(change) if isinstance(change, str) else change for change in changes]
     document = Document.open(path, made)

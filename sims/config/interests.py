@@ -1,4 +1,4 @@
-"""Who wants what in a run, and which test events come: generated from a spec, or read from tables."""
+"""Subscriptions and test events of a run: generated from a spec, or read from tables."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import closed, normalise, points
 from workloads.folder.foreign import read_events
 from workloads.folder.stored import FOLLOW, Follow, Stored
-from workloads.settings.models import FileOrName, read, table
+from workloads.settings.models import table
 from workloads.settings.plugins import maker, plugin
+from workloads.settings.reading import read
+from workloads.settings.values import FileOrName
 from workloads.spec.files import resolve
 from workloads.spec.spec import Attribute, Spec
 from workloads.spec.table_files import is_stored, open_stored
@@ -25,21 +27,21 @@ __all__ = ["Interests", "PopulationSettings", "WorkloadSettings"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-USUAL_SIZE = 10_000  # of the paper's population
+USUAL_SIZE = 10_000  # size of the paper's population
 
 
 @dataclass(frozen=True)
 class PopulationSettings:
-    """How many take part.
+    """Size of the population.
 
     Attributes
     ----------
     size : int
-        Subscribers at the start, of a table as many rows drawn by the seed; 0 for all rows of a table, or
-        10,000 of a generated workload.
+        Number of subscribers at the start. From a table so many rows are drawn at random. 0 stands for all
+        rows of a table, or for 10,000 subscribers of a generated workload.
     spare : int
-        Places for those who join later; 0 for as many as the faults of the run need. A place is free again
-        when nobody remembers who had it.
+        Number of places for peers that join later; 0 for as many as the faults of the run need. The place of
+        a peer that left is used again when no links to that peer are left.
     """
 
     size: int = 0
@@ -54,7 +56,7 @@ class PopulationSettings:
 
 @dataclass(frozen=True)
 class WorkloadSettings:
-    """Where subscriptions and test events come from.
+    """Source of the subscriptions and test events.
 
     Attributes
     ----------
@@ -62,24 +64,24 @@ class WorkloadSettings:
         A named workload (`sub2sub workload list`) or a .toml file that describes one.
     table : path
         Instead of a spec: a workload folder, a table of subscriptions (.parquet, .csv, .arrow) with the
-        columns X_low and X_high for each attribute X, or a .toml file that says which columns of which tables
-        hold what (docs/workloads.md).
+        columns X_low and X_high for each attribute X, or a .toml file that describes the columns of tables
+        (docs/workloads.md).
     event_table : path
-        A table of test events with a column X for each attribute X; drawn at random if not given.
+        A table of test events with a column X for each attribute X. By default events are drawn at random.
     events_follow : str
-        Of a table: its own events, points drawn from the interests, or from anywhere ("table", "interest",
-        "uniform"); its own where it has any, otherwise the interests, if not given.
+        With a table: "table" for the events in it, "interest" for points drawn from the subscriptions,
+        "uniform" for points drawn anywhere. By default the events in the table, or "interest" if it has none.
     events : int
-        Test events; 0 for all of a table.
+        Number of test events; 0 for all of a table.
     at_least : int
-        Subscribers each event drawn at random matches at the start.
+        Least number of subscribers that an event drawn at random matches at the start.
     seed : int
-        Of subscriptions and events; that of the run if not given.
+        Random seed of subscriptions and events; that of the run if not given.
     source : str
-        Instead of a spec: `module:function`, from (size, seed) and `settings` to the arrays (lows, highs), or
-        (lows, highs, events). A size of 0 leaves it to the function.
+        Instead of a spec: `module:function`. It is called with (size, seed) and the `settings`, and returns
+        the arrays (lows, highs) or (lows, highs, events). With size 0 it chooses the number itself.
     settings : table
-        What else that function takes.
+        Further arguments of that function.
     """
 
     spec: FileOrName = "power-law-3"
@@ -93,21 +95,21 @@ class WorkloadSettings:
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse what can be refused without looking at files."""
+        """Refuse settings that are invalid whatever the files contain."""
         if self.events < 0:
             raise InputError(f"workload.events: expected 0 or more, got {self.events}")
         if self.spec.endswith(".toml") and is_stored(Path(self.spec)):
             object.__setattr__(self, "table", Path(self.spec))
             object.__setattr__(self, "spec", WorkloadSettings.spec)
         if self.events_follow and (self.events_follow not in FOLLOW or self.table is None):
-            raise InputError(f"events_follow: expected one of {', '.join(FOLLOW)}, of a table")
+            raise InputError(f"events_follow: expected one of {', '.join(FOLLOW)}, with a table")
         try:
             spec = resolve(self.spec)
         except InputError as error:
             raise InputError("\n".join(f"spec: {line}" for line in str(error).splitlines())) from None
         if spec.churn is not None:
             raise InputError(
-                f"spec: {self.spec} has a table churn, which a run does not follow: expected faults"
+                f"spec: {self.spec} has a table churn, which a run does not follow: expected a fault sessions"
             )
         if self.source:
             read(table(maker(plugin(self.source, "source"), 2, dict)), self.settings)
@@ -118,7 +120,7 @@ class WorkloadSettings:
                 raise InputError(f"{'table' if path is self.table else 'event_table'}: {path} does not exist")
 
     def load(self, size: int, seed: int) -> Interests:
-        """Subscriptions of that many subscribers (0: the usual number), and the test events."""
+        """Return subscriptions of `size` subscribers (0: the usual number), and the test events."""
         seed = seed if self.seed is None else self.seed
         source: Source
         if self.source:
@@ -138,7 +140,7 @@ class WorkloadSettings:
 
 
 class Source(Protocol):
-    """Any number of subscriptions, and what else is known of them."""
+    """Any number of subscriptions; events, sequence IDs and names of subscribers if they are given."""
 
     spec: Spec
     usual_size: int
@@ -165,7 +167,7 @@ class _Generated:
 
 
 class _Rows:
-    """Rows that are there, again and again."""
+    """A fixed number of rows, which are used again from the first when they run out."""
 
     spec: Spec
     usual_size: int
@@ -193,7 +195,7 @@ class _Rows:
 
 
 class _Called(_Rows):
-    """What somebody's function returns."""
+    """Rows that the user's own function returns."""
 
     def __init__(self, source: str, settings: Mapping[str, Any], size: int, seed: int) -> None:
         found = plugin(source, "workload.source", trusted=True)(size, seed, **settings)
@@ -205,7 +207,7 @@ class _Called(_Rows):
 
 
 class _TableSpec(Spec):
-    """Where events come from that a table does not have."""
+    """Draws events for a table that has none."""
 
     def __init__(self, stored: Stored, follow: Follow) -> None:
         first, last = stored.ends
@@ -227,9 +229,9 @@ def _axis(name: str, kind: ValueType, low: float, high: float) -> Attribute:
 
 
 class _Table:
-    """The rows of a table, each for one subscriber; where fewer are wanted, drawn by the seed.
+    """The rows of a table, each for one subscriber; if fewer are needed, they are drawn at random.
 
-    Those who join later have the rows that are left, and nobody joins when there are none.
+    Newcomers get the rows that are left. No row is used twice.
     """
 
     def __init__(self, path: Path, size: int, seed: int, follow: str) -> None:
@@ -268,14 +270,14 @@ class Interests:
 
     @property
     def ids(self) -> Integers | None:
-        """Sequence IDs, where the workload has them."""
+        """Sequence IDs, if the workload has them."""
         return self.source.ids
 
     @property
     def keys(self) -> list[str] | None:
-        """Names of the subscribers, where the workload has them."""
+        """Names of the subscribers, if the workload has them."""
         return self.source.keys
 
     def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
-        """Further subscriptions."""
+        """Return the subscriptions [start, stop), also beyond those at the start."""
         return self.source.rows(start, stop)

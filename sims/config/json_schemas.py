@@ -1,4 +1,4 @@
-"""JSON Schemas of the files that people write: experiments of all systems, sweeps and workload specs."""
+"""JSON Schemas of the files that users write: experiments of all systems, sweeps and workload specs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Schema = dict[str, Any]
 
 
 def experiment_schema() -> Schema:
-    """The schema of experiments: one for each system, told apart by the key `system`.
+    """Return the schema of experiments: one for each system, selected by the key `system`.
 
     Examples
     --------
@@ -44,14 +44,14 @@ def _resolved(part: Schema, schema: Schema) -> Schema:
 
 
 def workload_schema() -> Schema:
-    """The schema of workload specs, of attributes or of topics, and of descriptions of tables."""
+    """Return the schema of workload specs (attributes or topics) and of descriptions of tables."""
     return json_schema("workload", {"workload": WORKLOAD, "table": TABLE_WORKLOAD})
 
 
 def sweep_schema() -> Schema:
-    """The schema of sweeps: settings and grid of an experiment have its keys, those of a function are free.
+    """Return the schema of sweeps: settings and grid have the keys of experiments, or any keys of a function.
 
-    A setting is written with dots, as one key in quotes, or in nested tables.
+    A setting is one quoted key with dots, or a key in nested tables.
     """
     experiments, schema = experiment_schema(), json_schema("sweep", {"sweep": SWEEP})
     ((_, sweep),) = _roots(schema)
@@ -68,7 +68,7 @@ def sweep_schema() -> Schema:
 
 
 def _leaves(table: Schema, schema: Schema, before: str = "") -> Iterator[tuple[str, Schema]]:
-    """The values of a table and of those in it, by their dotted keys."""
+    """Return the values of a table and of the tables in it, by their dotted keys."""
     for key, part in table["properties"].items():
         inner = _resolved(part, schema)
         if "properties" in inner:
@@ -82,7 +82,7 @@ def _varied(leaf: Schema) -> Schema:
 
 
 def _table(leaves: Mapping[str, Schema], form: Callable[[Schema], Schema]) -> Schema:
-    """A table with all keys, dotted and nested; entries of a list, `faults.0.share`, are not checked."""
+    """Return a table with all keys, dotted and nested; keys of list entries are not checked."""
     nested: dict[str, dict[str, Schema]] = {}
     properties: dict[str, Schema] = {}
     for key, leaf in leaves.items():

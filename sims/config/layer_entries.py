@@ -1,10 +1,10 @@
-"""Layers of one's own in an experiment: `kind = "module:Class"`, the rest are its settings.
+"""The user's own layers in an experiment: `kind = "module:Class"`; the other keys are its settings.
 
     [[layers.stack]]
     kind = "push_sum:PushSum"
     peak = 100.0
 
-The class, or function, is called with the stack it is to run on, and with the settings.
+The class or function is called with the stack on which the layer runs, and with the settings.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from sub2sub.cyclon.layer import Cyclon
 from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.stack import Stack
-from workloads.settings.models import one_of, table
+from workloads.settings.alternatives import one_of
+from workloads.settings.models import table
 from workloads.settings.parameters import parameters, plain
 from workloads.settings.plugins import maker, plugin
 
@@ -27,18 +28,18 @@ __all__ = ["LAYER", "LayerEntry"]
 
 @dataclass(frozen=True)
 class LayerEntry:
-    """A layer to be made of the stack it is to run on."""
+    """A layer that is still to be created for a stack."""
 
     kind: str
     make: Callable[..., Layer]
     settings: Mapping[str, Any]
 
     def __call__(self, stack: Stack) -> Layer:
-        """Make it."""
+        """Create the layer for a stack."""
         return self.make(stack, **self.settings)
 
     def to_table(self) -> dict[str, Any]:
-        """As it would be written, every default included."""
+        """Return the entry as a TOML table with every default."""
         given = {name: plain(value) for name, value in self.settings.items() if value is not None}
         return {"kind": self.kind, **given}
 

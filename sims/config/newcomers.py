@@ -1,4 +1,4 @@
-"""Newcomers who want what the workload says next: `kind = "join"` of a run."""
+"""Newcomers with the next subscriptions of the workload: `kind = "join"` in an experiment file."""
 
 from __future__ import annotations
 
@@ -12,35 +12,38 @@ from numpy.typing import NDArray
 from sims.engine import Schedule
 from sims.engine.control import Row
 from sims.engine.faults import enter
+from sims.engine.sessions import SessionSettings
 from sims.engine.simulation import Simulation
 from sub2sub.errors import InputError
 
 __all__ = ["REMEMBERED", "Newcomers", "Subscriptions", "room"]
 
-REMEMBERED = 60  # cycles after which nobody links to one who has left, with room to spare
+REMEMBERED = 60  # cycles after which no links to a peer that left remain, with a margin
 
 
 class Scheduled(Protocol):
-    """A fault with its settings, and when it happens."""
+    """A fault with its settings and its schedule."""
 
     @property
     def kind(self) -> str:
-        """Its name."""
+        """Kind of the fault, such as "churn"."""
         ...
 
     @property
     def schedule(self) -> Schedule:
-        """When it happens."""
+        """Cycles in which it happens."""
         ...
 
     @property
     def arguments(self) -> Mapping[str, Any]:
-        """Its settings."""
+        """Settings of the fault."""
         ...
 
 
-def room(faults: Iterable[Scheduled], size: int, cycles: int) -> int:
-    """Places for all newcomers of a run; those of one who left are free again when nobody remembers it.
+def room(faults: Iterable[Scheduled], size: int, cycles: int, seed: int = 0) -> int:
+    """Return how many places the newcomers of a run need.
+
+    The place of a peer that left is used again after `REMEMBERED` cycles.
 
     Examples
     --------
@@ -50,6 +53,7 @@ def room(faults: Iterable[Scheduled], size: int, cycles: int) -> int:
     >>> room([churn], size=1000, cycles=40)
     1000
     """
+    faults = tuple(faults)
     due = [
         (each, sum(each.schedule.due(cycle) for cycle in range(cycles + 1)))
         for each in faults
@@ -61,11 +65,17 @@ def room(faults: Iterable[Scheduled], size: int, cycles: int) -> int:
         for each, times in due
         if each.kind != "join"
     )
-    return joining + replaced
+    visits = [SessionSettings(**_sessions(each.arguments)) for each in faults if each.kind == "sessions"]
+    back = sum(each.joins(size, cycles + 1, seed, REMEMBERED) for each in visits)
+    return joining + replaced + back
+
+
+def _sessions(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: arguments[name] for name in SessionSettings.__dataclass_fields__}
 
 
 class Subscriptions(Protocol):
-    """Any number of subscriptions, a row each."""
+    """Any number of subscriptions, one per row."""
 
     def rows(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Closed ranges (lows, highs) of the subscriptions [start, stop)."""
@@ -73,16 +83,16 @@ class Subscriptions(Protocol):
 
 
 class Newcomers:
-    """So many subscribers join, each on a host of its own, with the next subscriptions of the workload.
+    """A number of subscribers join, each on a new host, with the next subscriptions of the workload.
 
     Parameters
     ----------
     interests : Subscriptions
-        Where their subscriptions come from.
+        Source of their subscriptions.
     count : int
-        How many join each time.
+        Number of subscribers that join each time.
     name : str
-        Of the control: of its row in the log of faults, and of its draws.
+        Name of the control: names its table and selects its random numbers.
     """
 
     def __init__(self, interests: Subscriptions, count: int, name: str = "join") -> None:
@@ -91,7 +101,7 @@ class Newcomers:
         self.interests, self.count, self.name = interests, count, name
 
     def execute(self, simulation: Simulation) -> Row:
-        """Let them in."""
+        """Let the newcomers join."""
         first = int(simulation.overlay.population.row.max()) + 1
         lows, highs = self.interests.rows(first, first + self.count)
         return {"peers": int(enter(simulation, self.name, lows, highs).size)}

@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent / "experiments"
 
 
 def shipped() -> dict[str, str]:
-    """Names and titles of the experiments that come with the package.
+    """Return names and titles of the experiments that come with the package.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def shipped() -> dict[str, str]:
 
 
 def find_file(source: str) -> Path:
-    """The file of an experiment: a path, or the name of one that comes with the package.
+    """Find the file of an experiment, given as a path or as the name of one that comes with the package.
 
     Examples
     --------

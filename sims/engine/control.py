@@ -21,7 +21,7 @@ else:
 
     S_contra = TypeVar("S_contra", contravariant=True)
 
-__all__ = ["Control", "Function", "Row", "as_control"]
+__all__ = ["Control", "Function", "Replayed", "Row", "as_control"]
 
 Row = Mapping[str, float | int | str | bool]
 TRAFFIC = "traffic"  # the table that the simulation writes itself
@@ -42,6 +42,15 @@ class Control(Protocol[S_contra]):
         A control keeps no state of its own: everything it needs is in the simulation. A resumed run is
         therefore the same as an uninterrupted one. Random numbers come from `simulation.key(name)`.
         """
+        ...
+
+
+@runtime_checkable
+class Replayed(Protocol):
+    """A control that changes the set-up of a simulation, which no checkpoint holds, such as its topics."""
+
+    def replay(self, simulation: Any) -> None:
+        """Change the set-up again, before the state of a checkpoint is taken up."""
         ...
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "Resubscribe",
     "choose",
     "contacts_for",
+    "depart",
     "enter",
 ]
 
@@ -133,7 +134,7 @@ class Leave:
     def execute(self, simulation: Simulation) -> Row:
         """Let the chosen peers leave."""
         hit = _hit(simulation, self.name, self.share, self.peers)
-        _depart(simulation, hit)
+        depart(simulation, hit)
         return {"peers": int(hit.size)}
 
 
@@ -217,7 +218,8 @@ class Partition:
         return {"groups": self.groups}
 
 
-def _depart(simulation: Simulation, peers: Peers) -> None:
+def depart(simulation: Simulation, peers: Peers) -> None:
+    """Let peers leave for good."""
     simulation.overlay.network.alive[peers] = 0
     simulation.overlay.population.retire(peers)
 
@@ -252,24 +254,24 @@ def enter(
     not in `without`.
     """
     overlay = simulation.overlay
-    people, alive, group = overlay.population, overlay.network.alive, overlay.network.group
+    population, alive, group = overlay.population, overlay.network.alive, overlay.network.group
     live = np.flatnonzero(alive)
     if hosts is None:
-        hosts = int(people.host.max()) + 1 + np.arange(len(lows))
+        hosts = int(population.host.max()) + 1 + np.arange(len(lows))
     newcomers = _places(simulation, name, len(lows))
     among = live if without is None else np.setdiff1d(live, without)
     contacts = contacts_for(simulation, name, newcomers, among)
     part = group[contacts]
-    by_host = live[np.argsort(people.host[live], kind="stable")]
-    at = np.minimum(np.searchsorted(people.host[by_host], hosts), by_host.size - 1)
-    is_up = people.host[by_host[at]] == hosts
+    by_host = live[np.argsort(population.host[live], kind="stable")]
+    at = np.minimum(np.searchsorted(population.host[by_host], hosts), by_host.size - 1)
+    is_up = population.host[by_host[at]] == hosts
     part[is_up] = group[by_host[at[is_up]]]
     for number in np.unique(part[part != group[contacts]]):
         inside = among[group[among] == number]
-        strays = np.flatnonzero((part == number) & (group[contacts] != number))
+        misplaced = np.flatnonzero((part == number) & (group[contacts] != number))
         if inside.size:
-            contacts[strays] = contacts_for(simulation, name, newcomers[strays], inside)
-    people.settle(newcomers, lows, highs, hosts)
+            contacts[misplaced] = contacts_for(simulation, name, newcomers[misplaced], inside)
+    population.settle(newcomers, lows, highs, hosts)
     group[newcomers] = part
     overlay.join(newcomers, contacts, simulation.cycle)
     return newcomers
@@ -314,14 +316,14 @@ class Churn:
 
     def execute(self, simulation: Simulation) -> Row:
         """Replace the peers on the chosen hosts with newcomers."""
-        people = simulation.overlay.population
+        population = simulation.overlay.population
         gone = choose_hosts(
             simulation, self.name, np.flatnonzero(simulation.overlay.network.alive), self.share
         )
-        lows, highs = (side[gone] for side in people.ranges())
-        _, number = np.unique(people.host[gone], return_inverse=True)
-        hosts = int(people.host.max()) + 1 + number
-        _depart(simulation, gone)
+        lows, highs = (side[gone] for side in population.ranges())
+        _, number = np.unique(population.host[gone], return_inverse=True)
+        hosts = int(population.host.max()) + 1 + number
+        depart(simulation, gone)
         enter(simulation, self.name, lows, highs, hosts)
         return {"peers": int(gone.size)}
 
@@ -330,7 +332,8 @@ class Churn:
 class Resubscribe:
     """A share of the live peers exchange their subscriptions with each other at random.
 
-    A peer that changes its subscription leaves as one peer and joins as another on the same host.
+    A peer that changes its subscription leaves as one peer and joins as another on the same host, which may
+    tell others so (`RingSettings.tell_changes`).
 
     Attributes
     ----------
@@ -349,10 +352,12 @@ class Resubscribe:
 
     def execute(self, simulation: Simulation) -> Row:
         """Exchange subscriptions."""
-        people = simulation.overlay.population
+        population = simulation.overlay.population
         live = np.flatnonzero(simulation.overlay.network.alive)
         changing = choose(simulation, self.name, live, round(self.share * live.size))
-        lows, highs = (side[np.roll(changing, 1)] for side in people.ranges())
-        enter(simulation, self.name, lows, highs, people.host[changing], without=changing)
-        _depart(simulation, changing)
+        lows, highs = (side[np.roll(changing, 1)] for side in population.ranges())
+        newcomers = enter(simulation, self.name, lows, highs, population.host[changing], without=changing)
+        depart(simulation, changing)
+        if hasattr(simulation.overlay, "change"):
+            simulation.overlay.change(changing, newcomers)
         return {"peers": int(changing.size)}

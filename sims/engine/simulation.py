@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.engine.checkpoint import load_checkpoint, save_checkpoint
-from sims.engine.control import TRAFFIC, Control, as_control
+from sims.engine.control import TRAFFIC, Control, Replayed, as_control
 from sims.engine.interruption import Interruption
 from sims.engine.schedule import Schedule
 from sims.engine.simulated import Simulated
@@ -205,9 +205,9 @@ class Simulation(Generic[S_co]):
     def save(self, path: Path) -> None:
         """Write everything that a resumed run needs to one file, atomically."""
         arrays: dict[str, NDArray[Any]] = {}
-        people, network = self.overlay.population, self.overlay.network
+        population, network = self.overlay.population, self.overlay.network
         for name in ("ids", "boxes", "row", "host"):
-            arrays[f"population/{name}"] = getattr(people, name)
+            arrays[f"population/{name}"] = getattr(population, name)
         arrays["network/alive"], arrays["network/group"] = network.alive, network.group
         arrays["network/loss"] = np.array(network.loss)
         for layer in self.overlay.layers:
@@ -220,13 +220,16 @@ class Simulation(Generic[S_co]):
     def load(self, path: Path) -> None:
         """Restore the state that `save` wrote; the simulation must be set up in the same way."""
         arrays, notes = load_checkpoint(path)
-        people, network = self.overlay.population, self.overlay.network
-        if arrays["population/boxes"].shape != people.boxes.shape:
+        population, network = self.overlay.population, self.overlay.network
+        if arrays["population/boxes"].shape != population.boxes.shape:
             raise InputError(
-                f"{path}: expected a checkpoint of {len(people)} peers, got {arrays['population/ids'].size}"
+                f"{path}: expected a checkpoint of {len(population)} peers, "
+                f"got {arrays['population/ids'].size}"
             )
+        self._replay(notes["observed"])
         for name in ("ids", "boxes", "row", "host"):
-            getattr(people, name)[...] = arrays[f"population/{name}"]
+            getattr(population, name)[...] = arrays[f"population/{name}"]
+        population.rescale()
         network.alive[...], network.group[...] = arrays["network/alive"], arrays["network/group"]
         network.loss = float(arrays["network/loss"])
         for layer in self.overlay.layers:
@@ -238,3 +241,12 @@ class Simulation(Generic[S_co]):
         self.cycle, self._observed, self.tables = notes["cycle"], notes["observed"], notes["tables"]
         if hasattr(self.overlay, "cycle"):
             self.overlay.cycle = self.cycle
+        if hasattr(self.overlay, "restored"):
+            self.overlay.restored()
+
+    def _replay(self, last: int) -> None:
+        """Repeat what controls did to the set-up until a cycle, such as adding topics: no state holds it."""
+        for cycle in range(last + 1):
+            for schedule, control in self.controls:
+                if isinstance(control, Replayed) and schedule.due(cycle):
+                    control.replay(self)

@@ -1,7 +1,7 @@
 """Controls that add topics, remove topics and add supertopics during a run (CAMCAST, Section 2.1).
 
 They act on overlays of communities (`hierarchy.membership.CommunityOverlay`). A checkpoint does not contain
-the tree of topics, so a run with these controls has to start from the beginning.
+the tree of topics: a run that is resumed repeats the changes to it (`replay`) before it takes up the state.
 """
 
 from __future__ import annotations
@@ -46,6 +46,10 @@ class AddTopic:
         added = _overlay(simulation, self.name).add_topic(self.topic, self.parents or None)
         return {"topic": self.topic, "moved": len(added.moved)}
 
+    def replay(self, simulation: Simulation) -> None:
+        """Add the topic to the tree again."""
+        self.execute(simulation)
+
 
 @dataclass(frozen=True)
 class AddParent:
@@ -67,6 +71,10 @@ class AddParent:
         _overlay(simulation, self.name).add_parent(self.topic, self.parent)
         return {"topic": self.topic, "parent": self.parent}
 
+    def replay(self, simulation: Simulation) -> None:
+        """Add the supertopic to the tree again."""
+        self.execute(simulation)
+
 
 @dataclass(frozen=True)
 class RemoveTopic:
@@ -86,3 +94,9 @@ class RemoveTopic:
         """Remove the topic."""
         members = _overlay(simulation, self.name).remove_topic(self.topic, simulation.cycle)
         return {"topic": self.topic, "members": members}
+
+    def replay(self, simulation: Simulation) -> None:
+        """Remove the topic from the tree again; what its members did is part of the state."""
+        overlay = _overlay(simulation, self.name)
+        overlay.ranges.remove(self.topic)
+        overlay.membership.topics_changed()

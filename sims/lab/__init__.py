@@ -1,4 +1,4 @@
-"""An overlay live in a browser on this machine: the engine steps while one watches, and does things to it."""
+"""The laboratory: a running overlay in a browser on this machine, which the user watches and changes."""
 
 from sims.lab.laboratory import Laboratory
 

@@ -1,4 +1,4 @@
-"""What one browser sees of a laboratory: everything at first, then what changed, and its event."""
+"""The messages to one browser: all peers at first, then the changes of each cycle, and the chosen event."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from sub2sub.events.dissemination import STREAM as DISSEMINATION
 
 __all__ = ["BrowserView"]
 
-MOST_FOLLOWED = 1500  # subscribers of an event whose views are sent every cycle
+MOST_FOLLOWED = 1500  # an event with more subscribers is not followed every cycle
 
 
 class BrowserView:
-    """One browser's view.
+    """Builds the messages to one browser, and keeps what it has been sent.
 
     Examples
     --------
@@ -35,23 +35,23 @@ class BrowserView:
         self._closed, self._alive = Changes("closed"), Changes("alive")
 
     def start(self) -> bytes:
-        """Who is there, and what there is to do."""
+        """Return the first message: all peers and the settings."""
         lab = self.lab
         with lab.lock:
-            people = lab.simulation.overlay.population
-            lows, highs = people.ranges()
-            self._rows = people.row.copy()
+            population = lab.simulation.overlay.population
+            lows, highs = population.ranges()
+            self._rows = population.row.copy()
             how = lab.experiment.dissemination
             head = {
-                "kind": "start", "seed": str(lab.seed), "n": len(people), "d": people.d,
+                "kind": "start", "seed": str(lab.seed), "n": len(population), "d": population.d,
                 "attributes": lab.attributes, "topics": list(lab.topics), "domain": _domain(lows, highs),
                 "streams": {"entry": str(ENTRY), "dissemination": str(DISSEMINATION)},
                 "how": {"ringShortcuts": how.ring_shortcuts, "tries": how.tries, "retries": how.retries},
             }  # fmt: skip
-            return frame(head, {"low": lows, "high": highs, "id": people.ids})
+            return frame(head, {"low": lows, "high": highs, "id": population.ids})
 
     def cycle(self, state: Mapping[str, Any]) -> bytes:
-        """The present cycle: numbers, peers that changed, and the event that is looked at."""
+        """Return the message of the current cycle: numbers, changed peers, and the chosen event's ring."""
         lab = self.lab
         with lab.lock:
             overlay = lab.simulation.overlay
@@ -69,27 +69,27 @@ class BrowserView:
                 self._rows = overlay.population.row.copy()
                 arrays |= {"moved": moved.astype(np.uint32), "low": lows[moved], "high": highs[moved]}
             if self.point is not None:
-                event, views = lab.event(self.point, ("ring",))  # to see it close
+                event, views = lab.event(self.point, ("ring",))
                 if views["members"].size <= MOST_FOLLOWED:
                     head["event"] = event
                     arrays |= views
             return frame(head, arrays)
 
     def publish(self, point: Sequence[float], routing: str) -> bytes:
-        """Publish an event, and look at it from now on."""
+        """Publish an event, and follow its ring in later cycles."""
         head, arrays = self.lab.publish(point, routing)
         self.point = [float(value) for value in point]
         return frame({"kind": "published", **head}, arrays)
 
     def _upkeep(self, peers: int) -> float:
-        """Messages per peer of the last cycle."""
+        """Messages per peer in the last cycle."""
         traffic, cycle = self.lab.simulation.tables.get("traffic", []), self.lab.simulation.cycle
         last = [row["messages"] for row in traffic[-4:] if row["cycle"] == cycle]
         return float(sum(last)) / max(peers, 1)
 
 
 def _domain(lows: Any, highs: Any) -> list[list[float]]:
-    """What each axis shows: all finite ends."""
+    """Return the range of each axis: it contains all finite ends."""
     shown = []
     for low, high in zip(lows.T, highs.T, strict=True):
         ends = np.concatenate([low, high])

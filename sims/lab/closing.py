@@ -1,6 +1,6 @@
-"""How far each peer's rings are closed: of the ring neighbours it needs for test events, those it knows.
+"""Completeness of each peer's rings: the share of the ring neighbours it needs for test events that it knows.
 
-As `sims.observers.rings` counts for events, but for peers, so that one sees where rings close.
+`sims.observers.rings` counts the same per event; here it is counted per peer, for the picture.
 """
 
 from __future__ import annotations
@@ -9,27 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.engine.simulation import Simulation
+from sims.observers.rings import in_view, live_ring
 from sub2sub.geometry.matching import match
 from sub2sub.kernels.compilation import kernel
 from sub2sub.overlay.overlay import Overlay
 
 __all__ = ["UNKNOWN", "Closing"]
 
-UNKNOWN = 255  # of a peer that no test event matches, or that has no ring neighbours
-MOST = 254  # all it needs
-ENOUGH = 100_000  # subscribers of all test events together
+UNKNOWN = 255  # a peer that matches no test event, or needs no ring neighbours
+MOST = 254  # a peer that knows all ring neighbours it needs
+ENOUGH = 100_000  # at most so many subscribers, summed over the test events
 
 
 @kernel
 def links_of_peers(offsets, members, alive, start, size, peer, n, found, needed, complete):
-    """Per peer: ring links in place and needed, over the rings of all events; which rings are complete."""
+    """Count each peer's ring links in place and needed, over the rings of all events; mark complete rings."""
     ring = np.empty(members.shape[0], np.int64)
     for event in range(offsets.shape[0] - 1):
-        count = 0
-        for k in range(offsets[event], offsets[event + 1]):
-            if alive[members[k]]:
-                ring[count] = members[k]
-                count += 1
+        count = live_ring(members[offsets[event] : offsets[event + 1]], alive, ring)
         complete[event] = -1
         if count < 2:
             continue
@@ -37,16 +34,7 @@ def links_of_peers(offsets, members, alive, start, size, peer, n, found, needed,
         for k in range(count):
             holder = ring[k]
             for wanted in (ring[(k + 1) % count], ring[(k - 1) % count]):
-                way = (wanted - holder) % n
-                low, high = start[holder], start[holder] + size[holder]
-                last = high
-                while low < high:
-                    middle = (low + high) >> 1
-                    if (peer[middle] - holder) % n < way:
-                        low = middle + 1
-                    else:
-                        high = middle
-                known = low < last and peer[low] == wanted
+                known = in_view(start, size, peer, n, holder, wanted)
                 found[holder] += known
                 needed[holder] += 1
                 missing += not known
@@ -54,7 +42,7 @@ def links_of_peers(offsets, members, alive, start, size, peer, n, found, needed,
 
 
 class Closing:
-    """Looks at the rings of test events.
+    """Measures the rings of test events.
 
     Parameters
     ----------
@@ -67,20 +55,20 @@ class Closing:
         self._offsets = self._members = np.zeros(1, np.int64)
 
     def look(self, simulation: Simulation) -> tuple[NDArray[np.uint8], float, float]:
-        """Each peer's share (0 to `MOST`, or `UNKNOWN`); the shares of links in place and complete rings."""
+        """Return the share of each peer (up to `MOST`, or `UNKNOWN`), of links in place, of full rings."""
         overlay = simulation.overlay
         assert isinstance(overlay, Overlay)
-        people, pool = overlay.population, overlay.ring.pool
-        if self._rows is None or not np.array_equal(self._rows, people.row):
-            lows, highs = people.ranges()
+        population, pool = overlay.population, overlay.ring.pool
+        if self._rows is None or not np.array_equal(self._rows, population.row):
+            lows, highs = population.ranges()
             matched = match(lows, highs, self.events)
-            # As many rings as can be looked at while somebody waits.
+            # Only as many rings as can be measured in each cycle without a delay.
             m = max(1, int(np.searchsorted(matched.offsets, ENOUGH, side="right")) - 1)
-            self._rows, self._offsets = people.row.copy(), matched.offsets[: m + 1]
+            self._rows, self._offsets = population.row.copy(), matched.offsets[: m + 1]
             self._members = matched.members
-        n, m = len(people), len(self._offsets) - 1
+        n, m = len(population), len(self._offsets) - 1
         found, needed, complete = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(m, np.int8)
-        alive = (overlay.network.alive == 1) & people.present
+        alive = (overlay.network.alive == 1) & population.present
         links_of_peers(
             self._offsets, self._members, alive, pool.start, pool.size, pool.peer, n, found, needed, complete
         )

@@ -1,11 +1,11 @@
-"""What the browser is sent: a small JSON head, and typed arrays behind it.
+"""Messages to the browser: a small JSON head, then typed arrays.
 
     4 bytes   length of the head, little-endian
     head      JSON, with `parts`: [name, JavaScript's array type, length] for each array
     arrays    one after the other, each from a multiple of 8 bytes on
 
-Of ten thousand peers few change in a cycle, so an array that is sent every cycle is sent as the places and
-values that differ from what this browser has, where these are fewer.
+Few of ten thousand peers change in a cycle. So an array that is needed in every cycle is sent as the places
+and values that changed since the last message, if that is shorter.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TYPES = {
 
 
 def frame(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """One message.
+    """Return one message.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def frame(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 class Changes:
-    """An array as one browser has it.
+    """An array that one browser has a copy of.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Changes:
         self._sent: NDArray[Any] | None = None
 
     def to(self, values: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """What to send so that the browser has these; nothing where it has them."""
+        """Return the arrays to send so that the browser's copy is up to date; none if it is."""
         before, self._sent = self._sent, values.copy()
         if before is None or before.shape != values.shape:
             return {self.name: values}

@@ -1,4 +1,4 @@
-"""The page of the laboratory: the report's scripts for planes, rings and events, and the laboratory's own."""
+"""The HTML page of the laboratory, with scripts of the report (planes, rings, events) and its own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _own(name: str) -> Markup:
 
 
 def lab_page(lab: Laboratory) -> str:
-    """The whole page."""
+    """Return the page."""
     environment = Environment(
         loader=PackageLoader("sims.lab", "assets"), autoescape=True, undefined=StrictUndefined
     )

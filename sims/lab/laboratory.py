@@ -1,12 +1,13 @@
-"""A simulation that people step, look at and interfere with, and a record of what they did.
+"""A simulation that the user steps and changes, with a record of all actions.
 
-Whatever is done takes effect at once, as a control that is due in the present cycle; churn is a control with
-a schedule of its own. `sims.lab.saving` writes the same as an experiment.
+Each action takes effect at once, like a control that is due in the current cycle; churn is a control with its
+own schedule. `sims.lab.saving` writes the actions as an experiment file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -14,15 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hierarchy.shared import SharedOverlay, SharedSettings
 from sims.config.experiment import Experiment, experiment_from, load_experiment
 from sims.config.shipped import find_file
-from sims.engine import Schedule
+from sims.engine import Schedule, Simulation
 from sims.engine.faults import Churn, Crash, Loss, Recover
 from sims.lab.closing import Closing
 from sims.lab.routing import camcast_rounds, members_of, views_of
 from sims.lab.saving import save_experiment
 from sims.runs.runner import simulation_of
 from sub2sub.errors import InputError
+from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from workloads.generate.topic_ranges import TopicRanges
 from workloads.settings.toml import override, parse_override
 from workloads.spec.files import resolve
@@ -30,14 +33,14 @@ from workloads.spec.files import resolve
 __all__ = ["Laboratory", "experiment_for"]
 
 TOPIC_WORLD = Path(__file__).with_name("topic_world.toml")
-EVENTS = 500  # test events whose rings are looked at
-SPARE = 4  # one place for newcomers for so many subscribers
+EVENTS = 500  # test events whose rings are measured
+SPARE = 4  # subscribers per place for newcomers
 
 
 def experiment_for(
     source: str | None, peers: int | None = None, topics: bool = False, changes: Sequence[str] = ()
 ) -> Experiment:
-    """The experiment to begin with: a file or a name, or so many peers with ranges or topics.
+    """Return the experiment to start from: a file, a name, or a number of peers with ranges or topics.
 
     Examples
     --------
@@ -65,16 +68,16 @@ def experiment_for(
 
 
 class Laboratory:
-    """An overlay that people interfere with.
+    """An overlay that the user steps and changes.
 
     Parameters
     ----------
     experiment : Experiment
-        Its faults happen as they are scheduled there.
+        The experiment to start from; its faults happen as scheduled.
     seed : int, optional
-        The experiment's first if not given.
+        Random seed; the first one of the experiment if not given.
     out : Path
-        Where experiments are saved.
+        Folder in which experiments are saved.
 
     Examples
     --------
@@ -89,8 +92,10 @@ class Laboratory:
         self.seed = experiment.seeds[0] if seed is None else seed
         self.lock = RLock()
         self.simulation = simulation_of(experiment, self.seed, out)
+        if self.topics:
+            self.simulation = self._shared()
         faults = len(experiment.faults)
-        self.simulation.controls = self.simulation.controls[:faults]  # nobody reads what observers record
+        self.simulation.controls = self.simulation.controls[:faults]  # the page does not use observers
         interests = experiment.workload.load(experiment.population.size, self.seed)
         self.closing = Closing(interests.events[:EVENTS])
         self.simulation.overlay.bootstrap()
@@ -103,7 +108,7 @@ class Laboratory:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """Names of the topics in the order of their numbers; none where interests are no topics."""
+        """Names of the topics in the order of their numbers; empty if subscriptions are not topics."""
         workload = self.experiment.workload
         spec = None if workload.table else resolve(workload.spec)
         return spec.topics.topics if isinstance(spec, TopicRanges) else ()
@@ -115,13 +120,21 @@ class Laboratory:
         names = [] if workload.table else list(resolve(workload.spec).names)
         return names if len(names) == d else [f"attribute {k}" for k in range(d)]
 
+    def _shared(self) -> Simulation:
+        """The same on the shared overlay, which carries topics by CAMCAST's routing too."""
+        simulation, overlay = self.simulation, self.simulation.overlay
+        assert isinstance(overlay, Overlay)
+        own = {field.name: getattr(overlay.settings, field.name) for field in fields(OverlaySettings)}
+        shared = SharedOverlay(overlay.population, SharedSettings(**own), overlay.seed, overlay.network)
+        return Simulation(shared, simulation.controls)
+
     def look(self) -> None:
-        """See how far rings are closed."""
+        """Measure how complete the rings are."""
         with self.lock:
             self.closed, self.links, self.rings = self.closing.look(self.simulation)
 
     def step(self) -> None:
-        """One cycle. Churn that finds no room for newcomers ends, and says so."""
+        """Run one cycle. If there is no place left for newcomers, churn ends with an error."""
         with self.lock:
             try:
                 self.simulation.step()
@@ -131,7 +144,7 @@ class Laboratory:
             self.look()
 
     def crash_region(self, x: int, y: int, outline: Sequence[Sequence[float]]) -> int:
-        """Crash the live peers the middle of whose box is within an outline of two attributes; how many.
+        """Crash the live peers whose box has its middle inside a polygon of two attributes; return how many.
 
         With y = -1 the second coordinate is the number of the peer.
         """
@@ -142,15 +155,15 @@ class Laboratory:
             return int(hit.size)
 
     def recover(self) -> None:
-        """Bring up all that are down."""
+        """Let all crashed peers recover."""
         self._do({"kind": "recover", "share": 1.0}, Recover(1.0))
 
     def set_loss(self, probability: float) -> None:
-        """From now on lose messages with this probability."""
+        """Set the probability that a message is lost, from now on."""
         self._do({"kind": "loss", "probability": probability}, Loss(probability))
 
     def set_churn(self, share: float) -> None:
-        """From now on replace a share of the live peers every cycle."""
+        """Set the share of the live peers that is replaced in every cycle, from now on."""
         with self.lock:
             control = Churn(share)
             cycle, controls = self.simulation.cycle, self.simulation.controls
@@ -167,7 +180,7 @@ class Laboratory:
                 controls.append((Schedule(start=cycle), control))
 
     def set_shortcuts(self, shortcuts: int) -> None:
-        """From now on forward events to so many random matching links."""
+        """Set to how many random matching links a peer forwards an event, from now on."""
         if not 0 <= shortcuts <= 63:
             raise InputError(f"k: expected 0 to 63, got {shortcuts}")
         self.shortcuts = shortcuts
@@ -175,7 +188,7 @@ class Laboratory:
     def event(
         self, point: Sequence[float], views: Sequence[str] = ("near", "random", "ring")
     ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Whom an event is meant for, and what they know of one another by some of their views."""
+        """Return the subscribers of an event, and their links of some kinds."""
         with self.lock:
             members = members_of(self.simulation, self._point(point))
             arrays = {"members": members.astype(np.uint32), **views_of(self.simulation, members, views)}
@@ -184,7 +197,7 @@ class Laboratory:
     def publish(
         self, point: Sequence[float], routing: str = "rings"
     ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Publish an event: what `event` says, its number, and with CAMCAST's routing what became of it."""
+        """Publish an event; return what `event` does, its number and, with CAMCAST's routing, its outcome."""
         with self.lock:
             head, arrays = self.event(point)
             self.published.append((self.simulation.cycle, self._point(point)))
@@ -193,13 +206,14 @@ class Laboratory:
             if routing == "camcast" and members.size:
                 if not self.topics:
                     raise InputError("routing: expected a world of topics for CAMCAST")
-                publisher, rounds, counts = camcast_rounds(self.simulation, members, head["number"])
+                at = self._point(point)
+                publisher, rounds, counts = camcast_rounds(self.simulation, members, at, head["number"])
                 head |= {"entry": publisher, "counts": counts}
                 arrays = {**arrays, "rounds": rounds}
             return head, arrays
 
     def save(self) -> Path:
-        """Write what was done as an experiment file."""
+        """Write all actions as an experiment file; return its path."""
         with self.lock:
             scheduled = [entry.to_table() for entry in self.experiment.faults]
             return save_experiment(
@@ -236,7 +250,7 @@ class Laboratory:
 
 
 def _within(points: NDArray[np.float64], outline: Sequence[Sequence[float]]) -> NDArray[np.bool_]:
-    """Which points a polygon contains: those from which a ray crosses its outline an odd number of times."""
+    """Return which points are inside a polygon: a ray from one crosses the outline an odd number of times."""
     corners = np.asarray(outline, float)
     if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3 or not np.isfinite(corners).all():
         raise InputError("outline: expected three or more points of two numbers")

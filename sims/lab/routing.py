@@ -1,8 +1,8 @@
-"""What the browser needs to let an event travel: the views of those it is meant for, or CAMCAST's rounds.
+"""Data with which the browser shows the way of an event: views of its subscribers, or CAMCAST's rounds.
 
-A peer forwards an event only to peers whose box it knows to match, so the views of the matching peers are all
-that an event's way depends on; `assets/view/spread.js` of the report then takes the library's own decisions.
-CAMCAST's rule on the same links is computed here.
+A peer forwards an event only to peers that match it, so the way depends only on the views of the matching
+peers. The report's `assets/view/spread.js` makes the same decisions with them as the library. CAMCAST's
+routing on the tables of the shared overlay (`hierarchy.shared`) is computed here.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hierarchy.camcast import disseminate, parameters, tables_from_overlay
+from hierarchy.shared import CamcastRoute, SharedOverlay
 from sims.engine.simulation import Simulation
-from sub2sub.overlay.overlay import Overlay
 
 __all__ = ["camcast_rounds", "members_of", "views_of"]
 
@@ -25,17 +24,17 @@ Ints = NDArray[np.int64]
 
 
 def members_of(simulation: Simulation, point: NDArray[np.float64]) -> Ints:
-    """Live peers that match an event, in the order of their sequence IDs."""
-    people = simulation.overlay.population
-    lows, highs = people.ranges()
-    alive = (simulation.overlay.network.alive == 1) & people.present
+    """Return the live peers that match an event, in the order of their sequence IDs."""
+    population = simulation.overlay.population
+    lows, highs = population.ranges()
+    alive = (simulation.overlay.network.alive == 1) & population.present
     return np.flatnonzero(alive & np.all((lows <= point) & (point <= highs), axis=1))
 
 
 def views_of(
     simulation: Simulation, members: Ints, names: Iterable[str] = ("near", "random", "ring")
 ) -> dict[str, NDArray[Any]]:
-    """The views of some peers in their order: sizes, and targets one view after the other."""
+    """Return the views of some peers, in the order given: their sizes, and all targets in one array."""
     n = len(simulation.overlay.population)
     place = np.full(n, -1, np.int64)
     place[members] = np.arange(members.size)
@@ -53,32 +52,26 @@ def views_of(
 
 
 def camcast_rounds(
-    simulation: Simulation, members: Ints, event: int, entry: int = -1
+    simulation: Simulation, members: Ints, point: NDArray[np.float64], event: int, entry: int = -1
 ) -> tuple[int, NDArray[np.int32], dict[str, int]]:
-    """The publisher, the round in which each member gets an event (-1: never), and what it costs.
+    """Return the publisher, the round in which each member gets the event (-1: never), and the counts.
 
-    CAMCAST's publisher belongs to the event's own community: the tightest range around it.
+    In CAMCAST a publisher is a member of the event's own community: the smallest range that contains it.
     """
-    overlay, cycle = simulation.overlay, simulation.cycle
-    assert isinstance(overlay, Overlay)
+    overlay = simulation.overlay
+    assert isinstance(overlay, SharedOverlay)
     lows, highs = overlay.population.ranges()
     width = (highs - lows)[members, 0]
     own = members[width == width.min()]
     publisher = entry if entry in own else int(own[event % own.size])
-    drawn = tables_from_overlay(overlay, cycle=cycle)
-    spread = disseminate(
-        drawn.tables,
-        parameters(drawn.sizes),
-        publisher,
-        seed=overlay.seed,
-        event=event,
-        network=overlay.network,
-    )
-    rounds = spread.trace.first[members]
-    messages, arrived = int(spread.sent.sum() + spread.upward.sum()), int(spread.arrived.sum())
-    reached, spam = int((rounds >= 0).sum()), int((spread.trace.first >= 0).sum() - (rounds >= 0).sum())
+    outcome = overlay.spread(point[None, :], [publisher], CamcastRoute(c=4, g=20), event, record=True)
+    assert outcome.receptions is not None
+    first = np.full(len(overlay.population), -1, np.int32)
+    first[outcome.receptions.peer] = outcome.receptions.hop
+    rounds = first[members]
     counts = {
-        "reached": reached, "hops": int(rounds.max(initial=-1)), "messages": messages, "local": 0,
-        "duplicates": max(arrived - spam - (reached - 1), 0), "spam": spam, "failed": messages - arrived,
+        "reached": int((rounds >= 0).sum()), "hops": int(rounds.max(initial=-1)),
+        "messages": int(outcome.messages[0]), "local": 0, "duplicates": int(outcome.duplicates[0]),
+        "spam": int(outcome.spam[0]), "failed": int(outcome.failed[0]),
     }  # fmt: skip
-    return publisher, rounds.astype(np.int32), counts
+    return publisher, rounds, counts

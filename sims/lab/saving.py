@@ -1,9 +1,9 @@
-"""What was done in a laboratory as an experiment file, which `sub2sub run` does again, draw for draw.
+"""Saves the actions of a laboratory as an experiment file; `sub2sub run` repeats them, draw for draw.
 
-Crashes, recoveries and loss happened between two cycles, before the churn of that cycle; so their entries
-come first, in the order in which they were done, and those of churn last. k is what it was in the end. Events
-that were published are the test events of the run, in a table beside the file, and are published at the end
-of each cycle in which one was.
+Crashes, recoveries and loss happen between two cycles, before the churn of the cycle. So their entries come
+first, in the order of the actions, and those of churn last. The number of shortcuts k has its last value. The
+published events are the test events of the run, in a table in the same folder; they are published at the end
+of each cycle in which the user published one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from workloads.settings.toml import dumps
 
 __all__ = ["save_experiment"]
 
-HEAD = "# Done by hand in `sub2sub lab`; `sub2sub run {name}` does it again.\n"
+HEAD = "# Saved by `sub2sub lab`; `sub2sub run {name}` repeats it.\n"
 
 
 def save_experiment(
@@ -38,12 +38,12 @@ def save_experiment(
     published: Sequence[tuple[int, NDArray[Any]]],
     attributes: Sequence[str],
 ) -> Path:
-    """Write the file and the tables beside it, under the next free name in a folder; its path."""
+    """Write the file and its tables to a folder, under the next free name; return the path of the file."""
     folder.mkdir(parents=True, exist_ok=True)
     number = next(k for k in range(1, 10_000) if not (folder / f"lab-{k}.toml").exists())
     path = folder / f"lab-{number}.toml"
     data = plain(experiment)
-    data |= {"title": "Done by hand in the laboratory", "cycles": max(cycles, 1), "seeds": [seed]}
+    data |= {"title": "Saved by the laboratory", "cycles": max(cycles, 1), "seeds": [seed]}
     data["dissemination"]["shortcuts"] = shortcuts
     data["faults"] = [dict(fault) for fault in faults]
     observers: list[dict[str, Any]] = [{"kind": "rings"}]

@@ -1,9 +1,9 @@
-"""The laboratory as a web page: one HTML page, and a websocket that carries commands in and frames out.
+"""The server of the laboratory: one HTML page, and a websocket for commands and frames.
 
-Bound to this machine alone: the server listens on the loopback address, answers only to the names of this
-machine (so that no other site's name can be pointed at it), and takes websockets only from its own page.
-Stepping runs in a thread (kernels release the interpreter), so commands are answered while a cycle is
-computed; a browser that is slow skips cycles, it never delays them.
+Only this machine can use it: the server listens on the loopback address, answers only requests for the names
+of this machine (which prevents DNS rebinding), and accepts websockets only from its own page. Cycles are
+computed in a thread (kernels release the interpreter lock), so commands are answered meanwhile. A slow
+browser skips cycles and does not delay them.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from sub2sub.errors import InputError
 __all__ = ["LabServer"]
 
 NAMES = ("127.0.0.1", "localhost")
-RATE = 10.0  # cycles a second to begin with
-MOST = 1 << 20  # bytes of a command
+RATE = 10.0  # cycles per second at the start
+MOST = 1 << 20  # most bytes of a command
 
 
 class LabServer:
-    """Steps a laboratory and serves it.
+    """Steps a laboratory and serves its page.
 
     Attributes
     ----------
     app : Starlette
-        To be run on the loopback address.
+        The application, to be served on the loopback address.
     """
 
     def __init__(self, lab: Laboratory) -> None:
         self.lab = lab
         self.running, self.rate, self.left = False, RATE, 0
         self.problem = ""
-        self.took = 0.0  # seconds of the last cycle
+        self.took = 0.0  # seconds that the last cycle took
         self._changed = asyncio.Event()
         self._wake = asyncio.Event()
         self.app = Starlette(
@@ -74,7 +74,7 @@ class LabServer:
         return HTMLResponse(lab_page(self.lab), headers={"Content-Security-Policy": policy})
 
     async def _step_on(self) -> None:
-        """Step while running, or as often as asked, no faster than the rate."""
+        """Step while running, or the number of cycles asked for, no faster than the rate."""
         while True:
             if not (self.running or self.left):
                 self._wake.clear()
@@ -119,14 +119,14 @@ class LabServer:
                 await sending
 
     async def _send_on(self, socket: WebSocket, view: BrowserView) -> None:
-        """What changed, as often as something does and the browser takes it."""
+        """Send the changes after each cycle, as fast as the browser reads them."""
         while True:
             changed = self._changed
             await socket.send_bytes(await asyncio.to_thread(view.cycle, self._state()))
             await changed.wait()
 
     async def _obey(self, text: str, view: BrowserView) -> bytes | None:
-        """Do what a browser asks for; what is wrong with it is answered in a line."""
+        """Execute a command of the browser; answer an invalid one with one line."""
         try:
             order = json.loads(text)
             if not isinstance(order, Mapping) or order.get("do") not in self._orders():

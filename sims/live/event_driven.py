@@ -12,6 +12,7 @@ processor a cycle.
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -123,7 +124,7 @@ class EventDriven:
             self.lows.shape[1],
             address,
             (machine.host, PORT),
-            settings=CoreSettings(layers, self.experiment.dissemination),
+            settings=self._settings(layers),
             limits=Limits(per_address=1000, reserved=1),
             seed=seed,
         )
@@ -131,6 +132,14 @@ class EventDriven:
         await node.subscribe(self.lows[number], self.highs[number], self._note(number))
         self.nodes[number] = machine, node
         inside[number].set()
+
+    def _settings(self, layers: OverlaySettings) -> CoreSettings:
+        """The simulator's: nobody is doubted, and replies are awaited as long as the network takes.
+
+        A request may need a connection first, so an answer comes after four messages.
+        """
+        patience = max(2, 1 + math.ceil(4 * self.experiment.latency[1]))
+        return CoreSettings(layers, self.experiment.dissemination, patience, wary=False)
 
     def _note(self, number: int) -> Callable[[Received], None]:
         return lambda event: self.heard.append((number, event.name, event.hops))

@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing import get_context
 
 from hierarchy.live.histories import CommunityHistory
+from hierarchy.shared.live.shared_histories import SharedHistory
 from sub2sub.live.virtual.history import History, Outcome, Plan
 from sub2sub.live.virtual.rings import RingHistory
 
@@ -18,6 +20,9 @@ __all__ = ["PLANS", "PROTOCOLS", "Tally", "histories", "live_through"]
 PROTOCOLS: dict[str, Callable[[int, Plan], History]] = {
     "sub2sub": RingHistory,
     "camcast": CommunityHistory,
+    "semi-structured": partial(CommunityHistory, membership="semi-structured"),
+    "structured": partial(CommunityHistory, membership="structured"),
+    "shared": SharedHistory,
 }
 PLANS = {
     "short": Plan(),

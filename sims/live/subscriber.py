@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import time
 from collections import Counter
@@ -13,6 +14,7 @@ from sub2sub.live import CoreSettings, Limits, Node, Received, Tls
 
 __all__ = ["Cost", "Report", "Subscriber", "Wish", "report_of"]
 
+TRIES = 3  # to join
 YOUNG = 20_000  # new objects before the collector looks: messages are many, short-lived, and in no cycles
 
 
@@ -78,10 +80,12 @@ class Subscriber:
     async def start(self) -> None:
         """Listen."""
         gc.set_threshold(YOUNG, 20, 20)
+        patience = max(5.0, 10 * self.period)  # where a period is long, many peers share a processor
+        limits = self.limits or Limits(connect=patience, per_address=512, most_back_off=2.0)
         for wish in self.wishes:
             node = Node(
-                len(wish.low), period=self.period, settings=self.settings, limits=self.limits, tls=self.tls,
-                seed=wish.seed, reply=max(5.0, 10 * self.period),
+                len(wish.low), period=self.period, settings=self.settings, limits=limits, tls=self.tls,
+                seed=wish.seed, reply=patience,
             )  # fmt: skip
             await node.__aenter__()
             self.nodes.append(node)
@@ -95,6 +99,10 @@ class Subscriber:
         """Where the nodes listen."""
         return [node.address for node in self.nodes]
 
+    async def subscribe_all(self, joining: Sequence[tuple[int, tuple[str, int] | None]]) -> list[int]:
+        """Let several nodes join at once, each with its contact; their sequence IDs."""
+        return await asyncio.gather(*(self.subscribe(which, contact) for which, contact in joining))
+
     async def subscribe(self, which: int, contact: tuple[str, int] | None) -> int:
         """Let a node join with a contact (None: nobody yet), and subscribe; returns its sequence ID."""
 
@@ -103,7 +111,14 @@ class Subscriber:
 
         node, wish = self.nodes[which], self.wishes[which]
         node.contact = contact
-        subscription = await node.subscribe(wish.low, wish.high, note)
+        for left in reversed(range(TRIES)):
+            try:
+                subscription = await node.subscribe(wish.low, wish.high, note)
+                break
+            except ConnectionError:  # a busy machine; who joins tries again
+                if not left:
+                    raise
+                await asyncio.sleep(node.connections.limits.most_back_off)
         return subscription.own.id
 
     async def publish(self, node: int, point: Sequence[float], data: bytes = b"") -> tuple[bytes, int | None]:

@@ -23,6 +23,7 @@ from sub2sub.rings.true_rings import true_rings
 
 __all__ = ["Delivery", "Swarm", "Watch", "completeness"]
 
+WAVE = 64  # peers that join at once
 QUIET = 8  # looks in a row that show nothing new, before events are taken to have spread
 
 
@@ -106,16 +107,22 @@ class Swarm:
         )
 
     def join(self) -> None:
-        """Let everybody join through a random one before it, in random order (Sub-2-Sub, Section 5)."""
+        """Let everybody join through a random one before it, in random order (Sub-2-Sub, Section 5).
+
+        As many as are in come at once, up to `WAVE`.
+        """
         addresses = self.processes.call_all("addresses")
         order = [(number, k) for number, own in addresses.items() for k in range(len(own))]
         self._dice.shuffle(order)
-        for place, (number, which) in enumerate(order):
-            contact = None
-            if place:
-                other, at = order[self._dice.randrange(place)]
-                contact = addresses[other][at]
-            self.processes.call(number, "subscribe", which, contact)
+        inside: list[tuple[str, int]] = []
+        while len(inside) < len(order):
+            wave = order[len(inside) : len(inside) + min(max(len(inside), 1), WAVE)]
+            calls: dict[int, list[tuple[int, tuple[str, int] | None]]] = {}
+            for number, which in wave:
+                contact = self._dice.choice(inside) if inside else None
+                calls.setdefault(number, []).append((which, contact))
+            self.processes.call_each("subscribe_all", {number: (own,) for number, own in calls.items()})
+            inside += [addresses[number][which] for number, which in wave]
 
     def look(self, events: NDArray[np.float64]) -> Watch:
         """Ask everybody for its links, and compare them with the true rings of some events."""

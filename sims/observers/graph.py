@@ -135,14 +135,14 @@ def snapshot(
     """
     import networkx
 
-    people, alive = simulation.overlay.population, simulation.overlay.network.alive
-    lows, highs = people.ranges()
+    population, alive = simulation.overlay.population, simulation.overlay.network.alive
+    lows, highs = population.ranges()
     graph = networkx.MultiDiGraph(cycle=simulation.cycle)
     for peer in np.flatnonzero(alive):
         graph.add_node(
             int(peer),
-            id=int(people.ids[peer]),
-            row=int(people.row[peer]),
+            id=int(population.ids[peer]),
+            row=int(population.row[peer]),
             low=lows[peer].tolist(),
             high=highs[peer].tolist(),
         )

@@ -49,7 +49,7 @@ class Publishers:
         overlay = simulation.overlay
         walks = find_entry(
             Links.of(overlay), overlay.network, self.events,
-            settings=self.settings, seed=overlay.seed, cycle=simulation.cycle,
+            settings=self.settings, seed=overlay.seed, cycle=simulation.cycle, scale=overlay.population.scale,
         )  # fmt: skip
         return {
             "found": float(walks.found.mean()),

@@ -40,16 +40,16 @@ def peers_of(simulation: Simulation) -> pa.Table:
     >>> peers_of(simulation).column_names
     ['cycle', 'peer', 'id', 'low_0', 'high_0', 'alive', 'host', 'group']
     """
-    people, network = simulation.overlay.population, simulation.overlay.network
-    lows, highs = people.ranges()
+    population, network = simulation.overlay.population, simulation.overlay.network
+    lows, highs = population.ranges()
     columns: dict[str, NDArray[Any]] = {
-        "cycle": np.full(len(people), simulation.cycle, np.int32),
-        "peer": np.arange(len(people), dtype=np.int32),
-        "id": people.ids,
-        **{f"low_{k}": lows[:, k] for k in range(people.d)},
-        **{f"high_{k}": highs[:, k] for k in range(people.d)},
-        "alive": (network.alive == 1) & people.present,
-        "host": people.host,
+        "cycle": np.full(len(population), simulation.cycle, np.int32),
+        "peer": np.arange(len(population), dtype=np.int32),
+        "id": population.ids,
+        **{f"low_{k}": lows[:, k] for k in range(population.d)},
+        **{f"high_{k}": highs[:, k] for k in range(population.d)},
+        "alive": (network.alive == 1) & population.present,
+        "host": population.host,
         "group": network.group,
     }
     return pa.table(columns)

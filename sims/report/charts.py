@@ -1,8 +1,7 @@
-"""Charts that the page draws itself, as SVG, from the numbers in it.
+"""Charts that the page draws as SVG from the numbers it contains.
 
-Drawn by the page they take its colours, light or dark, print at any width, tell their values when pointed at,
-and can be saved as a picture or as a table. `assets/charts/` has one file for each of scales, drawing,
-pointing and the rest.
+So they have the colours of the page (light or dark), fit any width, show their values under the pointer, and
+can be saved as a picture or as a table. `assets/charts/` has one file each for scales, drawing and pointer.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _SCRIPTS = ("scales", "svg", "draw", "pointer", "figures")
 
 @dataclass(frozen=True)
 class Series:
-    """One curve: y over x, both of one length; a y that is not finite is a gap.
+    """One curve: y over x, of equal length; the curve has a gap where y is not finite.
 
     Attributes
     ----------
@@ -34,11 +33,11 @@ class Series:
     x, y : array_like
     shape : {"line", "points", "bars"}
     low, high : array_like, optional
-        Ends of each y's interval.
+        Ends of the interval of each y.
     names : sequence of str, optional
-        What each point is called.
+        Names of the points.
     look : int, optional
-        Number of its colour, dashes and marker; its place among the chart's series by default.
+        Number of its colour, dashes and marker; by default its position in the chart.
     """
 
     label: str
@@ -59,22 +58,22 @@ class Chart:
     ----------
     title : str
     x, y : str
-        What the axes show, with units.
+        Titles of the axes, with units.
     series : sequence of Series
     caption : str
-        What to see in it.
+        Text below the chart.
     log_x, log_y : bool
         Whether an axis is logarithmic.
     nines : bool
         Whether y is a share shown in nines: 90 %, 99 % and 99.9 % are equally far apart.
     top : float, optional
-        Where the y axis ends, which begins at 0; as far as the values go by default.
+        Upper end of the y axis; by default that of the values.
     marks : sequence of (x, text)
-        Moments to point out.
+        Vertical lines with labels.
     pick : {"x", "point"}
-        What pointing tells: all curves at an x, or the nearest point.
+        What the pointer shows: all curves at an x, or the nearest point.
     height : int
-        Of the part with the curves, in pixels, where there is room.
+        Height of the plot in pixels, if there is room.
     """
 
     title: str
@@ -106,7 +105,7 @@ def add_charts(page: Page, *charts: Chart) -> None:
 
 
 def figure_html(page: Page, chart: Chart) -> Markup:
-    """One chart as HTML; the page gets what draws it."""
+    """Return a chart as HTML, and add its scripts to the page."""
     page.style(asset("charts.css"))
     page.script(Markup("\n").join(asset(f"charts/{name}.js") for name in _SCRIPTS))
     described = {
@@ -132,6 +131,6 @@ def _described(series: Series, number: int) -> dict[str, Any]:
 
 
 def _numbers(values: ArrayLike) -> list[Any]:
-    """Finite numbers in as many digits as a screen can tell apart; null for the others."""
+    """Round finite numbers to the digits that a screen can show; null for the others."""
     found = np.asarray(values, float).tolist()
     return [float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None for value in found]

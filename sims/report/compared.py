@@ -1,6 +1,6 @@
-"""A comparison at a glance: who is cheapest, cost against reliability, and a table that fits the window.
+"""The page of a comparison: the cheapest systems, cost against reliability, and a summary table.
 
-Drawn from `compare.parquet`: a row for each world, system, setting (`knob`), fault and metric, with the mean
+It reads `compare.parquet`: a row for each world, system, setting (`knob`), fault and metric, with the mean
 over seeds and its interval. Costs are shown at each system's working point (`sims.compare.summary`).
 """
 
@@ -25,25 +25,26 @@ from sims.report.sweeps import mean_cell
 __all__ = ["add_comparison", "add_comparison_details"]
 
 COST = "messages_per_delivery"
-CRASHED = 0.3  # the share of crashed peers of the summary table
+CRASHED = 0.3  # share of crashed peers in the summary table
 NEEDED = ("world", "system", "knob", "loss", "crashed", "metric", "mean", "low", "high")
 PUBLISHED = {
     "messages per delivery": COST,
     "spam per delivery": "spam_per_delivery",
     "hops to the last": "hops_to_last_match",
-    "milliseconds to the last": "last_ms_median",
+    "ms to the last": "last_ms_median",
 }
 BUILT = {"links per peer": "links.mean", "upkeep messages per peer and cycle": "upkeep_messages.mean"}
 RATES = np.logspace(-2, 3, 26)
+_STUDENT_OF_TWO = 12.7062047  # 0.975 quantile of Student's t with one degree of freedom
 
 
 def add_comparison(page: Page, source: Source) -> None:
-    """The finding, the picture and the summary of a folder of `sub2sub compare`."""
+    """Add finding, chart and summary of a folder that `sub2sub compare` wrote."""
     table = _table(source)
     if table is None:
         return
     worlds, looks = _worlds(table), _looks(table)
-    page.heading("Finding").raw('<div class="finding">')
+    page.heading("Costs compared").raw('<div class="finding">')
     page.text("\n".join(f"- {_headline(table, world)}" for world in worlds if not _is_step(world)))
     page.raw("</div>")
     stresses = _stresses(table)
@@ -66,7 +67,7 @@ def add_comparison(page: Page, source: Source) -> None:
 
 
 def add_comparison_details(page: Page, source: Source) -> None:
-    """Reliability under growing faults, all messages against the rate of events, and the family between."""
+    """Add charts: reliability under faults, all messages by rate of events, and from topics to ranges."""
     table = _table(source)
     if table is None:
         return
@@ -97,7 +98,7 @@ def add_comparison_details(page: Page, source: Source) -> None:
 
 
 def world_label(world: str) -> str:
-    """A world as people call it.
+    """Return the label of a world.
 
     Examples
     --------
@@ -116,7 +117,24 @@ def _table(source: Source) -> pd.DataFrame | None:
     if source.columns("compare", *NEEDED) is None:
         return None
     found = source.table("compare")
-    return None if found is None else found.to_pandas()
+    if found is None:
+        return None
+    table = found.to_pandas()
+    if "seeds" in table:
+        # Student's interval of two values is 13 times as wide as their distance, so the values are shown.
+        both = table.seeds == 2
+        reach = (table.high - table.low)[both] / 2 / _STUDENT_OF_TWO
+        table.loc[both, "low"], table.loc[both, "high"] = (
+            table["mean"][both] - reach,
+            table["mean"][both] + reach,
+        )
+    return table
+
+
+def _interval(table: pd.DataFrame) -> str:
+    """Describe the columns low and high of a table."""
+    two = "seeds" in table and int(table.seeds.max()) == 2
+    return "the values of both seeds" if two else "95 % intervals over seeds"
 
 
 def _worlds(table: pd.DataFrame) -> list[str]:
@@ -128,7 +146,7 @@ def _is_step(world: str) -> bool:
 
 
 def _looks(table: pd.DataFrame) -> dict[str, int]:
-    """Each system's colour and marker, the same in all charts."""
+    """Assign a colour and a marker to each system, the same in all charts."""
     return {str(system): k for k, system in enumerate(dict.fromkeys(table.system))}
 
 
@@ -150,13 +168,13 @@ def _cell(
 
 
 def _setting(table: pd.DataFrame, world: str, system: str) -> str:
-    """The setting of a system at its working point; empty where it has none."""
+    """Return the setting of a system at its working point; empty if it has none."""
     point = working_point(table, world, system)
     return point.knob if point else ""
 
 
 def _headline(table: pd.DataFrame, world: str) -> str:
-    """The cheapest systems that deliver enough where some messages are lost."""
+    """Name the cheapest systems that deliver enough with some messages lost."""
     costs = {}
     systems = _systems(table, world)
     for system in systems:
@@ -187,9 +205,12 @@ def _frontier(table: pd.DataFrame, world: str, stress: tuple[float, float], look
         own = now[now.system == system]
         hit = own[own.metric == "hit_ratio"].set_index("knob")
         cost = own[own.metric == COST].set_index("knob")["mean"].reindex(hit.index)
-        order = cost.dropna().sort_values().index
+        order = cost.dropna().sort_values(kind="stable").index
         if not len(order):
             continue
+        reached = hit.loc[order, "mean"].to_numpy()
+        best = np.maximum.accumulate(reached)  # a setting that costs more and reaches no more is left out
+        order = order[np.concatenate([[True], reached[1:] > best[:-1]])]
         ends = [hit.loc[order, side].fillna(hit.loc[order, "mean"]).clip(0, 1) for side in ("low", "high")]
         series.append(
             Series(
@@ -201,13 +222,14 @@ def _frontier(table: pd.DataFrame, world: str, stress: tuple[float, float], look
         f"Cost against reliability: {world_label(world)}, {stress_label(loss, crashed)}",
         "messages per delivery", "subscribers reached", series, log_x=True, nines=True, pick="point",
         height=400,
-        caption="Each line is a system, each point one of its settings (fan-out, shortcuts); pointing at it "
-        "shows its 95 % interval over seeds. Better is higher and further to the left.",
+        caption="Each line is a system, each point one of its settings (fan-out, shortcuts); settings that "
+        "cost more and reach no more are left out. Pointing at a line shows "
+        f"{_interval(table)}. Better is higher and further to the left.",
     )  # fmt: skip
 
 
 def _summary(table: pd.DataFrame, world: str) -> Markup:
-    """A line for each system, and below the table why a number is missing."""
+    """Return a table with a row for each system; below it, the reasons for missing numbers."""
     rows, notes = [], []
     losses = (0.0, WORKING.loss)
     for system in _systems(table, world):
@@ -229,7 +251,8 @@ def _summary(table: pd.DataFrame, world: str) -> Markup:
             notes.append(f"{system}: {unable.note}.")
     caption = (
         f"{world_label(world)}: each system at its working point, the cheapest setting that reaches "
-        f"{share_text(GOOD)} with {_working()} (else the one that then reaches most). Costs without faults."
+        f"{share_text(GOOD)} with {_working()} (else the one that then reaches most). Costs without faults; "
+        f"± spans {_interval(table)}."
     )
     html = table_html(rows, caption, fit=True, name=f"summary {world}")
     return html + Markup("").join(Markup('<p class="aside">{}</p>').format(note) for note in notes)
@@ -283,5 +306,5 @@ def _family(table: pd.DataFrame, steps: list[tuple[float, str]], name: str, look
         series.append(Series(system, x, cells[:, 0], low=cells[:, 1], high=cells[:, 2], look=looks[system]))
     return Chart(
         f"{name.capitalize()}, from topics to ranges", "share of free ranges, t", name, series, height=320,
-        caption="At the working points, without faults; bands are 95 % intervals over seeds.",
+        caption=f"At the working points, without faults; bands are {_interval(table)}.",
     )  # fmt: skip

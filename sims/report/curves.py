@@ -1,7 +1,7 @@
-"""What the tables of runs have to show, as charts: rings, delivery, ring lengths, hops, load, cost.
+"""Charts of the tables of runs: rings, delivery, ring lengths, hops, load, cost.
 
-Each function takes the runs by the name they go by in the page, and gives charts in which all of them appear
-side by side; none if no run has the table.
+Each function gets the runs by their names in the page, and returns charts that show all of them; no charts if
+no run has the table.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _charts(
     runs: Runs, table: str, title: str, unit: str, columns: Mapping[str, str], *, scale: float = 1.0,
     top: float | None = None, caption: str = "",
 ) -> list[Chart]:  # fmt: skip
-    """Columns of a table over cycles: of one run in one chart, of several runs each column in its own."""
+    """Chart columns of a table over cycles: one chart for a single run, one per column for several runs."""
     marks = faults_of(runs)
     series: dict[str, list[Series]] = {}
     for name, run in runs.items():
@@ -45,7 +45,7 @@ def _charts(
 
 
 def faults_of(runs: Runs) -> list[tuple[float, str]]:
-    """When something happens to the population, and what; what happens to all runs alike is said once."""
+    """Return cycles and labels of the faults; a fault that all runs have is listed once."""
     marks: dict[tuple[float, str], list[str]] = {}
     for name, run in runs.items():
         for fault in run.settings().get("faults", []):
@@ -71,7 +71,7 @@ def rings(runs: Runs) -> list[Chart]:
 
 
 def delivery(runs: Runs) -> list[Chart]:
-    """What becomes of test events, as the overlay grows."""
+    """Delivery of test events over the cycles."""
     return [
         *_charts(
             runs, "delivery", "Delivery, per cycle", "%",
@@ -112,7 +112,7 @@ def _by_time(runs: Runs) -> list[Series]:
 
 
 def ring_lengths(runs: Runs) -> list[Chart]:
-    """How many subscribers events have."""
+    """Number of subscribers per event."""
     counted = {name: _lengths(run) for name, run in runs.items()}
     series = [
         Series(name if len(runs) > 1 else "events", *found, shape="line" if len(runs) > 1 else "points")
@@ -141,7 +141,7 @@ def _lengths(run: Source) -> tuple[NDArray[Any], NDArray[Any]] | None:
 
 
 def hops(runs: Runs) -> list[Chart]:
-    """How far events travel."""
+    """Number of hops to subscribers."""
     by_length, by_hops = [], []
     for name, run in runs.items():
         events = _last_cycle(run.columns("events", "matches", "hops"))
@@ -173,7 +173,7 @@ def hops(runs: Runs) -> list[Chart]:
 
 
 def load(runs: Runs) -> list[Chart]:
-    """What peers receive and send for each event they want."""
+    """Messages that peers receive and send for each event they match."""
     titles = {"received": "copies received", "sent": "messages sent"}
     series = []
     for name, run in runs.items():
@@ -201,7 +201,7 @@ def _histogram(label: str, values: NDArray[Any]) -> Series:
 
 
 def cost(runs: Runs) -> list[Chart]:
-    """What upkeep costs: by layer, or all layers of several runs."""
+    """Cost of upkeep: by layer for one run, in total for several runs."""
     marks = faults_of(runs)
     units = (("messages", "messages", 1.0), ("bytes", "kB", 1e-3), ("failed", "failed messages", 1.0))
     charts = []
@@ -237,7 +237,7 @@ def _peers(run: Source) -> int:
 
 
 def _last_cycle(columns: Columns | None) -> Columns | None:
-    """The rows of the last cycle, where there are several."""
+    """Return the rows of the last cycle."""
     if columns is None or "cycle" not in columns or not columns["cycle"].size:
         return columns
     last = columns["cycle"] == columns["cycle"].max()
@@ -245,7 +245,7 @@ def _last_cycle(columns: Columns | None) -> Columns | None:
 
 
 def _some(*charts: Chart) -> list[Chart]:
-    """Those that have something to show."""
+    """Return the charts that have data."""
     return [chart for chart in charts if any(np.size(series.x) for series in chart.series)]
 
 

@@ -1,4 +1,4 @@
-"""Settings of runs beside one another: as dotted keys, and those in which they differ."""
+"""Settings of several runs as dotted keys, and the keys in which they differ."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["differing", "flat"]
 
 
 def flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Nested tables as dotted keys.
+    """Return nested tables as dotted keys.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]
 
 
 def differing(settings: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Keys whose values are not the same everywhere; seeds are not settings.
+    """Return the keys whose values differ between runs, except seeds.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Faults of an experiment in words: what happens to the population, and when."""
+"""Readable labels of faults: what happens, and when."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Fault = Mapping[str, Any]
 
 
 def fault_label(fault: Fault) -> str:
-    """What happens.
+    """Return what happens.
 
     Examples
     --------
@@ -37,13 +37,14 @@ def fault_label(fault: Fault) -> str:
         "partition": "the parts merge" if groups == 1 else f"the network splits into {groups} parts",
         "join": f"{who} join" if number else "peers join",
         "churn": f"{some} of the peers are replaced",
+        "sessions": "subscribers come and go by their sessions",
         "resubscribe": f"{some} of the peers change their subscriptions",
     }
     return known.get(kind, kind)
 
 
 def fault_when(fault: Fault) -> str:
-    """When it happens.
+    """Return when it happens.
 
     Examples
     --------
@@ -63,7 +64,7 @@ def fault_when(fault: Fault) -> str:
 
 
 def fault_marks(fault: Fault) -> list[tuple[float, str]]:
-    """Moments to point out in a chart over cycles.
+    """Return the cycles to mark in a chart, with labels.
 
     Examples
     --------
@@ -84,7 +85,7 @@ def fault_marks(fault: Fault) -> list[tuple[float, str]]:
 
 
 def stress_label(loss: float, crashed: float) -> str:
-    """What a cell of a comparison was measured under.
+    """Return the label of the faults under which a cell of a comparison was measured.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""One page of headings, text, tables and figures, as a single HTML file that needs nothing else.
+"""A page of headings, text, tables and figures as a single HTML file.
 
-Everything a page shows travels inside it: pictures as data, style and scripts inline, and a content security
-policy that forbids the browser to ask for anything else. So a page can be mailed, archived beside the run it
-describes, and opened without a network years later.
+The file contains everything that the page shows: pictures as data, styles and scripts inline. A content
+security policy forbids the browser to request anything else. So a page can be mailed, archived with its run,
+and opened years later without a network.
 
-What is handed in is text, and is escaped; only `Page.raw`, and cells that are `markupsafe.Markup`, are HTML.
+All text is escaped; only `Page.raw`, and cells that are `markupsafe.Markup`, are taken as HTML.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ __all__ = ["Cell", "Page", "asset", "plain_number", "share_text", "table_html", 
 
 _TYPES = {".png": "image/png", ".svg": "image/svg+xml", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
 _SCRIPTS = ("download", "page", "tables", "choices", "print")
-_FIGURE_DPI, _SCREEN_DPI = 150, 100  # figures are drawn finer than most screens show them
+_FIGURE_DPI, _SCREEN_DPI = 150, 100  # figures have a higher resolution than most screens
 
 
 @cache
 def asset(name: str) -> Markup:
-    """A file of this package's `assets`, to be put into a page as it is."""
+    """Read a file of this package's `assets`, to be included in a page unchanged."""
     return Markup((files("sims.report") / "assets" / name).read_text(encoding="utf-8"))
 
 
@@ -56,18 +56,18 @@ def _environment() -> Environment:
 
 
 def template(name: str) -> Template:
-    """A template of this package's `assets`; whatever is filled in is escaped."""
+    """Return a template of this package's `assets`; the values filled in are escaped."""
     return _environment().get_template(name)
 
 
 @cache
 def _markdown() -> MarkdownIt:
-    # HTML in a text is shown, not obeyed; a picture would be fetched from elsewhere.
+    # HTML in a text is escaped; pictures are disabled, because the browser would request them.
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
 
 
 def plain_number(value: Any) -> str:
-    """A cell as people read it: integers whole and in groups of three, other numbers in four digits.
+    """Format a cell: integers in groups of three digits, other numbers with four digits.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def plain_number(value: Any) -> str:
 
 
 def share_text(share: float) -> str:
-    """A share as a percentage that says 100 only of all, and 0 only of none.
+    """Format a share as a percentage; 100 % only for all, and 0 % only for none.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def share_text(share: float) -> str:
 
 
 class Cell(NamedTuple):
-    """A cell of a table that shows one thing, and sorts and downloads as another."""
+    """A table cell whose text differs from its value, which is used for sorting and downloading."""
 
     shown: str
     value: float | None
@@ -120,7 +120,7 @@ def table_html(
     fit: bool = False,
     name: str = "table",
 ) -> Markup:
-    """A table as HTML, see `Page.table`."""
+    """Return a table as HTML, see `Page.table`."""
     if isinstance(content, Mapping):
         names = list(content)
         rows = list(zip(*(content[name] for name in names), strict=True))
@@ -138,7 +138,7 @@ def table_html(
 
 
 def _cell(cell: Any) -> tuple[str, float | None]:
-    """What is shown, and the number it stands for where that says more."""
+    """Return the text of a cell and, if it is more exact, the value."""
     if isinstance(cell, Cell):
         return cell
     if isinstance(cell, Markup):
@@ -149,13 +149,13 @@ def _cell(cell: Any) -> tuple[str, float | None]:
 
 
 class Page:
-    """A page that is filled from top to bottom; all methods return the page.
+    """A page, filled from top to bottom; all methods return the page.
 
     Parameters
     ----------
     title : str
     subtitle : str
-        A line below it: what is shown, of when.
+        The line below the title.
 
     Examples
     --------
@@ -196,11 +196,11 @@ class Page:
         return self.raw(framed.replace("</table>", "</table></div>"))
 
     def note(self, text: str) -> Self:
-        """Add a remark that must not be missed, such as a table that could not be read."""
+        """Add a warning, such as a table that could not be read."""
         return self.raw(Markup('<p class="note">{}</p>').format(text))
 
     def aside(self, text: str) -> Self:
-        """Add a remark that need not catch the eye."""
+        """Add a remark in small print."""
         return self.raw(Markup('<p class="aside">{}</p>').format(text))
 
     def table(
@@ -220,9 +220,9 @@ class Page:
             by its value. The columns of rows are all names in the order in which they first appear.
         caption : str
         fit : bool
-            Whether names may take several lines, so that many columns fit the window.
+            Whether column names may wrap, so that many columns fit into the window.
         name : str
-            Of the file to download.
+            Name of the file to download.
         """
         return self.raw(table_html(content, caption, fit=fit, name=name))
 
@@ -232,16 +232,16 @@ class Page:
         cases: Mapping[tuple[int, ...], Markup],
         first: tuple[int, ...] | None = None,
     ) -> Self:
-        """Add parts of which one is shown at a time.
+        """Add several parts of which the reader selects one.
 
         Parameters
         ----------
         selects : mapping
-            What there is to choose, and its options; what goes by the same name is chosen all over the page.
+            Selections and their options; selections of the same name are linked throughout the page.
         cases : mapping
-            The part for each combination, by the numbers of its options.
+            The part for each combination of options, by their numbers.
         first : tuple of int
-            The combination shown at first; the first one by default.
+            The combination that is selected at first.
         """
         chosen = first or (0,) * len(selects)
         named = [(name, options, k) for (name, options), k in zip(selects.items(), chosen, strict=True)]
@@ -250,7 +250,7 @@ class Page:
 
     @contextmanager
     def fold(self, text: str) -> Iterator[Self]:
-        """A section that opens when asked for; what is added within the block is in it."""
+        """Begin a folded section; it contains everything that is added within the block."""
         anchor = self._anchor(text)
         self._contents.append((2, anchor, text))
         head = Markup('<details class="section"><summary><h2 id="{}">{}</h2></summary>')
@@ -264,7 +264,7 @@ class Page:
         Raises
         ------
         InputError
-            If there is no such file, or it is no picture.
+            If the file does not exist or is not a picture.
         """
         if isinstance(picture, Path | str):
             kind, data = _picture(Path(picture))
@@ -280,24 +280,24 @@ class Page:
         return self.raw(Markup("<figure>{}{}</figure>").format(shown, below))
 
     def raw(self, html: str) -> Self:
-        """Add HTML as it is."""
+        """Add HTML unchanged."""
         self._parts.append(Markup(html))
         return self
 
     def style(self, css: str) -> Self:
-        """Add a style sheet, once however often it is asked for."""
+        """Add a style sheet, unless it has been added."""
         if css not in self._styles:
             self._styles.append(Markup(css))
         return self
 
     def script(self, javascript: str) -> Self:
-        """Add a script that runs when the page is there, once however often it is asked for."""
+        """Add a script that runs when the page has loaded, unless it has been added."""
         if javascript not in self._scripts:
             self._scripts.append(Markup(javascript))
         return self
 
     def html(self) -> str:
-        """The whole page."""
+        """Return the page as HTML."""
         return template("page.html").render(
             title=self.title,
             subtitle=self.subtitle,
@@ -308,7 +308,7 @@ class Page:
         )  # fmt: skip
 
     def write(self, path: Path | str) -> Path:
-        """Write the page, whole or not at all, and return its path."""
+        """Write the page atomically, and return its path."""
         path = Path(path)
         with atomic_write(path) as draft:
             draft.write_text(self.html(), encoding="utf-8", errors="replace")
@@ -316,14 +316,14 @@ class Page:
 
 
 def _all_numbers(cells: Iterable[Any]) -> bool:
-    """Whether a column reads best aligned to the right."""
+    """Whether a column contains only numbers, which are aligned to the right."""
     given = [cell.value if isinstance(cell, Cell) else cell for cell in cells if cell is not None]
     given = [cell for cell in given if cell is not None]
     return bool(given) and all(isinstance(cell, Real) and not isinstance(cell, bool) for cell in given)
 
 
 def _width(kind: str, data: bytes) -> int | None:
-    """Pixels of the usual density that a picture is wide: as wide as it was drawn, where that is known."""
+    """Return the width of a picture in CSS pixels, if the file states its resolution."""
     if kind != "image/png" or len(data) < 24:
         return None
     return round(int.from_bytes(data[16:20]) * _SCREEN_DPI / _FIGURE_DPI)

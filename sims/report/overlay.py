@@ -1,9 +1,9 @@
-"""An overlay to play with: recorded views, packed into a page with the script that spreads events over them.
+"""Interactive overlays: recorded views in a page, with the scripts that disseminate events over them.
 
-What is packed are the views themselves, each in its order, and the numbers that draws depend on, so that an
-event in the page takes the very way it takes in `sub2sub.events.dissemination.disseminate`. A ring view is
-stored as the gaps between its neighbours, most of which fit a byte. Recorded cycles that would make the page
-too large are left out, those closest to another first; the first and the last stay.
+The page contains the views in their order and the numbers on which random draws depend. So an event in the
+page takes the same way as in `sub2sub.events.dissemination.disseminate`. A ring view is stored as the gaps
+between its neighbours, most of which fit into one byte. Recorded cycles that would make the page too large
+are left out, first those closest to others; the first and the last cycle are kept.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class OverlayView:
-    """What a page holds of a recorded overlay.
+    """A recorded overlay as it is stored in a page.
 
     Attributes
     ----------
     head : dict
-        Everything but the arrays, see `assets/view/data.js`.
+        Everything except the arrays, see `assets/view/data.js`.
     packer : Packer
         The arrays.
     left_out : list of int
-        Recorded cycles the page has no room for.
+        Recorded cycles that are not in the page.
     """
 
     head: dict[str, Any]
@@ -92,18 +92,18 @@ def encode(
     links : pyarrow.Table
         `cycle`, `kind`, `source`, `target`, the links of a view in its order.
     seed : int
-        Of the run.
+        Random seed of the run.
     settings : DisseminationSettings
-        How events spread at first; what the page shows can be changed there.
+        Dissemination settings at first; the reader can change them in the page.
     attributes : list of str, optional
         Names of the attributes.
     megabytes : float
-        Room for the arrays in the page.
+        Size limit of the arrays in the page.
 
     Raises
     ------
     InputError
-        For tables that lack columns or name peers that do not exist.
+        If columns are missing or links name peers that do not exist.
     """
     _check_columns(peers, links)
     d = sum(name.startswith("low_") for name in peers.column_names)
@@ -139,7 +139,7 @@ def encode(
 
 
 def add_overlay(page: Page, view: OverlayView, name: str, linked: bool = False, first: bool = True) -> None:
-    """Put an overlay into a page; `linked` lets it follow the events of others, the first explains itself."""
+    """Add an overlay to a page; if `linked`, it can show the events of others; the first has instructions."""
     head = as_json(view.head)
     key = f"overlay-{hashlib.sha256(head.encode()).hexdigest()[:8]}"
     page.style(asset("view/view.css"))
@@ -150,7 +150,7 @@ def add_overlay(page: Page, view: OverlayView, name: str, linked: bool = False, 
 
 
 def scripts() -> Markup:
-    """The scripts of the view, in the order in which they need one another."""
+    """Return the scripts of the view, in the order of their dependencies."""
     return Markup("\n").join(asset(f"view/{name}.js") for name in _SCRIPTS)
 
 
@@ -197,7 +197,7 @@ def _pack_view(packer: Packer, n: int, source: Ints, target: Ints, view: str) ->
     if view != "ring":
         order = np.argsort(source, kind="stable")
         return {"size": sizes, "target": packer.add(smallest(target[order]))}
-    way = (target - source) % n  # how far up the ring
+    way = (target - source) % n  # distance along the ring
     order = np.lexsort((way, source))
     source, way = source[order], way[order]
     before = np.where(np.append(True, source[1:] != source[:-1])[: way.size], 0, np.append(0, way)[:-1])
@@ -207,7 +207,7 @@ def _pack_view(packer: Packer, n: int, source: Ints, target: Ints, view: str) ->
 def _fit(
     packer: Packer, shots: list[dict[str, Any]], megabytes: float
 ) -> tuple[list[dict[str, Any]], list[int]]:
-    """Snapshots that fit, and the cycles of those left out."""
+    """Return the snapshots that fit into the limit, and the cycles of the others."""
     kept, left_out = list(shots), []
     while packer.bytes_of(set(_names(kept))) > megabytes * 1e6:
         if len(kept) == 1:
@@ -224,7 +224,7 @@ def _fit(
 
 
 def _names(value: Any) -> Iterator[str]:
-    """Names of the arrays that some part of a head refers to."""
+    """Return the names of the arrays to which a part of a head refers."""
     if isinstance(value, Mapping):
         if "at" in value:
             yield value["at"]
@@ -243,7 +243,7 @@ def _titles(attributes: list[str] | None, d: int) -> list[str]:
 
 
 def _domain(ends: list[tuple[Floats, Floats]], d: int) -> list[list[float]]:
-    """What each axis shows: [0, 1] where all ranges are within it, otherwise all finite ends."""
+    """Return the range of each axis: [0, 1] if it contains all ranges, otherwise that of all finite ends."""
     shown = []
     for k in range(d):
         both = np.concatenate([side[:, k] for pair in ends for side in pair])

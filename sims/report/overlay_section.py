@@ -1,4 +1,4 @@
-"""The section of overlays to play with: of the runs that recorded their links."""
+"""The section with interactive overlays, for runs that recorded their links."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from workloads.spec.types import types_from
 
 __all__ = ["add_overlays"]
 
-MOST_LINKS = 50_000_000  # that are read for an overlay to play with
+MOST_LINKS = 50_000_000  # tables of an interactive overlay
 
 
 def add_overlays(page: Page, sources: Mapping[str, Source], megabytes: float) -> None:
-    """All of them; two or more can be linked, so that an event in one is the same in the others."""
+    """Add the overlays of all runs; two or more can be linked, so that they show the same event."""
     recorded = {name: run for name, run in sources.items() if run.rows("links")}
     if not recorded:
         return
@@ -58,7 +58,7 @@ def _dissemination(run: Source) -> DisseminationSettings:
 
 
 def _attributes(run: Source) -> list[str] | None:
-    """Names of the attributes, with what their coordinates stand for; None of runs that do not say."""
+    """Return the names of the attributes, with the meaning of coordinates; None if the run has none."""
     names = run.manifest.get("attributes")
     if isinstance(names, list) and all(isinstance(name, str) for name in names):
         types = types_from(names, run.manifest.get("types"))

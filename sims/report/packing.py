@@ -1,7 +1,7 @@
-"""Arrays inside a page: the bytes of a value beside one another, deflated, in base64.
+"""Arrays inside a page: bytes transposed, deflated, in base64.
 
-Setting the first bytes of all values before all second bytes, and so on, lets deflate find what high bytes
-have in common; peer numbers shrink to about what their entropy asks for. `assets/view/data.js` unpacks.
+All first bytes of the values come first, then all second bytes, and so on. Deflate then finds the repetition
+in the high bytes, and peer numbers shrink to about their entropy. `assets/view/data.js` unpacks the arrays.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NAMES = {
 
 
 def smallest(values: NDArray[Any]) -> NDArray[Any]:
-    """Integers of 0 or more in as few bytes as hold them.
+    """Convert non-negative integers to the smallest type that holds them.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def smallest(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_json(value: Any) -> Markup:
-    """A value for a script element: JSON in which nothing can end the element.
+    """Return a value as JSON for a script element, in which nothing can end the element.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Packer:
         self._blobs: dict[str, str] = {}
 
     def add(self, values: NDArray[Any]) -> dict[str, Any]:
-        """Take up an array; what to hand to the page's `unpack` to get it back."""
+        """Add an array; return the reference for the page's function `unpack`."""
         little = np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"), copy=False)).ravel()
         planes = little.view(np.uint8).reshape(little.size, little.itemsize).T
         packed = zlib.compress(planes.tobytes(), 6)
@@ -72,11 +72,11 @@ class Packer:
         return {"at": name, "type": _NAMES[little.dtype.str[1:]], "size": little.size}
 
     def bytes_of(self, names: set[str]) -> int:
-        """How much some of the arrays add to the page."""
+        """Return how many bytes some of the arrays add to the page."""
         return sum(len(self._blobs[name]) for name in names)
 
     def html(self, names: set[str] | None = None) -> Markup:
-        """The elements that hold the arrays, or some of them."""
+        """Return the elements that contain the arrays, or some of them."""
         line = Markup('<script type="text/plain" id="{}">{}</script>')
         chosen = [(n, blob) for n, blob in self._blobs.items() if names is None or n in names]
         return Markup("\n").join(line.format(name, blob) for name, blob in chosen)

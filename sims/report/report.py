@@ -1,4 +1,4 @@
-"""A page of one or several results: first the finding and the picture, then the rest, details folded."""
+"""A page of one or several results: first findings and pictures, then the rest; details are folded."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ __all__ = ["report"]
 
 
 def report(paths: Iterable[Path], title: str | None = None, megabytes: float = MEGABYTES) -> Page:
-    """The page of all results in some folders.
+    """Build the page of all results in some folders.
 
     Parameters
     ----------
     paths : iterable of Path
-        What `sub2sub run`, `reproduce`, `compare` or `workload stats` wrote, or folders of such folders.
+        Folders that `sub2sub run`, `reproduce`, `compare`, `sweep` or `stats` wrote, or folders of such.
     title : str, optional
     megabytes : float
-        Room for overlays to play with, all together.
+        Size limit of all interactive overlays together.
 
     Raises
     ------
     InputError
-        For a path that is no folder, or has nothing to report on.
+        If a path is not a folder or contains no results.
 
     Examples
     --------
@@ -77,9 +77,9 @@ def report(paths: Iterable[Path], title: str | None = None, megabytes: float = M
 
 
 def _add_curves(page: Page, sources: Sources, heading: str, folded: bool = True) -> None:
-    """One section of curves; runs that lack its table are named."""
+    """Add a section of curves; name the runs that lack its table."""
     tables, draw = CURVES[heading]
-    # Elsewhere tables of these names are the experiment's own.
+    # In other folders, tables of these names have another meaning.
     kinds = ("run", "stats", "statistics") if "ring-lengths" in tables else ("run",)
     having = {
         name: source
@@ -98,7 +98,7 @@ def _add_curves(page: Page, sources: Sources, heading: str, folded: bool = True)
 
 
 def _named(sources: list[Source]) -> dict[str, Source]:
-    """Sources by names that are all different: what they are called, and more where that is not enough."""
+    """Give every source a unique name: its own, with its folder if others have the same."""
     attempts: list[Callable[[Source], str]] = [
         lambda source: source.name,
         lambda source: f"{source.name}, seed {source.manifest.get('seed')}",
@@ -119,7 +119,7 @@ def _title(sources: Sources) -> str:
 
 
 def _heading(source: Source) -> str:
-    """What a comparison calls itself."""
+    """Return the title of a comparison."""
     text = source.path / "compare.md"
     first = text.read_text(encoding="utf-8", errors="replace").partition("\n")[0] if text.exists() else ""
     return first.removeprefix("# ") if first.startswith("# ") else ""

@@ -1,6 +1,6 @@
-"""Parts of a report besides its curves: finding, results, claims, overlays, faults, other files, settings.
+"""Sections of a report except its curves: findings, results, claims, faults, other files, settings.
 
-Each adds what the sources have of its kind to a page, and nothing where they have none.
+Each function adds one section, or nothing if no source has data for it.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ __all__ = [
 Sources = Mapping[str, Source]
 """Sources by the names they go by in a page."""
 
-ROWS, COLUMNS = 60, 16  # of a table that is shown as it is
-SIDE_BY_SIDE = 5  # results that fit beside one another
+ROWS, COLUMNS = 60, 16  # limits of a table that is shown unchanged
+SIDE_BY_SIDE = 5  # runs that fit side by side
 _SHARES = {"rings_complete", "ring_links", "hit_ratio", "deliveries_complete"}
 _CHARTED = {"rings", "delivery", "load", "traffic", "events", "peers", "links", "ring-lengths"}
 
@@ -48,7 +48,7 @@ def _badge(good: bool, text: str) -> Markup:
 
 
 def add_finding(page: Page, sources: Sources) -> None:
-    """What was found, in sentences; and what is not finished."""
+    """Add the findings of runs in sentences, and a note for each run that is not finished."""
     found = {name: run_finding(source) for name, source in sources.items() if source.kind == "run"}
     if any(found.values()) and len(found) <= SIDE_BY_SIDE:
         page.heading("Finding").raw('<div class="finding">')
@@ -62,12 +62,12 @@ def add_finding(page: Page, sources: Sources) -> None:
 
 
 def _escaped(text: str) -> str:
-    """A name within Markdown, its signs taken as they are."""
+    """Escape a name for Markdown."""
     return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>&~" else c for c in text)
 
 
 def add_side_by_side(page: Page, sources: Sources) -> None:
-    """A few runs side by side: first the settings in which they differ, then the results of each."""
+    """Add a few runs side by side: first the settings in which they differ, then their results."""
     settings = _settings(sources)
     if not 2 <= len(settings) <= SIDE_BY_SIDE:
         return
@@ -86,7 +86,7 @@ def add_side_by_side(page: Page, sources: Sources) -> None:
 
 
 def add_results(page: Page, sources: Sources) -> None:
-    """The numbers of many results, as means over their seeds."""
+    """Add the numbers of many results, as means over seeds."""
     if len(sources) <= SIDE_BY_SIDE:
         return
     results = {name: _final(source) for name, source in sources.items()}
@@ -108,7 +108,7 @@ def _settings(sources: Sources) -> dict[str, dict[str, Any]]:
 
 
 def _final(source: Source) -> dict[str, Any]:
-    """What a folder says of itself, and the numbers it came to."""
+    """Return seed, length and final numbers of a source."""
     manifest = source.manifest
     row: dict[str, Any] = {} if source.kind == "run" else {"kind": source.kind}
     if manifest.get("state") not in (None, "done"):
@@ -124,12 +124,12 @@ def _numbers(results: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _share(name: str, value: Any) -> Any:
-    """A final number as it is shown: shares as percentages."""
+    """Format a final number; shares as percentages."""
     return share_text(value) if name in _SHARES and isinstance(value, int | float) else value
 
 
 def add_numbers(page: Page, sources: Sources) -> None:
-    """The numbers of a single result."""
+    """Add the numbers of a single result."""
     if len(sources) > 1:
         return
     ((name, source),) = sources.items()
@@ -141,7 +141,7 @@ def add_numbers(page: Page, sources: Sources) -> None:
 
 
 def add_claims(page: Page, sources: Sources) -> None:
-    """The papers' values beside the measured ones, and what was drawn of them."""
+    """Add the claims with published and measured values, and their figures."""
     rows = []
     for name, source in sources.items():
         for claim in source.claims():
@@ -167,13 +167,13 @@ def add_claims(page: Page, sources: Sources) -> None:
 
 
 def _first_figures(sources: Sources) -> list[Path]:
-    """What a single reproduction drew, to be seen before its claims are read."""
+    """Add the figures of a single reproduction above its claims."""
     ((_, source), *others) = sources.items()
     return source.run.figures() if not others and source.kind == "reproduce" else []
 
 
 def add_comparisons(page: Page, sources: Sources) -> None:
-    """Comparisons: first the finding and the picture, further charts folded."""
+    """Add comparisons: finding and main chart first, further charts folded."""
     compared = {name: source for name, source in sources.items() if source.has_table("compare")}
     for name, source in compared.items():
         if len(compared) > 1:
@@ -184,7 +184,7 @@ def add_comparisons(page: Page, sources: Sources) -> None:
 
 
 def add_sweeps(page: Page, sources: Sources) -> None:
-    """Settings against results."""
+    """Add sweeps: settings and results."""
     for name, source in sources.items():
         trials = swept(source) if source.has_table("results") else []
         if trials:
@@ -193,7 +193,7 @@ def add_sweeps(page: Page, sources: Sources) -> None:
 
 
 def add_faults(page: Page, sources: Sources) -> None:
-    """What was done to the population, and when."""
+    """Add a table of faults."""
     rows = [
         {
             **({"run": name} if len(sources) > 1 else {}),
@@ -210,7 +210,7 @@ def add_faults(page: Page, sources: Sources) -> None:
 
 
 def add_other_files(page: Page, sources: Sources) -> None:
-    """Texts, figures and small tables that are not drawn as curves; what was found comes first."""
+    """Add texts, figures and small tables that are not shown as curves; findings first."""
     for name, source in sources.items():
         compared = source.has_table("compare")
         charted = _CHARTED if source.kind == "run" else {"links"} | ({"results"} if swept(source) else set())
@@ -241,7 +241,7 @@ def add_other_files(page: Page, sources: Sources) -> None:
 
 
 def _without_title(markdown: str) -> str:
-    """The page has titles of its own."""
+    """Remove the title from a text; the page has its own."""
     head, _, rest = markdown.partition("\n")
     return rest if head.startswith("# ") else markdown
 
@@ -258,7 +258,7 @@ def _add_table(page: Page, source: Source, name: str) -> None:
 
 
 def add_settings(page: Page, sources: Sources) -> None:
-    """All settings of each run, as the file that runs it again."""
+    """Add all settings of each run, as a file that repeats it."""
     having = {name: source for name, source in sources.items() if source.settings()}
     if not having:
         return
@@ -272,7 +272,7 @@ def add_settings(page: Page, sources: Sources) -> None:
 
 
 def add_manifests(page: Page, sources: Sources) -> None:
-    """Where and how each result came about."""
+    """Add the manifest of each result."""
     manifests = {name: source.manifest for name, source in sources.items() if source.manifest}
     if not manifests:
         return

@@ -1,4 +1,4 @@
-"""What a run found, in a few sentences, from its tables alone."""
+"""The findings of a run in a few sentences, from its tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Columns = dict[str, NDArray[Any]]
 
 
 def run_finding(run: Source) -> list[str]:
-    """Sentences in Markdown; none where the run recorded neither rings nor deliveries."""
+    """Return sentences in Markdown; none if the run recorded neither rings nor deliveries."""
     sentences = []
     rings = run.columns("rings", "cycle", "complete", "links") if run.has_table("rings") else None
     if rings is not None and rings["cycle"].size:
@@ -31,7 +31,7 @@ def run_finding(run: Source) -> list[str]:
 
 
 def _rings(run: Source, rings: Columns) -> list[str]:
-    """When rings were complete, and after each sudden fault again."""
+    """Say when all rings were complete, at first and after each sudden fault."""
     cycle, complete, links = (rings[name] for name in ("cycle", "complete", "links"))
     sudden = [
         fault
@@ -50,7 +50,7 @@ def _rings(run: Source, rings: Columns) -> list[str]:
 
 
 def _closing(before: str, cycle: Any, complete: Any, links: Any, during: NDArray[np.bool_]) -> str:
-    """How rings fared in some cycles: how low they fell, and since when they are all complete."""
+    """Return the lowest share of complete rings in some cycles, and since when all are complete."""
     cycle, complete, links = cycle[during], complete[during], links[during]
     fell = f"complete rings fell to {share_text(float(complete.min()))} and " if before else ""
     short = np.flatnonzero(complete < 1)

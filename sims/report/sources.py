@@ -1,8 +1,8 @@
-"""Folders to report on: what others wrote there, and what of it cannot be read.
+"""Sources of a report: folders with results, of which some files may be missing or damaged.
 
-A source is a folder with a run's manifest, with claims (`sub2sub reproduce`), or with the statistics of a
-workload or of many runs (`sub2sub workload stats`, `sweep`). Nothing that is missing or damaged stops a
-report: the page says so instead.
+A source is a folder with the manifest of a run, with claims (`sub2sub reproduce`), or with the statistics of
+a workload or of many runs (`sub2sub stats`, `sweep`). A missing or damaged file does not stop a report; the
+page mentions it.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _SIGNS = {
 
 
 class Source:
-    """One folder.
+    """A folder with results.
 
     Attributes
     ----------
     run : RunFolder
         Its reader.
     kind : str
-        What the manifest says, or what its files look like: "run", "reproduce", "compare", "sweep", ...
+        Kind in the manifest, or else by its files: "run", "reproduce", "compare", "sweep", ...
     problems : list of str
-        What could not be read, in the order in which it was asked for.
+        Files that could not be read, in the order of reading.
     """
 
     def __init__(self, run: RunFolder, kind: str) -> None:
@@ -52,16 +52,16 @@ class Source:
 
     @property
     def name(self) -> str:
-        """What the run was called, or its folder."""
+        """Name of the run, or of its folder."""
         return str(self.run.manifest.get("name") or self.path.resolve().name)
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """Empty if the folder has no such file."""
+        """The manifest; empty if there is none."""
         return self.run.manifest
 
     def table(self, name: str) -> pa.Table | None:
-        """A table, or None if there is none that can be read."""
+        """Read a table; None if it is missing or damaged."""
         if name not in self._tables:
             self._tables[name] = None
             if self.has_table(name):
@@ -69,11 +69,11 @@ class Source:
         return self._tables[name]
 
     def has_table(self, name: str) -> bool:
-        """Whether there is a file of a table, readable or not."""
+        """Whether the file of a table exists, readable or not."""
         return (self.path / f"{name}.parquet").exists()
 
     def rows(self, name: str) -> int:
-        """How many rows a table has, without reading it; 0 if there is none that can be read."""
+        """Return the number of rows of a table without reading it; 0 if it is missing or damaged."""
         if not self.has_table(name):
             return 0
         file = self.path / f"{name}.parquet"
@@ -81,7 +81,7 @@ class Source:
         return int(found or 0)
 
     def columns(self, name: str, *needed: str) -> dict[str, Any] | None:
-        """NumPy arrays of a table's columns; None, and a problem noted, if one that is needed is missing."""
+        """Return columns of a table as arrays; None, with a problem noted, if a required one is missing."""
         table = self.table(name)
         if table is None:
             return None
@@ -92,11 +92,11 @@ class Source:
         return {column: table[column].to_numpy() for column in table.column_names}
 
     def settings(self) -> dict[str, Any]:
-        """Resolved settings, empty where there are none."""
+        """Return the settings; empty if there are none."""
         return self._read("experiment.toml", lambda: self.run.settings) or {}
 
     def claims(self) -> list[dict[str, Any]]:
-        """Claims beside measurements."""
+        """Return the claims with measured values."""
         found = self._read("claims.json", self.run.claims) or []
         good = [claim for claim in found if isinstance(claim, dict) and {"claim", "holds"} <= claim.keys()]
         if len(good) < len(found):
@@ -118,12 +118,12 @@ class Source:
 
 
 def find_sources(paths: Iterable[Path]) -> list[Source]:
-    """The sources in folders, or in folders below them; each once.
+    """Find the sources in folders and their subfolders, each once.
 
     Raises
     ------
     InputError
-        For a path that is no folder, or has nothing to report on.
+        If a path is not a folder or contains no results.
 
     Examples
     --------
@@ -154,7 +154,9 @@ def _below(path: Path) -> Iterator[Source]:
             yield Source(run, str(run.manifest.get("kind", "run")))
             return
         except InputError as error:
-            if "expected the manifest" not in str(error):  # not another program's, but a damaged one
+            if "expected the manifest" not in str(
+                error
+            ):  # a damaged one of ours, not a file of another program
                 source = Source(RunFolder(path, {}), "run")
                 source.problems.append(f"manifest.json cannot be read: {error}")
                 yield source

@@ -1,6 +1,6 @@
-"""Many runs of one thing: settings against results, each a mean over seeds with its 95 % interval.
+"""Settings and results of many runs; each result is a mean over seeds with its 95 % interval.
 
-For the folder of a sweep, and for run folders that differ in settings or in nothing but their seed.
+Used for the folder of a sweep, and for run folders that differ in their settings or seeds.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from sims.report.sources import Source
 __all__ = ["Trial", "add_trials", "mean_cell", "swept"]
 
 CONFIDENCE = 0.95
-MOST_RESULTS = 6  # columns of a table that fits a window; all can be chosen in the chart
+MOST_RESULTS = 6  # most result columns of the table; the chart offers all
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One run: the settings that vary, and what it came to."""
+    """One run: the settings that vary, and its results."""
 
     settings: Mapping[str, Any]
     results: Mapping[str, float]
 
 
 def swept(source: Source) -> list[Trial]:
-    """The runs of a sweep that did not fail; none where the folder does not say what varied."""
+    """Return the runs of a sweep that did not fail; none if the manifest has no grid."""
     grid = source.manifest.get("grid")
     table = source.table("results")
     if table is None or not isinstance(grid, Mapping):
@@ -48,11 +48,11 @@ def swept(source: Source) -> list[Trial]:
 
 
 def add_trials(page: Page, trials: Sequence[Trial], name: str) -> None:
-    """A chart of any result over the setting with most values, and the table of all."""
+    """Add a chart of each result over the setting with most values, and a table of all runs."""
     groups = _grouped(trials)
     keys = list(trials[0].settings)
     known = dict.fromkeys(result for trial in trials for result in trial.results)
-    # What the settings change comes first.
+    # Results that depend on the settings come first.
     results = sorted(known, key=lambda result: len({trial.results.get(result) for trial in trials}) < 2)
     found = _finding(groups, keys, results)
     if found:
@@ -69,12 +69,13 @@ def add_trials(page: Page, trials: Sequence[Trial], name: str) -> None:
             row[result.replace("_", " ")] = mean_cell(*_mean(values))
         rows.append(row)
     many = max(len(members) for members in groups.values())
-    over = f"Means over {many} runs ± half of the 95 % interval." if many > 1 else "One run each."
+    half = "half of the 95 % interval" if many > 2 else "half of their distance"
+    over = f"Means over {many} runs ± {half}." if many > 1 else "One run each."
     page.table(rows, f"Settings and results. {over}", fit=True, name=f"{name}-results")
 
 
 def _short(keys: Sequence[str]) -> list[str]:
-    """The last word of each dotted key, where that tells them apart: columns take less room."""
+    """Shorten dotted keys to their last word if that is unique, so that columns are narrower."""
     last = [key.rpartition(".")[2] for key in keys]
     return [key if last.count(word) > 1 else word for key, word in zip(keys, last, strict=True)]
 
@@ -82,7 +83,7 @@ def _short(keys: Sequence[str]) -> list[str]:
 def _finding(
     groups: Mapping[tuple[Any, ...], list[Trial]], keys: Sequence[str], results: Sequence[str]
 ) -> str:
-    """In a sentence: what delivers most, and of what delivers as much what costs least."""
+    """Name the settings that deliver most and, among these, those with the lowest cost."""
     if len(groups) < 2 or "hit_ratio" not in results:
         return ""
     cost = next((name for name in ("messages_per_delivery", "messages_per_event") if name in results), None)
@@ -108,16 +109,17 @@ def _finding(
 
 
 def mean_cell(mean: float, low: float, high: float) -> Cell | None:
-    """A mean with half of its interval, as a cell."""
+    """Return a mean with half of its interval as a table cell."""
     if not np.isfinite(mean):
         return None
     half = (high - low) / 2
-    beside = Markup(' <span class="pm">± {}</span>').format(f"{half:.2g}") if half > 0 else ""
+    digits = f"{half:,.0f}" if half >= 100 else f"{half:.2g}"
+    beside = Markup(' <span class="pm">± {}</span>').format(digits) if half > 0 else ""
     return Cell(Markup("{}{}").format(plain_number(mean), beside), float(mean))
 
 
 def _grouped(trials: Sequence[Trial]) -> dict[tuple[Any, ...], list[Trial]]:
-    """Runs by their settings, in the order of these."""
+    """Group runs by their settings, in the order of the settings."""
     groups: dict[tuple[Any, ...], list[Trial]] = {}
     for trial in trials:
         key = tuple(tuple(v) if isinstance(v, list) else v for v in trial.settings.values())
@@ -126,20 +128,20 @@ def _grouped(trials: Sequence[Trial]) -> dict[tuple[Any, ...], list[Trial]]:
 
 
 def _order(value: Any) -> tuple[bool, float, str]:
-    """Numbers by size, then everything else by its text."""
+    """Sort key: numbers by size, then other values by their text."""
     return (not _is_number(value), float(value) if _is_number(value) else 0.0, str(value))
 
 
 def _mean(values: Sequence[float]) -> tuple[float, float, float]:
-    """Mean and the ends of Student's interval; no interval for a single value."""
+    """Return the mean and the ends of Student's interval; of one or two values their least and greatest."""
     from scipy import special
 
     n = len(values)
     if not n:
         return (np.nan,) * 3
     mean = float(np.mean(values))
-    if n == 1:
-        return mean, mean, mean
+    if n <= 2:  # Student's interval of two values is 13 times as wide as their distance
+        return mean, min(values), max(values)
     reach = float(special.stdtrit(n - 1, 0.5 + CONFIDENCE / 2) * np.std(values, ddof=1) / np.sqrt(n))
     return mean, mean - reach, mean + reach
 
@@ -147,7 +149,7 @@ def _mean(values: Sequence[float]) -> tuple[float, float, float]:
 def _charts(
     page: Page, groups: Mapping[tuple[Any, ...], list[Trial]], keys: list[str], results: list[str], name: str
 ) -> list[Markup]:
-    """One chart for each result; none where no setting is a number with several values."""
+    """Return one chart for each result; none if no setting is a number with several values."""
     axes = [
         (len({settings[k] for settings in groups}), -k)
         for k in range(len(keys))

@@ -1,1 +1,1 @@
-"""Runs: experiments as TOML files, the folders they are written to, and what makes them go."""
+"""Runs of experiments: the run folder, checkpoints and resuming, figures, the memory estimate."""

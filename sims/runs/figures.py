@@ -21,7 +21,7 @@ Columns = dict[str, NDArray[Any]]
 
 
 def draw_figures(run: RunWriter) -> None:
-    """Draw what the run's tables have to show, each table `NAME` as `NAME.png`."""
+    """Draw a figure for each table of the run that has one: table `NAME` as `NAME.png`."""
     for name, draw in _DRAWINGS.items():
         if name in run.tables():
             columns = {column: run.table(name)[column].to_numpy() for column in run.table(name).column_names}
@@ -30,7 +30,7 @@ def draw_figures(run: RunWriter) -> None:
 
 
 def _mark_faults(run: RunFolder, axes: Axes) -> None:
-    """A line where something happens to the population once."""
+    """Mark the cycles of faults that happen once."""
     for fault in run.settings.get("faults", []):
         if isinstance(fault.get("at"), int):
             axes.axvline(fault["at"], color="#999999", linestyle=":", linewidth=1.2)

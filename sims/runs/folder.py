@@ -1,13 +1,14 @@
 """A run is a folder: settings, manifest, tables, figures, claims, log. See docs/formats.md.
 
-Every file but the log is written atomically. The manifest's `state` says how far the run came:
+Every file but the log is written atomically. The manifest's `state` is the state of the run:
 
-    running ──► done                    interrupted, failed ──► running (taken up again)
+    running ──► done                    interrupted, failed ──► running (resumed)
        ├──────► interrupted
        └──────► failed
 
-A process that was killed leaves "running". Who writes holds a lock on the log, which dies with the process:
-two never write to one folder, and a folder left by a killed process can be taken up again.
+A process that was killed leaves the state "running". The process that writes holds a lock on the log, which
+the system releases when the process ends: two processes never write to one folder, and the run of a killed
+process can be resumed.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 try:
     import fcntl
-except ImportError:  # not a Unix: nothing keeps two processes from writing to one folder
+except ImportError:  # not Unix: two processes can write to one folder
     fcntl = None  # type: ignore[assignment]
 
 __all__ = ["CHECKPOINT", "RunFolder", "RunWriter", "is_run_folder"]
@@ -52,12 +53,12 @@ SETTINGS, LOG, CHECKPOINT = "experiment.toml", "log.txt", "checkpoint.npz"
 
 
 def is_run_folder(path: Path) -> bool:
-    """Whether a run was written there."""
+    """Whether the folder contains a run."""
     return (path / MANIFEST).is_file()
 
 
 class RunFolder:
-    """A run that somebody wrote, to be read.
+    """Reader of a run folder.
 
     Attributes
     ----------
@@ -82,12 +83,12 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """The run in a folder."""
+        """Open the run in a folder."""
         return cls(path, _read_manifest(path))
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings as they were resolved, every default written out; empty where none were."""
+        """The settings with every default; empty if the folder has none."""
         file = self.path / SETTINGS
         return tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
@@ -96,7 +97,7 @@ class RunFolder:
         return sorted(path.stem for path in self.path.glob("[!.]*.parquet"))
 
     def table(self, name: str) -> pa.Table:
-        """One of the tables."""
+        """Read a table."""
         file = self.path / f"{name}.parquet"
         if not file.exists():
             raise InputError(
@@ -109,22 +110,22 @@ class RunFolder:
         return sorted(self.path.glob("[!.]*.png"))
 
     def claims(self) -> list[dict[str, Any]]:
-        """The claims beside what was measured; empty where none were made."""
+        """The claims and measured values; empty if there are none."""
         file = self.path / "claims.json"
         claims: list[dict[str, Any]] = json.loads(file.read_text()) if file.exists() else []
         return claims
 
     @property
     def log(self) -> str:
-        """What was noted along the way."""
+        """Text of the log."""
         file = self.path / LOG
         return file.read_text(encoding="utf-8") if file.exists() else ""
 
 
 class RunWriter(RunFolder):
-    """A run that is being written; leaving its `with` block says how it ended.
+    """Writer of a run folder; the end of its `with` block sets the state.
 
-    Get one from `create` or `resume`.
+    `create` and `resume` return one.
     """
 
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
@@ -138,7 +139,7 @@ class RunWriter(RunFolder):
             except OSError:
                 self._log.close()
                 raise InputError(f"{path}: another process is writing to it") from None
-        for draft in path.glob(".*.part"):  # of a process that was killed
+        for draft in path.glob(".*.part"):  # left by a process that was killed
             draft.unlink()
 
     @classmethod
@@ -146,7 +147,7 @@ class RunWriter(RunFolder):
         cls, path: Path, *, kind: Kind, name: str, seed: int | None = None, cycles: int | None = None,
         replace: bool = False,
     ) -> RunWriter:  # fmt: skip
-        """Begin a new run in `path`, which is new, empty or, with `replace`, an earlier run."""
+        """Begin a run in `path`, which must be new or empty; with `replace` it may contain an earlier run."""
         if path.exists() and any(path.iterdir()) and not replace:
             state = f"a run that is {_read_manifest(path)['state']}" if is_run_folder(path) else "files"
             hint = "; --overwrite begins anew, --resume goes on" if is_run_folder(path) else ""
@@ -161,7 +162,7 @@ class RunWriter(RunFolder):
 
     @classmethod
     def resume(cls, path: Path, cycles: int | None = None) -> RunWriter:
-        """Take up a run that was interrupted, failed or killed; one that is done if it is to be longer."""
+        """Resume a run that was interrupted, failed or killed, or extend one that is done."""
         writer = cls(path, _read_manifest(path))
         longer = cycles is not None and cycles > (writer.manifest.get("cycles") or cycles)
         if cycles is not None:
@@ -175,11 +176,11 @@ class RunWriter(RunFolder):
 
     @classmethod
     def reopen(cls, path: Path) -> RunWriter:
-        """Open a run that is done, to write again what was computed from its tables."""
+        """Open a run that is done, to write again the files that are computed from its tables."""
         return cls(path, _read_manifest(path))
 
     def write_table(self, name: str, columns: Mapping[str, Any] | pa.Table) -> Path:
-        """Write equally long columns as `<name>.parquet`."""
+        """Write columns of equal length as `<name>.parquet`."""
         table = columns if isinstance(columns, pa.Table) else pa.table(dict(columns))
         file = self.path / f"{file_name(name)}.parquet"
         with atomic_write(file) as draft:
@@ -187,7 +188,7 @@ class RunWriter(RunFolder):
         return file
 
     def write_figure(self, name: str, figure: Figure, formats: Sequence[str] = ("png",)) -> Path:
-        """Write a figure as `<name>.png`, or in other formats, and close it; the path of the first."""
+        """Write a figure as `<name>.png`, or in other formats, and close it; return the first path."""
         from matplotlib import pyplot as plt
 
         files = [self.path / f"{file_name(name)}.{format}" for format in formats]
@@ -198,11 +199,11 @@ class RunWriter(RunFolder):
         return files[0]
 
     def write_text(self, name: str, text: str) -> Path:
-        """Write a file of text."""
+        """Write a text file."""
         return write_text(self.path / name, text)
 
     def write_settings(self, text: str) -> Path:
-        """Write the resolved settings, as TOML."""
+        """Write the settings, as TOML."""
         return self.write_text(SETTINGS, text)
 
     def note(self, text: str) -> None:
@@ -243,7 +244,7 @@ class RunWriter(RunFolder):
         return f": {self.manifest['error']}" if "error" in self.manifest else ""
 
     def _clear(self) -> None:
-        """Remove what an earlier run left; the log, which is locked, is emptied."""
+        """Remove the files of an earlier run; the log is locked, so it is emptied instead."""
         for name in (CHECKPOINT, SETTINGS, MANIFEST, "claims.json"):
             (self.path / name).unlink(missing_ok=True)
         for kind in ("parquet", "png", "svg", "pdf"):

@@ -1,4 +1,4 @@
-"""What a run came to, in a few numbers: the last state of its tables."""
+"""The final numbers of a run: the last rows of its tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["final_numbers"]
 
 Rows = Sequence[Mapping[str, Any]]
 
-# The columns of the last row that stand for a table, and what they are called here.
+# The columns of the last row of each table that are final numbers, and the names of these.
 _LAST = {
     "rings": {"complete": "rings_complete", "links": "ring_links"},
     "delivery": {
@@ -21,17 +21,23 @@ _LAST = {
         "spam": "spam",
         "hops_mean": "hops_mean",
         "hops_max": "hops_max",
+        "ms_median": "ms_median",
+        "ms_p99": "ms_p99",
+        "ms_max": "ms_max",
+        "last_ms_median": "last_ms_median",
+        "last_ms_p99": "last_ms_p99",
+        "last_ms_max": "last_ms_max",
     },
 }
 
 
 def final_numbers(tables: Mapping[str, Rows]) -> dict[str, float]:
-    """Numbers of a run for a table of many runs; which ones depends on what was observed.
+    """Return the final numbers of a run; which ones depends on its observers.
 
     Parameters
     ----------
     tables : mapping
-        Rows by table, as a simulation keeps them.
+        Rows by table, as in `Simulation.tables`.
 
     Examples
     --------
@@ -58,7 +64,7 @@ def final_numbers(tables: Mapping[str, Rows]) -> dict[str, float]:
 
 
 def _complete_since(rows: Rows) -> int:
-    """The first observed cycle from which on all rings are complete; -1 if the last state is not."""
+    """Return the first observed cycle from which on all rings are complete; -1 if they are not at the end."""
     first = -1
     for row in reversed(rows):
         if row["complete"] < 1.0:

@@ -1,4 +1,4 @@
-"""Running an experiment into a run folder: tables, figures, checkpoints, and taking up what was left."""
+"""Running an experiment: writes tables, figures and checkpoints to a run folder; resumes and extends runs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from sims.config.experiment import Experiment, load_experiment
 from sims.engine import Simulation
+from sims.engine.checkpoint import load_checkpoint
 from sims.observers.snapshots import peers_of
 from sims.runs.figures import draw_figures
 from sims.runs.folder import CHECKPOINT, SETTINGS, RunFolder, RunWriter, is_run_folder
@@ -20,7 +22,7 @@ from sims.systems import system
 from sims.systems.interface import System
 from sims.systems.subscriptions import Subscriptions
 from sub2sub.errors import InputError
-from sub2sub.timing.latency import seeded
+from sub2sub.timing.latency import Clock, seeded
 from workloads.settings.parameters import parameters
 from workloads.spec.types import types_to
 
@@ -31,7 +33,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Ended:
-    """A run that came to its end: where it is, and its final numbers."""
+    """A finished run: its folder and its final numbers."""
 
     folder: Path
     seed: int
@@ -40,7 +42,7 @@ class Ended:
 
 
 def simulation_of(experiment: Experiment, seed: int, folder: Path) -> Simulation:
-    """The simulation of an experiment at cycle 0, before anybody has joined.
+    """Return the simulation of an experiment at cycle 0, before any peer has joined.
 
     Examples
     --------
@@ -56,11 +58,17 @@ def simulation_of(experiment: Experiment, seed: int, folder: Path) -> Simulation
 
 
 def _prepared(experiment: Experiment, seed: int) -> System:
-    """The system of an experiment, on its network."""
+    """Return the system of an experiment, with its network."""
     prepared: System = system(experiment.system).prepare(experiment, seed)
     if experiment.network is not None:
         prepared.network.timing = seeded(experiment.network, seed)
+        Clock.of(prepared.network.timing, np.arange(1))  # a file that cannot be read is known now
     return prepared
+
+
+def _has_other_room(checkpoint: Path, prepared: System) -> bool:
+    """Whether a state has not the room that a longer run needs for its newcomers."""
+    return bool(load_checkpoint(checkpoint)[0]["population/ids"].size != len(prepared.overlay.population))
 
 
 def _simulation(experiment: Experiment, prepared: System, folder: Path) -> Simulation:
@@ -72,7 +80,10 @@ def _simulation(experiment: Experiment, prepared: System, folder: Path) -> Simul
         "folder": folder,
     }
     entries = (*experiment.faults, *experiment.observers)
-    return Simulation(prepared.overlay, [(entry.schedule, entry.control(supplied)) for entry in entries])
+    controls = [
+        (entry.schedule, entry.control({**supplied, "first": entry.schedule.start})) for entry in entries
+    ]
+    return Simulation(prepared.overlay, controls)
 
 
 def run_experiment(
@@ -91,23 +102,24 @@ def run_experiment(
     Parameters
     ----------
     name : str
-        What the manifest calls it.
+        Name of the run in the manifest.
     resume : bool
-        Take up the run in `out` where its last checkpoint is, bit for bit as if it had never stopped; one
-        that is not there yet begins, one that is done is left alone. One that is done after fewer cycles is
-        extended: from the state that `keep` left, or else from its beginning, with the same tables.
+        Resume the run in `out` from its last checkpoint, bit-identical to an uninterrupted run. A run that
+        does not exist yet begins; a run that is done is left alone, or extended if it has fewer cycles: from
+        the state that `keep` saved, or else, and where newcomers need more room than that state has, from the
+        beginning, with the same tables.
     overwrite : bool
-        Begin anew where there is a run already.
+        Replace a run that exists.
     keep : bool
-        Leave the state at the end in the folder, so that extending the run need not repeat it.
+        Save the state at the end in the folder, so that the run can be extended without repeating it.
     progress : function (cycles done, cycles in all), optional
 
     Raises
     ------
     InputError
-        When `out` has other files or a run of other settings.
+        If `out` contains other files or a run with other settings.
     KeyboardInterrupt
-        On Ctrl-C or SIGTERM, after the cycle has ended and a checkpoint is written.
+        On Ctrl-C or SIGTERM, after the end of the cycle and a checkpoint.
     """
     experiment = replace(experiment, seeds=(seed,))
     taken_up = resume and is_run_folder(out)
@@ -121,16 +133,18 @@ def run_experiment(
             raise InputError(
                 f"{out}: cycles: expected {done['cycles']} or more, which are done, got {experiment.cycles}"
             )
-    # Built before the folder is: what is refused leaves nothing behind.
+    # Built before the folder is created: a refused experiment leaves no files.
     refuse_too_large(experiment)
     if experiment.engine == "events":
         return _run_events(experiment, seed, out, name, overwrite or taken_up, progress)
-    prepared = _prepared(experiment, seed)
-    simulation = _simulation(experiment, prepared, out)
     checkpoint = out / CHECKPOINT
     if taken_up and _records_its_end(done, experiment):
         checkpoint.unlink(missing_ok=True)
+    prepared = _prepared(experiment, seed)
+    if done.get("state") == "done" and checkpoint.exists() and _has_other_room(checkpoint, prepared):
+        checkpoint.unlink()
     going_on = taken_up and checkpoint.exists()
+    simulation = _simulation(experiment, prepared, out)
     if not going_on:
         simulation.overlay.bootstrap()
     writer = RunWriter.resume(out, experiment.cycles) if taken_up else RunWriter.create(
@@ -149,7 +163,7 @@ def run_experiment(
             simulation.run(experiment.cycles, report, checkpoint, experiment.checkpoint_every, keep)
         finally:
             _write_tables(writer, simulation.tables)
-        if "links" not in writer.tables():  # which observers of snapshots write, with the peers
+        if "links" not in writer.tables():  # with links, the snapshots have written the peers
             writer.write_table("peers", peers_of(simulation))
         draw_figures(writer)
         writer.manifest["final"] = final_numbers(simulation.tables)
@@ -161,7 +175,7 @@ def run_experiment(
 def _run_events(
     experiment: Experiment, seed: int, out: Path, name: str, replaced: bool, progress: Progress | None
 ) -> Ended:
-    """Run an experiment driven by events; what was interrupted begins anew."""
+    """Run an event-driven experiment; an interrupted one starts from the beginning."""
     from sims.live.event_driven import EventDriven
 
     driven = EventDriven(experiment, seed)
@@ -180,13 +194,13 @@ def _run_events(
 
 
 def _records_its_end(before: Mapping[str, Any], experiment: Experiment) -> bool:
-    """Whether a run that is to be longer has recorded its former end, so that it has to be repeated."""
+    """Whether a finished run has recorded its end in tables, so that extending it has to repeat it."""
     recorded = any(entry.at_end and "folder" in parameters(entry.make) for entry in experiment.observers)
     return recorded and before["state"] == "done"
 
 
 def _note_interests(writer: RunWriter, wanted: Subscriptions) -> None:
-    """Names and types of the attributes go to the manifest, names of subscribers to a table."""
+    """Write names and types of the attributes to the manifest, and names of subscribers to a table."""
     if wanted.types:
         writer.manifest["attributes"] = list(wanted.types)
         writer.manifest["types"] = types_to(wanted.types)
@@ -198,7 +212,7 @@ def _note_interests(writer: RunWriter, wanted: Subscriptions) -> None:
 
 
 def _refuse_other_settings(out: Path, experiment: Experiment) -> None:
-    """What may differ between a run and its continuation is its length and its checkpoints."""
+    """Refuse to resume with settings other than the number of cycles and the checkpoints changed."""
     before = load_experiment(out / SETTINGS)
     same = replace(before, cycles=experiment.cycles, checkpoint_every=experiment.checkpoint_every)
     if same.to_toml() != experiment.to_toml():

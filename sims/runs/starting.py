@@ -1,4 +1,4 @@
-"""An experiment file as a simulation at its first cycle: for programs that step it themselves."""
+"""Starts an experiment file as a simulation, for programs that step it themselves."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ __all__ = ["start"]
 def start(
     source: str, seed: int | None, folder: Path, changes: Mapping[str, Any] | None = None
 ) -> tuple[Experiment, Simulation]:
-    """Load an experiment, change some settings, and let everybody join.
+    """Load an experiment, change some settings, and let all peers join.
 
     Parameters
     ----------
     source : str
-        A name or the path of a file.
+        Name of an experiment, or path of a file.
     seed : int, optional
-        The experiment's first if not given.
+        Random seed; the first one of the experiment if not given.
     folder : Path
-        Where observers that write large tables write them.
+        Folder for the large tables of observers.
     changes : mapping, optional
         Settings by their dotted keys.
 
     Raises
     ------
     InputError
-        For what is wrong with the experiment or a change.
+        If the experiment or a change is invalid.
 
     Examples
     --------

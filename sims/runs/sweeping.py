@@ -1,4 +1,4 @@
-"""One run of a sweep: an experiment with a few settings changed, and what it came to in one row.
+"""One run of a sweep: an experiment with some settings changed; its final numbers are one row.
 
 In a sweep's file:
 
@@ -32,7 +32,7 @@ __all__ = ["check", "run"]
 
 
 def check(experiment: str | None, changes: Sequence[Change]) -> None:
-    """Refuse an experiment with changed settings that cannot be run."""
+    """Refuse an experiment that is invalid with these changes."""
     if experiment is None:
         raise InputError("experiment: expected a name or the path of a file, there is none")
     try:
@@ -43,7 +43,7 @@ def check(experiment: str | None, changes: Sequence[Change]) -> None:
 
 
 def run(settings: Mapping[str, Any]) -> dict[str, float]:
-    """Final numbers of the experiment `settings["experiment"]`, with the other settings changed.
+    """Run the experiment `settings["experiment"]` with the other settings changed; return its final numbers.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def run(settings: Mapping[str, Any]) -> dict[str, float]:
     Raises
     ------
     InputError
-        For what is wrong with the experiment or a setting.
+        If the experiment or a setting is invalid.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hierarchy.camcast.dissemination import STREAM
 from hierarchy.camcast.settings import TopicSettings, member_parameters
-from hierarchy.membership import CommunityOverlay, SemiStructured, Structured, Unstructured
+from hierarchy.membership import CommunityOverlay, Flooding, SemiStructured, Structured, Unstructured
 from sims.engine.simulation import Simulation
 from sims.systems.community_sizes import (
     KNOBS,
@@ -35,7 +35,12 @@ from sub2sub.kernels.randomness import cycle_key
 
 __all__ = ["Camcast", "CamcastDissemination", "CommunitySettings"]
 
-MEMBERSHIPS = {"unstructured": Unstructured, "semi-structured": SemiStructured, "structured": Structured}
+MEMBERSHIPS = {
+    "unstructured": Unstructured,
+    "flooding": Flooding,
+    "semi-structured": SemiStructured,
+    "structured": Structured,
+}
 
 
 @dataclass(frozen=True)
@@ -45,12 +50,13 @@ class CommunitySettings:
     Attributes
     ----------
     membership : str
-        How members find one another and the super-community (Section 5.2).
+        How members find one another and the super-community (Section 5.2); "flooding" is unstructured, with
+        super-contacts found by FIND_SUPER_CONTACT (Section 3.3) instead of from gateways.
     topics : TopicSettings
         What every community tunes.
     """
 
-    membership: Literal["unstructured", "semi-structured", "structured"] = "unstructured"
+    membership: Literal["unstructured", "flooding", "semi-structured", "structured"] = "unstructured"
     topics: TopicSettings = field(default_factory=TopicSettings)
 
 

@@ -12,7 +12,6 @@ __all__ = ["COMPARED", "RUNNABLE", "system", "systems_of"]
 
 _PLACES = {
     "sub2sub": "sub2sub:Sub2Sub",
-    "sub2sub acks": "sub2sub:AcknowledgedSub2Sub",
     "sub2sub as published": "sub2sub:PublishedSub2Sub",
     "camcast on rings": "shared_camcast:SharedCamcast",
     "camcast": "camcast:Camcast",
@@ -43,7 +42,6 @@ RUNNABLE = (
 COMPARED: dict[str, tuple[str, ...]] = {
     "topics": (
         "sub2sub",
-        "sub2sub acks",
         "sub2sub as published",
         "camcast on rings",
         "camcast",
@@ -64,7 +62,6 @@ COMPARED: dict[str, tuple[str, ...]] = {
     ),
     "ranges": (
         "sub2sub",
-        "sub2sub acks",
         "sub2sub as published",
         "enclosing topic",
         "exact cover",

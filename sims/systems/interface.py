@@ -127,7 +127,7 @@ class System(ABC):
     layer_names: ClassVar[tuple[str, ...]] = ()
     observers: ClassVar[Kinds] = {"delivery": Deliveries}
     usual: ClassVar[tuple[Mapping[str, Any], ...]] = ({"kind": "delivery", "every": 5},)
-    supplied: ClassVar[tuple[str, ...]] = ("interests", "events", "settings", "folder", "system")
+    supplied: ClassVar[tuple[str, ...]] = ("interests", "events", "settings", "folder", "system", "first")
     knobs: ClassVar[tuple[Knob, ...]] = ()
     probe: ClassVar[Knob]
     static: str = ""
@@ -172,8 +172,12 @@ class System(ABC):
         counted = [layer.spent() for layer in self.overlay.layers if isinstance(layer, CountsPeers)]
         if not counted or len(counted) < len(self.overlay.layers):
             return None
-        messages, size = (sum(own[k] for own in counted) for k in (0, 1))
-        return np.asarray(messages)[self.peer_of], np.asarray(size)[self.peer_of]
+        messages, size = (np.asarray(sum(own[k] for own in counted)) for k in (0, 1))
+        return self.by_subscriber(messages), self.by_subscriber(size)
+
+    def by_subscriber(self, of_members: Integers) -> Integers:
+        """What belongs to the members of the overlay, by the subscribers there were at the start."""
+        return of_members[self.peer_of]
 
     @classmethod
     def prepare(cls, experiment: Experiment, seed: int) -> Self:
@@ -184,7 +188,7 @@ class System(ABC):
                 found.lows, found.highs, found.events, source=found, types=found.types, ring_ids=found.ids,
                 keys=found.keys,
             )  # fmt: skip
-        spare = experiment.population.spare or room(experiment.faults, found.n, experiment.cycles)
+        spare = experiment.population.spare or room(experiment.faults, found.n, experiment.cycles, seed)
         return cls(found, seed, experiment.layers, spare)
 
     @classmethod
@@ -298,6 +302,12 @@ class SeveralMemberships(System):
     def peer_of(self) -> Integers:
         """Peers are the subscribers."""
         return np.arange(self.wanted.n)
+
+    def by_subscriber(self, of_members: Integers) -> Integers:
+        """Added up over the memberships of each."""
+        mine = self.host < self.wanted.n
+        total: Integers = np.bincount(self.host[mine], of_members[mine], self.wanted.n).astype(np.int64)
+        return total
 
     @property
     def host(self) -> Integers:

@@ -57,6 +57,10 @@ class Kept:
         _keep(self.cyclon.view, network.alive, cycle, self.peer, self.seen)
         return {"messages": 0, "failed": 0, "bytes": 0}
 
+    def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Messages and bytes of the last cycle, by member: none."""
+        return np.zeros(len(self.peer), np.int64), np.zeros(len(self.peer), np.int64)
+
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Forget everybody."""
         self.peer[peers] = -1

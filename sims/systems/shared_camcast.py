@@ -112,6 +112,12 @@ class SharedCamcast(RingOverlay):
         own = {kind: size[self.peer_of].astype(np.int64) for kind, size in sizes.items()}
         return {**super().links(), **own}
 
+    def may_publish(self, event: int) -> Integers:
+        """A subscriber of the event's topic; one that is settled, if there is one: others wait."""
+        among = super().may_publish(event)
+        settled = among[self.overlay.settled()[among]]
+        return settled if settled.size else among
+
     def publish(
         self,
         events: Integers,

@@ -1,11 +1,12 @@
 """Sub-2-Sub: events follow the rings of matching subscribers, and random shortcuts across them (Sub-2-Sub).
 
 Every subscriber is a peer with its box. It is billed for the exchanges of CYCLON, VICINITY and the ring layer
-and for probes. Three forms are compared. `Sub2Sub` has the overlay as it is by default, which recovers from
-crashes, and events without acknowledgements; `AcknowledgedSub2Sub` sends again to a neighbour that does not
-answer (`tries`), then to the next (`retries`), and is billed an acknowledgement for every message to a ring
-neighbour that arrives, since only acknowledgements can tell; `PublishedSub2Sub` is the paper's, overlay and
-events.
+and for probes. Two forms are compared. `Sub2Sub` has the overlay as it is by default, which recovers from
+crashes. Its events go without acknowledgements or, as for every other system, with them (`tries`): then a
+peer sends again to a neighbour that does not answer, then to the next, and is billed an acknowledgement for
+every message to a ring neighbour that arrives, since only acknowledgements can tell. Where few want an event
+that is the only way: the ring of two subscribers has one message, and nobody to send another.
+`PublishedSub2Sub` is the paper's, overlay and events.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import DESCRIPTOR, LINK, RANGE
 
-__all__ = ["AcknowledgedSub2Sub", "PublishedSub2Sub", "RingOverlay", "Sub2Sub"]
+__all__ = ["PublishedSub2Sub", "RingOverlay", "Sub2Sub"]
 
 
 @dataclass(frozen=True)
@@ -104,13 +105,16 @@ class Sub2Sub(RingOverlay):
     name = "sub2sub"
     dissemination = DisseminationSettings
     probe = Knob(shortcuts=2)
-    knobs = tuple(Knob(shortcuts=k) for k in (0, 1, 2, 3, 4, 6, 8))
-    tries, retries = 1, 0
+    knobs = (
+        *(Knob(shortcuts=k) for k in (0, 1, 2, 4, 8)),
+        *(Knob(shortcuts=k, tries=3) for k in (0, 1, 2)),
+    )
 
     @classmethod
     def at(cls, knob: Knob) -> DisseminationSettings:
         """So many shortcuts, with or without acknowledgements."""
-        return DisseminationSettings(tries=cls.tries, retries=cls.retries, **knob.settings)
+        tries = knob.settings.get("tries", 1)
+        return DisseminationSettings(retries=3 if tries > 1 else 0, **{**knob.settings, "tries": tries})
 
     def publish(
         self,
@@ -144,17 +148,11 @@ class Sub2Sub(RingOverlay):
         )  # fmt: skip
 
 
-class AcknowledgedSub2Sub(Sub2Sub):
-    """The same with acknowledgements: who does not answer is asked again, then replaced by the next."""
-
-    name = "sub2sub acks"
-    tries, retries = 3, 3
-
-
 class PublishedSub2Sub(Sub2Sub):
     """As published: no hello, no ages, nothing dropped; shortcuts are proximity and random links."""
 
     name = "sub2sub as published"
+    knobs = tuple(Knob(shortcuts=k) for k in (0, 1, 2, 4, 8))
 
     @classmethod
     def at(cls, knob: Knob) -> DisseminationSettings:

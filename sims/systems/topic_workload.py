@@ -15,7 +15,7 @@ from sub2sub.errors import InputError
 from workloads.generate.rows import uniforms
 from workloads.generate.topic_ranges import TopicRanges
 from workloads.generate.topics import TopicSpec, regular_tree
-from workloads.settings.models import FileOrName
+from workloads.settings.values import FileOrName
 from workloads.spec.files import resolve
 from workloads.spec.table_files import is_stored, open_stored
 from workloads.spec.types import ValueType

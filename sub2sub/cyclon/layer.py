@@ -74,6 +74,7 @@ class _Views(NamedTuple):
     lost: NDArray[np.int32]
     partner: NDArray[np.int32]
     again: NDArray[np.uint8]  # whether the partner did not answer before
+    sent: NDArray[np.int32]  # (n, 2) messages and links that each has sent
 
 
 class StepSettings(NamedTuple):
@@ -125,7 +126,7 @@ def _shuffle(views, settings, faults, key, scratch, peers, counts):
     view, size, lost = views.links, views.size, views.lost
     room, shuffle, _, tries, cycle = settings
     there, back = scratch[0], scratch[1]
-    messages, failed, links = 0, 0, 0
+    failed, spent = 0, views.sent
     for k in range(peers.shape[0]):
         _look_ahead(views, peers, k)
         i = np.int64(peers[k])
@@ -139,7 +140,7 @@ def _shuffle(views, settings, faults, key, scratch, peers, counts):
             size[i] = left
         draws = peer_key(key, i)
         sent_times, in_vain = _send(faults, i, q, tries, draw(draws, REQUEST))
-        messages += sent_times
+        spent[i, 0] += sent_times
         if in_vain:
             failed += 1
             lost[i] = remember(lost[i], q, again)
@@ -156,8 +157,9 @@ def _shuffle(views, settings, faults, key, scratch, peers, counts):
         his_news = shuffle_news(q, his_row, there, going)
         size[q] = shuffle_merge(his_row, his, room, answered, there, his_news)
         sent_times, in_vain = _send(faults, q, i, tries, draw(draws, REPLY))
-        messages += sent_times
-        links += going + coming
+        spent[q, 0] += sent_times
+        spent[i, 1] += going
+        spent[q, 1] += coming
         if in_vain:
             failed += 1
             lost[i] = remember(lost[i], q, again)
@@ -165,9 +167,7 @@ def _shuffle(views, settings, faults, key, scratch, peers, counts):
         if again:
             lost[i] = -1
         size[i] = shuffle_merge(row, left, room, sent, back, my_news)
-    counts[0] += messages
-    counts[1] += failed
-    counts[2] += links
+    counts[0] += failed
 
 
 class Cyclon:
@@ -206,12 +206,16 @@ class Cyclon:
         self.view = empty_views(n, self.settings.view)
         self.size = np.zeros(n, np.int8)
         self.lost = np.full(n, -1, np.int32)
+        self._sent = np.zeros((n, 2), np.int32)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer shuffle once."""
         given, faults, n = self.settings, network.faults(), self.size.size
         settings = StepSettings(given.view, given.shuffle, given.retry, given.tries, cycle)
-        views = _Views(self.view, self.size, self.lost, np.empty(n, np.int32), np.empty(n, np.uint8))
+        self._sent[:] = 0
+        views = _Views(
+            self.view, self.size, self.lost, np.empty(n, np.int32), np.empty(n, np.uint8), self._sent
+        )
         key = cycle_key(self.seed, STREAM, cycle)
         counts = np.zeros((threads(), LANES64), np.int64)  # a row and a line of the cache for each thread
         scratch = aligned((threads(), 2, padded(given.shuffle)), FREE, np.int64)  # a request and its reply
@@ -226,8 +230,13 @@ class Cyclon:
 
         everybody(n, choose)
         exchange_in_waves(views.partner, shuffle)
-        messages, failed, links = (int(count) for count in counts.sum(axis=0)[:3])
-        return {"messages": messages, "failed": failed, "bytes": HEADER * messages + LINK * links}
+        messages, size = (int(spent.sum()) for spent in self.spent())
+        return {"messages": messages, "failed": int(counts[:, 0].sum()), "bytes": size}
+
+    def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Messages and bytes of the last cycle, by peer."""
+        messages, links = self._sent.T.astype(np.int64)
+        return messages, HEADER * messages + LINK * links
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Empty the views of `peers` but for their contacts."""

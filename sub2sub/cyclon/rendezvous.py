@@ -69,9 +69,11 @@ class Rendezvous:
         self.cyclon, self.seed = cyclon, seed
         self.patience = patience if cyclon.settings.retry else 0
         self.since = np.zeros(cyclon.size.size, np.int32)
+        self._asked = np.zeros(cyclon.size.size, np.int64)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let those ask who have waited long enough."""
+        self._asked[:] = 0
         if not self.patience:
             return {"messages": 0, "failed": 0, "bytes": 0}
         incomplete = (self.cyclon.size < self.cyclon.settings.view) & (network.alive == 1)
@@ -85,8 +87,13 @@ class Rendezvous:
             steps = 1 + (bits % np.uint64(live.size - 1)).astype(np.int64)
             self.cyclon.lost[asking] = live[(own + steps) % live.size]
             self.since[asking] = cycle
+        self._asked[asking] = 1
         messages = 2 * int(asking.size)
         return {"messages": messages, "failed": 0, "bytes": messages * HEADER + int(asking.size) * LINK}
+
+    def spent(self) -> tuple[Peers, Peers]:
+        """Messages and bytes of the last cycle, by peer; those that ask are billed for the reply as well."""
+        return 2 * self._asked, (2 * HEADER + LINK) * self._asked
 
     def join(self, peers: Peers, contacts: Peers, cycle: int) -> None:
         """Note when they came."""

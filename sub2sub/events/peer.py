@@ -13,7 +13,7 @@ send again themselves what is lost.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -180,28 +180,33 @@ class Forwarder(Generic[EventT]):
         return True
 
     def begin(
-        self, event: EventT, came_from: int | None, views: Views, now: int, dice: Dice
-    ) -> list[Descriptor]:
-        """Forward a new event; to whom."""
+        self, event: EventT, came_from: int | None, views: Views, now: int, dice: Dice,
+        doubted: Collection[int] = (),
+    ) -> list[Descriptor]:  # fmt: skip
+        """Forward a new event; to whom. Past ring neighbours that are doubted it also goes to the next."""
         self.open[event.name] = Forwarding(event, came_from, dice)
         if len(self.open) > self.memory:
             self.open.popitem(last=False)
-        return self._next(event.name, views, now)
+        return self._next(event.name, views, now, doubted)
 
-    def taken(self, name: bytes, by: int) -> None:
-        """Note that a peer has an event."""
-        if name in self.open:
-            self.open[name].waiting.pop(by, None)
-            self._close_if_done(name)
+    def taken(self, name: bytes, by: int) -> bool:
+        """Note that a peer has an event; whether it was sent to that peer."""
+        if name not in self.open:
+            return False
+        waited = self.open[name].waiting.pop(by, None) is not None
+        self._close_if_done(name)
+        return waited
 
-    def failed(self, name: bytes, at: int, views: Views, now: int) -> list[Descriptor]:
+    def failed(
+        self, name: bytes, at: int, views: Views, now: int, doubted: Collection[int] = ()
+    ) -> list[Descriptor]:
         """Note that a peer did not take an event; to whom to send it instead."""
         forwarding = self.open.get(name)
         if forwarding is None or at not in forwarding.waiting:
             return []
         del forwarding.waiting[at]
         forwarding.failed.add(at)
-        return self._next(name, views, now)
+        return self._next(name, views, now, doubted)
 
     def overdue(self, before: int) -> list[tuple[bytes, int]]:
         """Events, each with a peer it was sent to before a moment and that has not answered."""
@@ -212,7 +217,7 @@ class Forwarder(Generic[EventT]):
             if since < before
         ]
 
-    def _next(self, name: bytes, views: Views, now: int) -> list[Descriptor]:
+    def _next(self, name: bytes, views: Views, now: int, doubted: Collection[int]) -> list[Descriptor]:
         each = self.open[name]
         chosen = forward(
             views,
@@ -220,7 +225,7 @@ class Forwarder(Generic[EventT]):
             each.came_from,
             self.settings,
             each.dice,
-            lambda peer, _: peer.id not in each.failed,
+            lambda peer, _: peer.id not in each.failed and peer.id not in doubted,
         )
         more = [peer for peer in chosen.values() if peer.id not in each.sent]
         for peer in more:

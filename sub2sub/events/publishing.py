@@ -115,6 +115,7 @@ def find_entry(
     settings: PublisherSettings | None = None,
     seed: int = 0,
     cycle: int = 0,
+    scale: NDArray[np.float64] | None = None,
 ) -> Walks:
     """Let one publisher for each event walk to somebody who matches it, each from a random live peer on.
 
@@ -128,6 +129,8 @@ def find_entry(
     settings : PublisherSettings
     seed, cycle : int
         What the draws depend on, with the number of the event.
+    scale : (>= d,) float64, optional
+        What coordinates are multiplied by where distances are measured, `Population.scale`: powers of two.
 
     Examples
     --------
@@ -144,6 +147,8 @@ def find_entry(
     """
     s = settings or PublisherSettings()
     at = links.packed(events)
+    if scale is not None and (scale != 1.0).any():
+        links, at = links._replace(boxes=links.boxes * scale), at * scale
     live = np.flatnonzero(network.alive)
     counts = np.zeros((4, len(at)), np.int64)
     counts[ENTRY] = -1

@@ -26,7 +26,7 @@ from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network, attempts
 from sub2sub.overlay.sizes import HEADER, NAME, event_bytes
-from sub2sub.ring.probes import Probes, is_there
+from sub2sub.ring.probes import SENT, Probes, is_there
 
 __all__ = ["Recovery"]
 
@@ -161,7 +161,8 @@ class Recovery:
         row, neighbour = row[order], neighbour[order]
         event, holder = row >> 32, row & _PEER
         pairs, number = np.unique(holder << 32 | neighbour, return_inverse=True)
-        probes = Probes(network.faults(), key, cost[:2])
+        by_peer = np.zeros((len(network.alive), SENT), np.int32)
+        probes = Probes(network.faults(), key, cost[:2], by_peer)
         answered = _tell(pairs, probes, self.settings.tries)
         silent = np.union1d(silent, pairs[~answered])
         there, of_neighbour = answered[number], event << 32 | neighbour

@@ -86,6 +86,20 @@ class AttributeSpace:
         ends = np.array([attribute.bounds for attribute in self.attributes.values()])
         return Ranges(ends[:, 0].copy(), ends[:, 1].copy())
 
+    @property
+    def axes(self) -> tuple[float, ...]:
+        """Lengths of the axes by their bounds, 1 for an attribute without any; for `OverlaySettings.axes`.
+
+        Examples
+        --------
+        >>> AttributeSpace({"price": Float(0, 1000), "side": ["buy", "sell"], "weight": float}).axes
+        (1000.0, 1.0, 1.0)
+        """
+        first, last = self.bounds
+        with np.errstate(over="ignore"):
+            lengths = last - first
+        return tuple(np.where(np.isfinite(lengths) & (lengths > 0), lengths, 1.0).tolist())
+
     def subscriptions(self, rows: Any) -> Ranges:
         """Subscriptions as closed ranges.
 

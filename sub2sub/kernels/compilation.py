@@ -25,20 +25,39 @@ from typing import Any, TypeVar
 import numba
 
 from sub2sub.kernels.cache import forgive, kept
+from sub2sub.kernels.callees import Callee
+from sub2sub.kernels.compilers import KernelCompiler, PlainIndices
 
 __all__ = ["apart", "hot", "in_memory", "is_compiled", "kernel", "part", "rule"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+# Nobody calls kernels from C.
+SETTINGS = {
+    "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": KernelCompiler,
+}  # fmt: skip
+HOT = {"_nrt": False, "pipeline_class": PlainIndices}
+
+
 def _compiled(function: F, **options: Any) -> F:
-    # Nobody calls kernels from C.
-    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
+    options = {**SETTINGS, **options}
     if not Path(function.__code__.co_filename).exists():  # a doctest or a console: nothing to key a cache by
         return numba.njit(**options)(function)  # type: ignore[no-any-return]
     with kept(), contextlib.suppress(RuntimeError):  # raised where nothing can be written
         return forgive(numba.njit(cache=True, **options)(function))  # type: ignore[no-any-return]
     return numba.njit(**options)(function)  # type: ignore[no-any-return]
+
+
+def _called(function: F, **options: Any) -> F:
+    """A function that kernels call, and Python seldom."""
+    if numba.config.DISABLE_JIT:
+        return function
+
+    def for_python(function: Any) -> Any:
+        return _compiled(function, **HOT, **options)
+
+    return Callee(function, {**SETTINGS, "_nrt": False, **options}, for_python)  # type: ignore[return-value]
 
 
 def kernel(function: F) -> F:
@@ -95,11 +114,11 @@ def hot(function: F) -> F:
     >>> total(np.ones(3))
     3.0
     """
-    return _compiled(function, _nrt=False)
+    return _compiled(function, **HOT)
 
 
 def apart(function: F) -> F:
-    """A `hot` function that is compiled once and called, even by functions that are inlined themselves.
+    """A `hot` function that is called where it is needed, even by functions that are inlined themselves.
 
     numba hands the wish to be inlined down to all that a `rule` calls, which for large functions
     makes machine code, and the time to compile it, many times as large.
@@ -112,7 +131,7 @@ def apart(function: F) -> F:
     >>> twice(21)
     42
     """
-    return _compiled(function, _nrt=False, forceinline=False)
+    return _called(function, forceinline=False)
 
 
 def rule(function: F) -> F:
@@ -126,7 +145,7 @@ def rule(function: F) -> F:
     >>> half(42)
     21.0
     """
-    return _compiled(function, _nrt=False, forceinline=True)
+    return _called(function, forceinline=True)
 
 
 def part(function: F) -> F:
@@ -142,4 +161,4 @@ def part(function: F) -> F:
     >>> third(42)
     14.0
     """
-    return _compiled(function, _nrt=False, inline="always")
+    return _compiled(function, **HOT, inline="always")

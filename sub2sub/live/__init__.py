@@ -5,8 +5,20 @@ from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.net.entry import Published
 from sub2sub.live.net.node import Node
 from sub2sub.live.net.running import run
+from sub2sub.live.net.signatures import Signer
 from sub2sub.live.net.subscriptions import Received, Subscription
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.wire.limits import Limits
 
-__all__ = ["Core", "CoreSettings", "Limits", "Node", "Published", "Received", "Subscription", "Tls", "run"]
+__all__ = [
+    "Core",
+    "CoreSettings",
+    "Limits",
+    "Node",
+    "Published",
+    "Received",
+    "Signer",
+    "Subscription",
+    "Tls",
+    "run",
+]

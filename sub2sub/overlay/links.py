@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.geometry.boxes import points
-from sub2sub.kernels.compilation import rule
-from sub2sub.overlay.views import empty_views, peer_of
+from sub2sub.kernels.compilation import kernel, rule
+from sub2sub.overlay.views import FREE, empty_views, peer_of, stamp_of
 
 if TYPE_CHECKING:
     from sub2sub.overlay.stack import Stack
@@ -77,6 +77,16 @@ class Links(NamedTuple):
         ring = nobody if pool is None else (pool.start, pool.size, np.ascontiguousarray(pool.peer))
         return cls(people.d, people.boxes, people.host, *near, *random, *ring)
 
+    def younger(self, age: int) -> Links:
+        """The same without proximity and random links older than `age` cycles.
+
+        It is now the cycle in which the youngest of a layer's links was made: every cycle makes some. A layer
+        that keeps no ages has links that are all as old.
+        """
+        near, near_size = _without_older(self.near, _newest(self.near) - age)
+        random, random_size = _without_older(self.random, _newest(self.random) - age)
+        return self._replace(near=near, near_size=near_size, random=random, random_size=random_size)
+
     def packed(self, events: ArrayLike) -> NDArray[np.float64]:
         """Validated events (m, d) as boxes that hold that point alone, packed like the others."""
         at = points(events, self.d)
@@ -91,6 +101,31 @@ def _rows(layer: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
     if layer is None:
         return empty_views(n, 1), np.zeros(n, np.int8)
     return layer.view, layer.size
+
+
+@kernel
+def _newest(view):
+    """The latest stamp in some views, 0 where there is no link."""
+    newest = np.int64(0)
+    for i in range(view.shape[0]):
+        for word in view[i]:
+            if word != FREE:
+                newest = max(newest, stamp_of(word))
+    return newest
+
+
+@kernel
+def _without_older(view, oldest):
+    """Copies of views with the links made since `oldest`, in their order; and how many they are."""
+    young, size = np.full_like(view, FREE), np.zeros(view.shape[0], np.int8)
+    for i in range(view.shape[0]):
+        count = 0
+        for word in view[i]:
+            if word != FREE and stamp_of(word) >= oldest:
+                young[i, count] = word
+                count += 1
+        size[i] = count
+    return young, size
 
 
 @rule

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import rule
 from sub2sub.kernels.randomness import draw, unit
+from sub2sub.kernels.references import by_reference
 from sub2sub.timing.settings import Timing
 
 __all__ = ["Faults", "Network", "answers", "arrives", "attempts", "reaches"]
 
 
+@by_reference
 class Faults(NamedTuple):
     """A `Network` as kernels take it."""
 
@@ -77,17 +79,17 @@ def arrives(faults, a, b, key, k):
 
 @rule
 def answers(faults, a, b, key, k, tries):
-    """Whether a question of a reaches b, and the answer a, each sent again while lost; and the messages.
+    """Whether a question of a reaches b, and the answer a, each sent again while lost; messages of a and b.
 
     Draws 2k and 2k + 1 under a key decide. Only silence tells that b is gone, so it costs all tries.
     """
     if not reaches(faults.alive, faults.group, a, b):
-        return False, np.int64(tries)
+        return False, np.int64(tries), np.int64(0)
     there, lost = attempts(draw(key, 2 * k), faults.loss, tries)
     if lost:
-        return False, np.int64(there)
+        return False, np.int64(there), np.int64(0)
     back, lost = attempts(draw(key, 2 * k + 1), faults.loss, tries)
-    return not lost, np.int64(there + back)
+    return not lost, np.int64(there), np.int64(back)
 
 
 @rule

@@ -50,6 +50,11 @@ class OverlaySettings:
         Cycles after which a peer whose random view is incomplete asks for a contact again, 0 for never.
     recovery : RecoverySettings
         How missed events are recovered; `history` is 0, and nothing is, unless given.
+    axes : tuple of float
+        Lengths of the attributes' axes: VICINITY, newcomers and publishers measure distances as if all were
+        equally long; `AttributeSpace.axes` has them by declared bounds. Without, coordinates count as they
+        are. It helps where ranges along a short axis do not count beside those along a long one, and not
+        where one attribute has exact values, which are best found along that attribute first.
     """
 
     cyclon: CyclonSettings = field(default_factory=lambda: CyclonSettings(retry=10, tries=3))
@@ -58,6 +63,7 @@ class OverlaySettings:
     suspect_age: int = 4
     patience: int = 10
     recovery: RecoverySettings = field(default_factory=lambda: RecoverySettings(history=0))
+    axes: tuple[float, ...] = ()
 
     @classmethod
     def paper(cls) -> OverlaySettings:
@@ -130,11 +136,15 @@ class Overlay(Stack):
         people = self.population
         if not people.d:
             raise InputError("population: expected one with subscriptions, of 1 or more attributes")
+        if self.settings.axes:
+            people.measure(self.settings.axes)
         self.cyclon = Cyclon(len(people), self.settings.cyclon, seed)
         self.rendezvous = Rendezvous(self.cyclon, self.settings.patience, seed)
         near = self._near(proximity) if vicinity is None else self.make(vicinity)
         self.vicinity: Feed = feed_of(near, len(people))
-        self.ring = Ring(people.boxes, people.d, self.cyclon, self.vicinity, self.settings.ring, seed)
+        self.ring = Ring(
+            people.boxes, people.d, self.cyclon, self.vicinity, self.settings.ring, seed, people.scaled
+        )
         self.probing = Probing(self.ring, self.settings.suspect_age, seed)
         kept = self.settings.recovery
         self.recent_events = RecentEvents(self, kept, seed) if kept.history else None
@@ -214,6 +224,10 @@ class Overlay(Stack):
             **{layer.name: layer for layer in self.above},
         }
 
+    def change(self, old: NDArray[np.int64], new: NDArray[np.int64]) -> None:
+        """Note that the hosts of `old` subscribe to something else: `new`, which have just joined."""
+        self.ring.change(old, new)
+
     def publish(
         self,
         events: Any,
@@ -251,7 +265,7 @@ class Overlay(Stack):
     def _near(self, proximity: Distance | None) -> Layer:
         people, near = self.population, self.settings.vicinity
         if proximity is None:
-            return Vicinity(people.boxes, people.d, self.cyclon, near, self.seed)
+            return Vicinity(people.scaled, people.d, self.cyclon, near, self.seed)
         return Nearest(people.boxes[:, :, : people.d], proximity, self.cyclon, near, self.seed)
 
     def _points(self, events: Any) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:

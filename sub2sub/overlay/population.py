@@ -8,11 +8,17 @@ A peer's box never changes while others may hold links to it, because a link sta
 who changes its subscription leaves as one peer and joins as another on the same host. Room for such
 newcomers is made beforehand (`spare`), as dormant peers with IDs of their own, spread over the ring like
 all others. One who has left for good (`retire`) keeps its place until nobody remembers it (`free`).
+
+How near two subscriptions are (`sub2sub.vicinity.proximity`) depends on the units of the attributes: beside a
+string, whose axis is 2^48 long, a price does not count. So distances may be measured with axes of equal
+length (`measure`). Lengths are rounded to powers of two: multiplying by these changes no bit of a coordinate
+but its exponent, so who overlaps whom stays exactly the same.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,6 +52,10 @@ class Population:
         for one that nobody is yet, `GONE` for one that has left for good.
     host : (n,) int64
         Which host a peer runs on.
+    scale : (>= d,) float64
+        What coordinates are multiplied by where distances are measured: powers of two.
+    scaled : (n, 2, >= d) float64
+        The boxes multiplied by it; `boxes` itself where all are 1.
 
     Examples
     --------
@@ -59,6 +69,44 @@ class Population:
     d: int
     row: NDArray[np.int64]
     host: NDArray[np.int64]
+    scale: NDArray[np.float64] = field(init=False)
+    scaled: NDArray[np.float64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Measure coordinates as they are."""
+        self.scale, self.scaled = np.ones(self.boxes.shape[2]), self.boxes
+
+    def measure(self, lengths: Sequence[float]) -> None:
+        """Measure distances with axes that have these lengths now and are to be equally long.
+
+        Raises
+        ------
+        InputError
+            For a length that is not above 0, or too few or too many of them.
+
+        Examples
+        --------
+        >>> people = Population.of([[0.0, 0.0]], [[1.0, 500.0]])
+        >>> people.measure([1.0, 1000.0])
+        >>> people.scale[:2].tolist(), people.scaled[0, 1, :2].round(3).tolist()
+        ([1.0, 0.0009765625], [1.0, 0.488])
+        """
+        if len(lengths) != self.d:
+            raise InputError(f"axes: expected {self.d} lengths, one for each attribute, got {len(lengths)}")
+        for length in lengths:
+            if not (np.isfinite(length) and length > 0):
+                raise InputError(f"axes: expected finite lengths above 0, got {length}")
+        self.scale = np.ones(self.boxes.shape[2])
+        self.scale[: self.d] = np.ldexp(1.0, -np.round(np.log2(lengths)).astype(int))
+        self.scaled = self.boxes
+        if (self.scale != 1.0).any():
+            lows, highs = (self.boxes[:, side, : self.d] * self.scale[: self.d] for side in (0, 1))
+            self.scaled = packed_boxes(lows, highs)
+
+    def rescale(self, peers: NDArray[np.int64] | slice = slice(None)) -> None:
+        """Work out the scaled boxes of peers anew, when their boxes have changed."""
+        if self.scaled is not self.boxes:
+            self.scaled[peers, :, : self.d] = self.boxes[peers, :, : self.d] * self.scale[: self.d]
 
     @classmethod
     def of(
@@ -133,6 +181,7 @@ class Population:
         if self.d:
             low, high = normalise(lows, highs)
             self.boxes[peers, 0, : self.d], self.boxes[peers, 1, : self.d] = low, high
+            self.rescale(peers)
         self.host[peers] = hosts
         self.row[peers] = int(self.row.max()) + 1 + np.arange(peers.size)
 

@@ -10,11 +10,23 @@ import numpy as np
 
 from sub2sub.kernels.compilation import rule
 from sub2sub.kernels.memory import ATTRIBUTES, LANES32, LANES64
-from sub2sub.kernels.simd import bits, gather, load, loader, low_half, numbers, pack, popcount, scaled, where
+from sub2sub.kernels.simd import (
+    bits,
+    gather,
+    load,
+    loader,
+    low_half,
+    numbers,
+    pack,
+    popcount,
+    prefetch,
+    scaled,
+    where,
+)
 from sub2sub.overlay.views import FREE
 from sub2sub.ring.pool import PEER, SINCE, SPREAD, STAMP, TRIED, field, size_of, tried_slots
 
-__all__ = ["add_links", "add_neighbours", "drop_tried", "keep_overlapping"]
+__all__ = ["add_links", "add_neighbours", "drop_tried", "keep_overlapping", "prefetch_boxes"]
 
 _ALL = 2**ATTRIBUTES - 1
 _SPREAD = np.int32(SPREAD - 2**32)
@@ -79,6 +91,14 @@ def drop_tried(pool, t, found, first, count, neighbours_too, known):
         pack(found[1], kept, stamps, chosen)
         kept += popcount(bits(chosen))
     return kept
+
+
+@rule
+def prefetch_boxes(boxes, found, first, count):
+    """Start to load the boxes of the candidates from `first` on."""
+    width = 2 * boxes.shape[2]
+    for k in range(first, count):
+        prefetch(boxes, np.int64(found[0, k]) * width)
 
 
 @rule

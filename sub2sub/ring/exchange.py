@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from sub2sub.kernels.compilation import hot, part, rule
 from sub2sub.kernels.memory import LANES32
 from sub2sub.kernels.randomness import draw, peer_key, stream_number
+from sub2sub.kernels.references import by_reference
 from sub2sub.overlay.network import arrives, attempts, reaches
 from sub2sub.overlay.turns import NOBODY
 from sub2sub.ring.offers import collect, consider, note, renew_stamps
 from sub2sub.ring.partner import CHOICE, choose_partner, look_ahead, look_ahead_alone
 from sub2sub.ring.pool import MET, PEER, STAMP, fits, get, place_of, put, size_of
+from sub2sub.ring.probes import EXCHANGED, SAID_HELLO
 from sub2sub.ring.scratch import Scratch, forget_lists
 from sub2sub.ring.shadow import frame_of
 from sub2sub.ring.tombstones import bury
@@ -35,6 +37,7 @@ REQUEST, REPLY, DRAWS = 1, 2, 8
 MESSAGES, FAILED, OFFERED, TAKEN, HELLOS = range(5)
 
 
+@by_reference
 class ThreadSpace(NamedTuple):
     """The space in which one thread works."""
 
@@ -44,6 +47,7 @@ class ThreadSpace(NamedTuple):
     counts: NDArray[np.int64]  # see `MESSAGES` and so on
 
 
+@by_reference
 class Hellos(NamedTuple):
     """Who is told that it was taken up, and by whom."""
 
@@ -167,7 +171,9 @@ def _exchange(pool, boxes, feeds, settings, probes, space, i, j, draws, turn):
     faults = probes.faults
     copies, lost = attempts(draw(draws, turn * DRAWS + REQUEST), faults.loss, settings.tries)
     reached = reaches(faults.alive, faults.group, i, j)
-    counts[MESSAGES] += copies if reached else settings.tries
+    copies = copies if reached else settings.tries
+    counts[MESSAGES] += copies
+    probes.sent[i, EXCHANGED] += copies
     if lost or not reached:
         _fail(pool, boxes, i, j, settings, space)
         return
@@ -178,6 +184,7 @@ def _exchange(pool, boxes, feeds, settings, probes, space, i, j, draws, turn):
     if answered:
         copies, lost = attempts(draw(draws, turn * DRAWS + REPLY), faults.loss, settings.tries)
         counts[MESSAGES] += copies
+        probes.sent[j, EXCHANGED] += copies
         if lost:
             counts[FAILED] += 1
             answered = 0
@@ -222,6 +229,7 @@ def hear_all(pool, boxes, feeds, settings, probes, space, key, hellos, numbers):
         for each in range(first, last):
             t = hellos.teller[each]
             space.counts[HELLOS] += 1
+            probes.sent[t, SAID_HELLO] += 1
             if not arrives(probes.faults, t, x, peer_key(peer_key(key, t), x), 0):
                 continue
             if note(pool, boxes, x, t, settings.cycle, scratch, np.int64(0)) > 0:

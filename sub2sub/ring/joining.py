@@ -23,10 +23,12 @@ from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import hot, rule
 from sub2sub.kernels.randomness import peer_key
+from sub2sub.kernels.references import by_reference
 from sub2sub.overlay.network import answers
 from sub2sub.overlay.views import peer_of
 from sub2sub.ring.offers import consider, note
 from sub2sub.ring.pool import MET, PEER, STAMP, get, place_of, put, size_of
+from sub2sub.ring.probes import JOINED
 from sub2sub.ring.scratch import forget_lists
 from sub2sub.ring.shadow import frame_of
 from sub2sub.ring.tombstones import bury
@@ -41,6 +43,7 @@ STRANGER, HEARD_OF, ANSWERED, SILENT = range(4)  # what a newcomer knows of a pe
 MESSAGES, FAILED, LINKS = range(3)
 
 
+@by_reference
 class Asked(NamedTuple):
     """What one newcomer has heard of, and what all of them cost."""
 
@@ -80,10 +83,12 @@ def _hear_of(asked, newcomer, peer):
 @rule
 def _ask(pool, feeds, probes, tries, newcomer, peer, asked):
     """Ask a peer for its links; whether it answered."""
-    answered, messages = answers(
+    answered, sent, told = answers(
         probes.faults, newcomer, peer, peer_key(peer_key(probes.key, newcomer), peer), 0, tries
     )
-    asked.counts[MESSAGES] += messages
+    asked.counts[MESSAGES] += sent + told
+    probes.sent[newcomer, JOINED] += sent
+    probes.sent[peer, JOINED] += told
     if not answered:
         asked.counts[FAILED] += 1
         asked.state[peer] = SILENT
@@ -95,8 +100,8 @@ def _ask(pool, feeds, probes, tries, newcomer, peer, asked):
         _hear_of(asked, newcomer, peer_of(feeds.random[peer, k]))
     for k in range(pool.size[peer]):
         _hear_of(asked, newcomer, get(pool, peer, PEER, k))
-    told = np.int64(feeds.near_size[peer]) + np.int64(feeds.random_size[peer]) + size_of(pool, peer)
-    asked.counts[LINKS] += told
+    links = np.int64(feeds.near_size[peer]) + np.int64(feeds.random_size[peer]) + size_of(pool, peer)
+    asked.counts[LINKS] += links
     return True
 
 

@@ -24,6 +24,7 @@ Read differently from the paper, or added to it (`RingSettings.paper()` turns ev
 - *verify*: a candidate that is needed answers a probe before it is taken up, unless somebody heard from it in
   this cycle. Otherwise a dead one hides the live ones behind it.
 - *join*: a newcomer asks for its neighbours at once (`sub2sub.ring.joining`).
+- *tell_changes*: the neighbours of a peer are told what it has changed to (`sub2sub.ring.changing`).
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
 from sub2sub.overlay.turns import everybody, exchange_in_waves
+from sub2sub.ring.changing import tell_change
 from sub2sub.ring.exchange import (
     STREAM,
     VERIFYING,
@@ -56,7 +58,7 @@ from sub2sub.ring.joining import ASKS, KNOWN, join_ring, new_asked
 from sub2sub.ring.message_length import links_per_message
 from sub2sub.ring.offers import Feeds
 from sub2sub.ring.pool import STAMP, RingPool, empty_pool, forget_tried, move_witnesses, places_of, squeeze
-from sub2sub.ring.probes import Probes
+from sub2sub.ring.probes import SENT, Probes
 from sub2sub.ring.settings import Partner, RingSettings, StepSettings
 from sub2sub.ring.shadow import UNKNOWN
 from sub2sub.ring.thread_space import StepSpace
@@ -80,6 +82,8 @@ class Ring:
         The layers whose links feed this one; stepped by the engine, before it.
     settings : RingSettings
     seed : int
+    scaled : (n, 2, >= d) float64, optional
+        The boxes as newcomers measure distances (`Population.measure`).
     """
 
     name = "ring"
@@ -92,13 +96,17 @@ class Ring:
         vicinity: Feed,
         settings: RingSettings | None = None,
         seed: int = 0,
+        scaled: NDArray[np.float64] | None = None,
     ) -> None:
         self.settings = settings or RingSettings()
+        self.scaled = boxes if scaled is None else scaled
         self.seed, self.boxes, self.d, self.cyclon, self.vicinity = seed, boxes, d, cyclon, vicinity
         self.labels = Labels(boxes, d)
         self._space = StepSpace(empty_pool(boxes.shape[0], d, TOMBSTONES), d)
         self._joined, self._contact = np.full(len(boxes), -1), np.full(len(boxes), -1)
         self._asked = new_asked(len(boxes))
+        self._changed = np.empty((0, 2), np.int64)  # old and new peers, to be told
+        self._sent, self._each = np.zeros((len(boxes), SENT), np.int64), np.zeros(SENT)
 
     @property
     def pool(self) -> RingPool:
@@ -110,7 +118,9 @@ class Ring:
         settings, key = StepSettings.of(self.settings, cycle), cycle_key(self.seed, STREAM, cycle)
         self._space.begin(threads())
         faults, verifying = network.faults(), cycle_key(self.seed, VERIFYING, cycle)
-        probes = [Probes(faults, verifying, np.zeros(2, np.int64)) for _ in range(threads())]
+        sent = np.zeros((threads(), len(self.boxes), SENT), np.int32)
+        probes = [Probes(faults, verifying, np.zeros(2, np.int64), own) for own in sent]
+        self._tell_changes(settings, probes[0])
         joins, join_failed, join_links = self._join_newcomers(settings, probes[0])
         self._exchange(settings, probes, key)
         if self.settings.hello:
@@ -118,10 +128,14 @@ class Ring:
         messages, failed, offered, taken, hellos = (int(count) for count in self._space.counts())
         asked, (small, in_vain) = self._space.asked(), np.sum([each.counts for each in probes], axis=0)
         join_bytes = HEADER * joins + (DESCRIPTOR + RANGE * self.d) * (joins + join_links)
+        exchange_bytes = self._bytes(messages, hellos, cycle, network)
+        hello = HEADER + DESCRIPTOR + RANGE * self.d
+        each = (exchange_bytes - hellos * hello) / max(messages, 1), hello, HEADER, join_bytes / max(joins, 1)
+        self._sent, self._each = sent.sum(axis=0), np.array(each)
         return {
             "messages": messages + hellos + int(small) + joins,
             "failed": failed + int(in_vain) + join_failed,
-            "bytes": self._bytes(messages, hellos, cycle, network) + HEADER * int(small) + join_bytes,
+            "bytes": exchange_bytes + HEADER * int(small) + join_bytes,
             "offered": offered,
             "taken": taken,
             "hellos": hellos,
@@ -131,6 +145,10 @@ class Ring:
             "cuts": int(asked[1]),
             "given_up": int(asked[2]),
         }
+
+    def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Messages and bytes of the last cycle, by peer; messages of a kind are as long as their mean."""
+        return self._sent.sum(axis=1, dtype=np.int64), np.rint(self._sent @ self._each).astype(np.int64)
 
     def _feeds(self) -> Feeds:
         near, random = self.vicinity, self.cyclon
@@ -188,6 +206,22 @@ class Ring:
 
         everybody(len(hellos.told), hear, make_space)
 
+    def _tell_changes(self, settings: StepSettings, probes: Probes) -> None:
+        """Let hosts tell the neighbours of peers what these have changed to."""
+        for old, new in self._changed:
+            if probes.faults.alive[new] == 1:
+                self._space.make_space_to_join(2 * int(self.pool.size[old]) + 2, KNOWN)
+                tell_change(
+                    self.pool, self.labels.boxes, self.boxes, settings, probes, self._space.threads[0], old,
+                    new,
+                )  # fmt: skip
+        self._changed = self._changed[:0]
+
+    def change(self, old: NDArray[np.int64], new: NDArray[np.int64]) -> None:
+        """Note that peers have become others, which have joined; neighbours are told in the next step."""
+        if self.settings.tell_changes:
+            self._changed = np.concatenate([self._changed, np.stack([old, new], axis=1).astype(np.int64)])
+
     def _join_newcomers(self, settings: StepSettings, probes: Probes) -> tuple[int, int, int]:
         """Let newcomers ask for their neighbours; messages, questions in vain, and links they were told."""
         waiting, feeds = np.flatnonzero(self._contact >= 0), self._feeds()
@@ -195,7 +229,7 @@ class Ring:
         for newcomer in waiting[probes.faults.alive[waiting] == 1]:
             self._space.make_space_to_join(2 * ASKS, KNOWN)
             join_ring(
-                self.pool, self.labels.boxes, self.boxes, feeds, settings, probes, self._space.threads[0],
+                self.pool, self.labels.boxes, self.scaled, feeds, settings, probes, self._space.threads[0],
                 self._asked, newcomer, self._contact[newcomer],
             )  # fmt: skip
         self._contact[waiting] = -1
@@ -244,7 +278,8 @@ class Ring:
         """State for a checkpoint."""
         self._space.squeeze(0)
         pool = {**self.pool._asdict(), "words": self.pool.words[: self.pool.top[0]]}
-        return {**pool, **self.labels.arrays(), "joined": self._joined, "contact": self._contact}
+        return {**pool, **self.labels.arrays(), "joined": self._joined, "contact": self._contact,
+                "changed": self._changed}  # fmt: skip
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """State from a checkpoint."""
@@ -252,3 +287,4 @@ class Ring:
         self._space = StepSpace(squeeze(pool, self.d, 1024), self.d)
         self.labels.load(arrays)
         self._joined[...], self._contact[...] = arrays["joined"], arrays["contact"]
+        self._changed = np.array(arrays["changed"])

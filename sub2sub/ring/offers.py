@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import apart, part, rule
-from sub2sub.ring.candidates import add_links, add_neighbours, drop_tried, keep_overlapping
+from sub2sub.kernels.references import by_reference
+from sub2sub.ring.candidates import add_links, add_neighbours, drop_tried, keep_overlapping, prefetch_boxes
 from sub2sub.ring.pool import PEER, STAMP, find, get, place_of, put, size_of, way_up, write_tried
 from sub2sub.ring.shadow import touched_cells
 from sub2sub.ring.tombstones import is_buried
@@ -28,6 +29,7 @@ __all__ = ["Feeds", "collect", "consider", "note", "renew_stamps"]
 OFFERED, AS_OF, TOUCHED, AWAY, ORDER = range(5)
 
 
+@by_reference
 class Feeds(NamedTuple):
     """The links of the layers below."""
 
@@ -49,10 +51,12 @@ def collect(pool, boxes, feeds, t, s, met, settings, scratch):
     count = add_links(feeds.random[s], np.int64(feeds.random_size[s]), t, n, reach, found, count)
     # Where links have ages, a neighbour's may be fresher than the one at hand.
     count = drop_tried(pool, t, found, np.int64(0), count, 1 - settings.aged, known)
+    prefetch_boxes(boxes, found, np.int64(0), count)
     if s != t:
         fed = count
         since = met if pool.forgot[t] < met else np.int64(-1)
         count = add_neighbours(pool, s, since, t, n, reach, found, count)
+        prefetch_boxes(boxes, found, fed, count)
         # For neighbours of both, the stamps have been compared (`renew_stamps`).
         count = drop_tried(pool, t, found, fed, count, np.int64(1), known)
     count = keep_overlapping(boxes, t, found, count)

@@ -74,7 +74,7 @@ class RingPeer:
     need : Needed, optional
         Which candidates are needed.
     fresh : int
-        Age from which on a candidate has to answer before it is taken up: a cycle.
+        Age from which on a candidate has to answer before it is taken up: a cycle; 0 where others may lie.
 
     Attributes
     ----------
@@ -179,6 +179,16 @@ class RingPeer:
             self.view[partner.id].met = now
             if self.settings.drop_failed:
                 self.remove(partner.id, now)
+
+    def hear_of_change(
+        self, old: int, new: Descriptor, now: int, verify: Verify | None = None
+    ) -> list[Descriptor]:
+        """Take another peer in the place of one, as the host of both says (`sub2sub.ring.changing`)."""
+        if old in self.view:
+            self.remove(old, now)
+        if self.settings.verify:
+            self.bury(old, now)
+        return self.consider([Link(new, now)], now, verify)
 
     def bury(self, id: int, now: int) -> None:
         """Note that a peer did not answer."""

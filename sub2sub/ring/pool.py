@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import apart, hot, part, rule
 from sub2sub.kernels.memory import LANES32, aligned
+from sub2sub.kernels.references import by_reference
 from sub2sub.kernels.rows import place_of_value, shift
 from sub2sub.ring.shadow import CELLS, UNKNOWN
 
@@ -49,6 +50,7 @@ WITNESS = TRIED + SLOTS
 NONE = np.int64(-1)
 
 
+@by_reference
 class RingPool(NamedTuple):
     """The ring views of a population."""
 

@@ -37,20 +37,21 @@ from sub2sub.ring.view import remove
 __all__ = ["Probing", "unanswered"]
 
 STREAM, STREAM_FAILED = stream_number("probing"), stream_number("probing after failures")
-TRIES = 3  # times a probe, or its answer, is sent within a cycle while it is lost
+TRIES = 3  # times a probe, or its answer, is sent within a cycle while it is lost, or `RingSettings.tries`
 
 
 @rule
-def _answers(faults, i, other, draws, k, counts):
-    """Whether a peer answers a probe of i; adds to messages and failures."""
-    answered, messages = answers(faults, i, other, draws, k, TRIES)
-    counts[0] += messages
-    counts[1] += not answered
+def _answers(faults, i, other, draws, k, tries, sent):
+    """Whether a peer answers a probe of i; adds to the messages of both."""
+    answered, asked, told = answers(faults, i, other, draws, k, tries)
+    sent[i] += asked
+    sent[other] += told
     return answered
 
 
 @hot
-def _step(pool, boxes, suspect_age, settings, key, faults, scratch, counts):
+def _step(pool, boxes, suspect_age, settings, key, faults, scratch, sent):
+    failed, tries = 0, max(settings.tries, TRIES)
     for i in range(pool.size.shape[0]):
         if faults.alive[i] == 0:
             continue
@@ -60,20 +61,24 @@ def _step(pool, boxes, suspect_age, settings, key, faults, scratch, counts):
             if settings.cycle - get(pool, i, STAMP, place) >= suspect_age:
                 asked += 1
                 peer = get(pool, i, PEER, place)
-                if _answers(faults, i, peer, draws, asked, counts):
+                if _answers(faults, i, peer, draws, asked, tries, sent):
                     put(pool, i, STAMP, place, settings.cycle)
-                elif settings.drop_failed:
+                    place += 1
+                    continue
+                failed += 1
+                if settings.drop_failed:
                     if settings.verify:
                         bury(pool, i, peer, settings.cycle)
                     remove(pool, boxes, i, place, settings, scratch)
                     continue
             place += 1
+    return failed
 
 
 @hot
-def _ask(pairs, key, faults, silent, counts):
+def _ask(pairs, key, faults, silent, sent):
     for k in range(pairs.shape[0]):
-        silent[k] = not _answers(faults, pairs[k, 0], pairs[k, 1], peer_key(key, k), 0, counts)
+        silent[k] = not _answers(faults, pairs[k, 0], pairs[k, 1], peer_key(key, k), 0, TRIES, sent)
 
 
 def unanswered(
@@ -89,10 +94,10 @@ def unanswered(
     (array([[0, 2]]), 5)
     """
     asked = np.asarray(pairs, np.int64).reshape(-1, 2)
-    silent, counts = np.zeros(len(asked), np.bool_), np.zeros(2, np.int64)
+    silent, sent = np.zeros(len(asked), np.bool_), np.zeros(len(network.alive), np.int64)
     key = np.uint64(cycle_key(seed, STREAM_FAILED, cycle))
-    _ask(asked, key, network.faults(), silent, counts)
-    return asked[silent], int(counts[0])
+    _ask(asked, key, network.faults(), silent, sent)
+    return asked[silent], int(sent.sum())
 
 
 class Probing:
@@ -112,18 +117,23 @@ class Probing:
         if suspect_age < 0:
             raise InputError(f"probing.suspect_age: expected 0 (never) or more cycles, got {suspect_age}")
         self.ring, self.suspect_age, self.seed = ring, suspect_age, seed
+        self._sent = np.zeros(len(ring.boxes), np.int64)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer probe its suspects."""
-        counts = np.zeros(2, np.int64)
+        failed, self._sent = 0, np.zeros_like(self._sent)
         if self.suspect_age:
             ring, key = self.ring, cycle_key(self.seed, STREAM, cycle)
-            _step(
+            failed = _step(
                 ring.pool, ring.labels.boxes, self.suspect_age, StepSettings.of(ring.settings, cycle), key,
-                network.faults(), new_scratch(ring.d, int(ring.pool.size.max()) + 2), counts,
+                network.faults(), new_scratch(ring.d, int(ring.pool.size.max()) + 2), self._sent,
             )  # fmt: skip
-        messages, failed = (int(count) for count in counts)
-        return {"messages": messages, "failed": failed, "bytes": HEADER * messages}
+        messages = int(self._sent.sum())
+        return {"messages": messages, "failed": int(failed), "bytes": HEADER * messages}
+
+    def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Messages and bytes of the last cycle, by peer."""
+        return self._sent, HEADER * self._sent
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Nothing to start: the links are the ring layer's."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sub2sub.geometry.cover import ask, heap_for, stack_for
 from sub2sub.kernels.compilation import apart, part, rule
 from sub2sub.kernels.memory import LANES32, padded
+from sub2sub.kernels.references import by_reference
 from sub2sub.kernels.rows import shift
 from sub2sub.kernels.simd import backwards, bits, gather, load, numbers, pack, popcount, store, where
 from sub2sub.ring.pool import PEER, WITNESS, field, size_of
@@ -30,6 +31,7 @@ POINT = 1
 ASKED, CUTS, GIVEN_UP, TAKEN, DROPPED = range(5)
 
 
+@by_reference
 class Scratch(NamedTuple):
     """The lists of one peer, and the space to work on them."""
 

@@ -7,6 +7,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from sub2sub.errors import InputError
+from sub2sub.kernels.references import by_reference
 
 __all__ = ["Partner", "RingSettings", "StepSettings"]
 
@@ -40,14 +41,17 @@ class RingSettings:
     drop_failed : bool
         Whether a neighbour that does not answer, be it a request or a probe, is dropped at once.
     tries : int
-        Times a request, a probe of a candidate, or an answer is sent while it is lost: with one, every lost
-        message looks like a dead peer.
+        Times a request, a probe, or an answer is sent while it is lost. With one, every lost message looks
+        like a dead peer; with three, 15 % loss still tears links out of rings now and then. Each further try
+        costs a message more where peers are dead.
     verify : bool
         Whether a candidate that nobody has heard from in this cycle is probed before it is taken up. Taken
         up unseen, a dead one hides live ones behind it until it is found out.
     join : bool
         Whether a newcomer asks for its neighbours at once (`sub2sub.ring.joining`) instead of waiting for
         gossip to find them.
+    tell_changes : bool
+        Whether a host tells the neighbours of a peer what it has changed to (`sub2sub.ring.changing`).
     max_steps : int
         Cuts after which the question whether a neighbour is superfluous is given up and it is kept, 0 for
         never. How often that happens is reported with every step as `given_up`.
@@ -65,9 +69,10 @@ class RingSettings:
     hello: bool = True
     max_age: int = 40
     drop_failed: bool = True
-    tries: int = 3
+    tries: int = 5
     verify: bool = True
     join: bool = True
+    tell_changes: bool = True
     max_steps: int = 10_000
 
     def __post_init__(self) -> None:
@@ -82,11 +87,15 @@ class RingSettings:
 
     @classmethod
     def paper(cls, **changes: Any) -> RingSettings:
-        """The protocol as published: no hello, no ages, nothing dropped, sent twice, verified or hurried."""
-        off = {"hello": False, "max_age": 0, "drop_failed": False, "tries": 1, "verify": False, "join": False}
+        """The protocol as published: no hello, no ages, nothing dropped, sent twice, verified or told."""
+        off = {
+            "hello": False, "max_age": 0, "drop_failed": False, "tries": 1, "verify": False, "join": False,
+            "tell_changes": False,
+        }  # fmt: skip
         return cls(**{**off, **changes})
 
 
+@by_reference
 class StepSettings(NamedTuple):
     """The settings as numbers for kernels, and what follows from them in one cycle."""
 

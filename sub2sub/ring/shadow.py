@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import rule
 from sub2sub.kernels.memory import ATTRIBUTES, padded
+from sub2sub.kernels.references import by_reference
 from sub2sub.kernels.simd import (
     as_floats,
     as_ints,
@@ -51,6 +52,7 @@ _ALL = 2**ATTRIBUTES - 1
 _load_four = loader(ATTRIBUTES)
 
 
+@by_reference
 class Frame(NamedTuple):
     """How a peer's box is divided into cells."""
 

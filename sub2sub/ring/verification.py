@@ -55,6 +55,7 @@ class Verification:
     def __init__(self, ring: RingPeer, queue: list[Link | RingLink], sender: int | None = None) -> None:
         self.ring, self.queue, self.sender = ring, queue, sender
         self._asked: Descriptor | None = None
+        self._there: int | None = None  # ID of the one that has just answered
         self._taken: list[Descriptor] = []
         self._told = 0
 
@@ -64,7 +65,7 @@ class Verification:
         while (link := self._first_needed()) is not None:
             if link.peer.id in ring.asking or ring.is_buried(link):  # in its turn: tombstones change
                 continue
-            if now - link.stamp >= ring.fresh:
+            if now - link.stamp >= ring.fresh and link.peer.id != self._there:
                 self._asked = link.peer
                 ring.asking.add(link.peer.id)
                 return link.peer
@@ -78,6 +79,7 @@ class Verification:
         """Note that the one that was asked is there."""
         peer = self._no_longer_asked()
         self.ring.unbury(peer.id)
+        self._there = peer.id
         self.queue.insert(0, Link(peer, now))
 
     def silent(self, now: int) -> None:

@@ -84,6 +84,7 @@ class _Views(NamedTuple):
     random_view: NDArray[np.int64]
     random_size: NDArray[np.int8]
     partner: NDArray[np.int32]  # whom everybody has chosen in this cycle
+    sent: NDArray[np.int32]  # (n, 2) messages and links that each has sent
 
 
 class StepSettings(NamedTuple):
@@ -212,12 +213,12 @@ def _exchange(views, boxes, settings, faults, key, scratch, peers, counts):
     """Let peers exchange with their partners, one after the other."""
     there, back, space = scratch
     wanted, cycle = settings.shuffle - 1, settings.cycle
-    messages, failed, links = 0, 0, 0
+    failed, spent = 0, views.sent
     for k in range(peers.shape[0]):
         _look_ahead(views, peers, k)
         i = np.int64(peers[k])
         q, draws = np.int64(views.partner[i]), peer_key(key, i)
-        messages += 1
+        spent[i, 0] += 1
         if not arrives(faults, i, q, draws, REQUEST):
             failed += 1
             _fail(i, q, views)
@@ -232,19 +233,18 @@ def _exchange(views, boxes, settings, faults, key, scratch, peers, counts):
         there.words[going], there.gaps[going] = link(i, cycle), gap
         back.words[coming], back.gaps[coming] = link(q, cycle), gap
         # What was left out of a message because it would be refused was sent all the same.
-        links += (wanted if mine > wanted else going) + (wanted if his > wanted else coming) + 2
+        spent[i, 1] += (wanted if mine > wanted else going) + 1
+        spent[q, 1] += (wanted if his > wanted else coming) + 1
         # Both decide before either writes: a vector load waits for the scalar stores just before it.
         his_mask, his_old = _wanted(q, views, there, going + 1, settings)
         my_mask, my_old = _wanted(i, views, back, coming + 1, settings)
         _keep(q, views, there, his_mask, his_old, settings, draws, np.int64(THERE))
-        messages += 1
+        spent[q, 0] += 1
         if not arrives(faults, q, i, draws, REPLY):
             failed += 1
             continue
         _keep(i, views, back, my_mask, my_old, settings, draws, np.int64(BACK))
-    counts[0] += messages
-    counts[1] += failed
-    counts[2] += links
+    counts[0] += failed
 
 
 def _new_scratch() -> _Scratch:
@@ -306,6 +306,7 @@ class Vicinity:
         self.gaps = aligned(self.view.shape, NONE, np.float32)
         self.worst = np.full(boxes.shape[0], FAR, np.float32)
         self.size = np.zeros(boxes.shape[0], np.int8)
+        self._sent = np.zeros((boxes.shape[0], 2), np.int32)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer exchange proximity links once."""
@@ -313,7 +314,10 @@ class Vicinity:
         oldest_allowed = cycle - given.max_age if given.max_age else 0
         settings = StepSettings(given.view, given.shuffle, int(given.tie), oldest_allowed, cycle)
         partner = np.empty(n, np.int32)
-        views = _Views(self.view, self.gaps, self.worst, self.size, cyclon.view, cyclon.size, partner)
+        self._sent[:] = 0
+        views = _Views(
+            self.view, self.gaps, self.worst, self.size, cyclon.view, cyclon.size, partner, self._sent
+        )
         key = cycle_key(self.seed, STREAM, cycle)
         counts = np.zeros((threads(), LANES64), np.int64)  # a row and a line of the cache for each thread
         scratch = [_new_scratch() for _ in range(threads())]
@@ -328,9 +332,13 @@ class Vicinity:
 
         everybody(n, feed)
         exchange_in_waves(partner, exchange)
-        messages, failed, links = (int(count) for count in counts.sum(axis=0)[:3])
-        size = HEADER * messages + (DESCRIPTOR + RANGE * self.d) * links
-        return {"messages": messages, "failed": failed, "bytes": size}
+        messages, size = (int(spent.sum()) for spent in self.spent())
+        return {"messages": messages, "failed": int(counts[:, 0].sum()), "bytes": size}
+
+    def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Messages and bytes of the last cycle, by peer."""
+        messages, links = self._sent.T.astype(np.int64)
+        return messages, HEADER * messages + (DESCRIPTOR + RANGE * self.d) * links
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Empty the views of `peers`; the first links come from CYCLON."""

@@ -1,4 +1,4 @@
-"""What the commands share: where to run, a Spark session where it is worth one, progress."""
+"""Options and output that the commands share: where to run, progress, JSON."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ __all__ = [
     "allow_option",
     "always_json_option",
     "json_option",
+    "overwrite_option",
     "print_json",
     "progress_bars",
     "quiet_option",
@@ -49,6 +50,7 @@ allow_option = click.option(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else."
 )
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace a workload that is in DIR.")
 always_json_option = click.option(
     "--json", is_flag=True, expose_value=False, help="Accepted for uniformity: the output is JSON anyway."
 )
@@ -56,12 +58,12 @@ quiet_option = click.option("--quiet", is_flag=True, help="No progress on standa
 
 
 def print_json(value: Any) -> None:
-    """Print a result as JSON; what JSON has no word for, such as a date or a path, as its text."""
+    """Print a result as JSON; dates, paths and other types that JSON lacks become text."""
     click.echo(json.dumps(value, indent=2, default=str))
 
 
 class Place(click.ParamType[Path]):
-    """An address of a folder, see `workloads.files.places`."""
+    """A parameter that is the address of a folder; see `workloads.files.places`."""
 
     name = "place"
 
@@ -89,11 +91,11 @@ class Where:
 
     @contextmanager
     def session(self, shuffled: int = 0) -> Iterator[SparkSession | None]:
-        """A Spark session where one was asked for or the work needs one; None otherwise.
+        """Yield a Spark session if the options ask for one or the work needs one, else None.
 
-        This machine's cores do work that is cut into files as fast without Spark, whatever its size. What
-        Spark is needed for is rows that have to be brought together and do not fit into memory: `shuffled`
-        is their size in bytes.
+        Work that is divided into files runs as fast in threads as on Spark on one machine, whatever its
+        size. Spark is needed for rows that must be brought together and do not fit into memory; `shuffled`
+        is the size of such rows in bytes.
         """
         asked = self.master is not None or self.memory is not None or bool(self.conf) or self.ui
         if self.spark is False and asked and not self.by_default:
@@ -108,13 +110,13 @@ class Where:
 
 
 def _memory() -> int:
-    """Bytes of memory of this machine; a guess of 4 GB where it does not say."""
+    """Bytes of memory of this machine; 4 GB if the system does not tell."""
     names = getattr(os, "sysconf_names", {})
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if "SC_PHYS_PAGES" in names else 2**32
 
 
 def where_options(on_spark: bool | None = None) -> Callable[[F], F]:
-    """Options that say where a command runs, handed to it as `where`; `on_spark` is the default."""
+    """Add the options that say where a command runs; it gets them as `where`. `on_spark` is the default."""
     shown = "" if on_spark is not None else "; by what the work needs if not given"
     options = [
         click.option("--master", metavar="URL", help="Spark master; this machine's cores if not given."),
@@ -158,7 +160,7 @@ def _settings(conf: tuple[str, ...]) -> dict[str, str]:
 
 @contextmanager
 def progress_bars(quiet: bool) -> Iterator[StageProgress | None]:
-    """A bar per stage on standard error, with the time left; none where nobody watches."""
+    """Show a bar per stage on standard error, with the time left, if it is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

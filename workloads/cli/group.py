@@ -15,6 +15,7 @@ from workloads.cli.common import (
     Where,
     always_json_option,
     json_option,
+    overwrite_option,
     print_json,
     progress_bars,
     quiet_option,
@@ -62,7 +63,7 @@ def list_names(as_json: bool) -> None:
 @click.argument("spec")
 @always_json_option
 def show(spec: str) -> None:
-    """Print a workload, named or a .toml file, as it is understood, in JSON."""
+    """Print a workload, given by name or as a .toml file, as JSON with all its settings."""
     from workloads.spec.files import resolve, to_dict
 
     click.echo(json.dumps(to_dict(resolve(spec)), indent=2))
@@ -79,7 +80,7 @@ def show(spec: str) -> None:
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True)
 @click.option("--partitions", type=click.IntRange(1), help="Spark tasks to share the files among.")
 @click.option("--out", type=Place(), required=True, metavar="DIR")
-@click.option("--overwrite", is_flag=True, help="Begin anew where a workload, or a part of one, is in DIR.")
+@overwrite_option
 @where_options()
 @json_option
 @quiet_option
@@ -186,6 +187,7 @@ def match(folder: Path, rings: bool, where: Where, as_json: bool, quiet: bool) -
     "--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the ring IDs."
 )
 @click.option("--out", type=Place(), required=True, metavar="DIR")
+@overwrite_option
 @json_option
 def import_(
     subscriptions: Path,
@@ -205,6 +207,7 @@ def import_(
     set_aside: bool,
     seed: int,
     out: Path,
+    overwrite: bool,
     as_json: bool,
 ) -> None:
     """Make a workload folder of CSV, Parquet or Arrow files from elsewhere.
@@ -231,7 +234,7 @@ def import_(
         workload = import_topics(
             topics, subscriptions, events, out,
             tree_column=topic_column, column=column, event_column=event_column, on_bad=on_bad, seed=seed,
-            form=form, key=key, separator=topic_separator, implied=implied_topics,
+            form=form, key=key, separator=topic_separator, implied=implied_topics, overwrite=overwrite,
         )  # fmt: skip
     else:
         workload = import_workload(
@@ -245,6 +248,7 @@ def import_(
             seed=seed,
             form=form,
             key=key,
+            overwrite=overwrite,
         )
     if as_json:
         counts = {"subscriptions": workload.subscribers, "events": workload.events}
@@ -266,7 +270,7 @@ def _pairs(options: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def _type(name: str, value: str) -> ValueType | Kind:
-    """A type by its word; of an enum with its values, or without them where the columns have them."""
+    """Read a type from an option; an enum may be given with or without its values."""
     word, colon, values = value.partition(":")
     if word not in KINDS or (colon and word not in ("enum", "string")):
         raise InputError(f"--type {name}={value}: expected one of {', '.join(KINDS)}, or enum:A,B,C")

@@ -1,9 +1,8 @@
-"""`sub2sub stats`, and `sub2sub workload stats`: a workload, many runs, a sweep or any tables, described."""
+"""`sub2sub stats` and `sub2sub workload stats`: statistics of a workload, runs, a sweep or tables."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,8 @@ from workloads.files.checked import read_parquet
 
 __all__ = ["stats"]
 
-MANY = 3_000  # runs from which on Spark is worth its start
+# Bytes of memory for each byte of the runs' tables: Parquet files are small beside the frames made of them.
+EXPANSION = 20
 
 
 @click.command()
@@ -68,7 +68,7 @@ def stats(
 
     SOURCES are one workload folder; run folders, or folders of them; one sweep's folder; or, with --metric,
     Parquet tables of which each is a run. Tables, figures and statistics.md go to DIR. Computed in this
-    process, or on Spark when asked for it or when there are thousands of runs.
+    process, or on Spark when asked for it or when the tables of runs do not fit into memory.
 
     \b
     sub2sub stats w
@@ -94,8 +94,7 @@ def stats(
         )
 
         with ExitStack() as stack:
-            many = where.spark is None and _runs_in(sources) > MANY
-            spark = stack.enter_context((replace(where, spark=True) if many else where).session())
+            spark = stack.enter_context(where.session(EXPANSION * _bytes_in(sources)))
             progress = stack.enter_context(progress_bars(quiet or as_json))
             if metric:
                 write_table_statistics(spark, sources, by, metric, out)
@@ -110,9 +109,15 @@ def stats(
     click.echo(f"{out}: tables, figures, statistics.md")
 
 
-def _runs_in(sources: tuple[Path, ...]) -> int:
-    """How many run folders there are, at most, below these."""
-    return sum(1 for source in sources if source.is_dir() for _ in source.rglob("manifest.json"))
+def _bytes_in(sources: tuple[Path, ...]) -> int:
+    """Total size of the tables that are on this machine."""
+    files = [
+        file
+        for source in sources
+        if isinstance(source, Path)
+        for file in (source.rglob("*.parquet") if source.is_dir() else [source])
+    ]
+    return sum(file.stat().st_size for file in files)
 
 
 def _tables(out: Path) -> dict[str, list[dict[str, Any]]]:
@@ -127,7 +132,7 @@ def _describe_workload(folder: Path, out: Path, peers: int, regions_mb: int, whe
     from workloads.statistics.workload import write_statistics
 
     workload = open_workload(folder)
-    # Asked for before Spark is started, so that a workload without matches is refused at once.
-    matches = int(ring_sizes(workload).sum()) if workload.events else 0
-    with where.session(16 * matches if (folder / "rings").exists() else 0) as spark:
+    if workload.events:
+        ring_sizes(workload)  # before Spark is started, so that a workload without matches is refused at once
+    with where.session() as spark:
         write_statistics(workload, out, spark, peers, regions_mb)

@@ -1,4 +1,4 @@
-"""What is meant by a word that is no command."""
+"""Suggestions for mistyped commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Suggesting", "resolve"]
 def resolve(
     group: click.Group, usual: Callable[..., Any], context: click.Context, arguments: list[str]
 ) -> Any:
-    """What click finds for the arguments of a group; a word that is no command with a suggestion."""
+    """Resolve the arguments of a group as click does; for an unknown command, suggest the nearest."""
     try:
         return usual(context, arguments)
     except click.UsageError as error:
@@ -25,7 +25,7 @@ def resolve(
 
 
 class Suggesting(click.Group):
-    """A group that names the nearest command where there is none of that name."""
+    """A group that suggests the nearest command for an unknown one."""
 
     def resolve_command(
         self, context: click.Context, arguments: list[str]

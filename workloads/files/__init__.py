@@ -1,4 +1,4 @@
-"""Files that count only when they are complete: atomic writes, manifests, and where something was computed.
+"""Complete files or none: atomic writes, manifests, checksums, and the environment of a computation.
 
 Workloads, sweeps, runs, comparisons and statistics all write through this room.
 """

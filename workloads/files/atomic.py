@@ -15,14 +15,14 @@ from pathlib import Path
 
 from workloads.files.places import Remote
 
-__all__ = ["atomic_write", "write_text"]
+__all__ = ["atomic_write", "remove_drafts", "write_text"]
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """A path to write to, which takes the place of `path` when the block ends without an error.
+    """Yield a temporary path, which is renamed to `path` if the block ends without an error.
 
-    Missing folders are made. A process that is killed may leave a file `.NAME.XXXX.part`.
+    Missing folders are created. A process that is killed may leave a file `.NAME.XXXX.part`.
 
     Examples
     --------
@@ -52,6 +52,12 @@ def atomic_write(path: Path) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
     for folder in (path.parent, *(folder.parent for folder in made)):
         _flush_folder(folder)
+
+
+def remove_drafts(folder: Path) -> None:
+    """Remove temporary files that killed processes left; only for the only writer of a folder."""
+    for draft in folder.glob(".*.part"):
+        draft.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> Path:

@@ -1,7 +1,7 @@
 """Parquet files with a checksum for each page, verified when they are read.
 
-A bit that flips on a disk or on the way changes numbers without a word; with checksums it is an error that
-names the file.
+Without checksums, a bit that flips on a disk or in transit changes a number silently; with them, reading
+fails and the error names the file.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def read_parquet(path: Path, **options: Any) -> pa.Table:
 
 
 def read_groups(path: Path, groups: list[int], columns: list[str]) -> pa.Table:
-    """Some columns of some row groups of a file, verified likewise."""
+    """Read some columns of some row groups of a file, with the same verification."""
     from pyarrow import parquet
 
     with _named(path), parquet.ParquetFile(contents(path), page_checksum_verification=True) as file:
@@ -60,7 +60,7 @@ def read_groups(path: Path, groups: list[int], columns: list[str]) -> pa.Table:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Say which file is damaged."""
+    """Name the damaged file in errors."""
     import pyarrow as pa
 
     try:

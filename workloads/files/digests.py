@@ -11,7 +11,7 @@ __all__ = ["digest", "file_digest"]
 
 
 def digest(value: Any) -> str:
-    """Of settings: the same for equal ones, in whatever order they are given.
+    """Digest of settings, independent of their order.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def digest(value: Any) -> str:
 
 
 def file_digest(*files: Path, root: Path | None = None) -> str:
-    """Of the contents of files, and of their names below `root` if one is given."""
+    """Digest of the contents of files, and of their names below `root` if it is given."""
     found = hashlib.sha256()
     for path in files:
         name = str(path.relative_to(root)).encode() if root else b""

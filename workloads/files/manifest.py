@@ -1,8 +1,8 @@
-"""`manifest.json`: what a folder holds, who wrote it, and how far it came. Columns in docs/formats.md.
+"""`manifest.json`: contents of a folder, the program that wrote it, and its state. See docs/formats.md.
 
 Every folder of results has one, with the same first fields whatever wrote it (`begin_manifest`), so that
-reports and statistics read them alike. A workload's names no machine and no date, because its files are the
-same bytes wherever they are generated.
+reports and statistics can read all of them. The manifest of a workload names no machine and no date, because
+its files are the same bytes wherever they are generated.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ def begin_manifest(
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> Path:
-    """Write the manifest of a folder, atomically; what JSON does not know is written as text."""
+    """Write the manifest of a folder atomically; types that JSON lacks become text."""
     return write_text(folder / MANIFEST, json.dumps(manifest, indent=2, default=str) + "\n")
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """What the manifest of a folder says; None where there is none.
+    """Read the manifest of a folder; None if it has none.
 
     Raises
     ------

@@ -1,12 +1,15 @@
 """Folders by address: paths of this machine, `file://`, and object stores that Arrow can reach (`s3://`, `s3a://`).
 
-`place` gives a `Path` for what is on this machine and a `Remote` for what is not: the part of `Path` that
-folders of results are read and written with, over Arrow's file systems. A remote file is written to a
-temporary one first and then put in its place by one request, so it too is there whole or not at all.
+`place` returns a `Path` for an address on this machine and a `Remote` for an object store. A `Remote` has the
+methods of `Path` that reading and writing folders of results need, over Arrow's file systems. A file is first
+written on this machine and then uploaded as one object, so it is complete or absent in the store, too.
 
 Credentials and the region of an S3 store are looked for where Amazon's tools look for them; the address of
 another store than Amazon's is AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL. Workers need them as well
 (`--conf spark.executorEnv.AWS_ENDPOINT_URL=...`).
+
+HDFS is refused: Arrow reaches it only through `libhdfs` of a Hadoop installation, and a file in it is visible
+while it is being written. The stores of Google and Azure are refused because they were not tested.
 """
 
 from __future__ import annotations
@@ -54,12 +57,12 @@ def place(address: str | Path) -> Path:
             raise InputError(f"{address}: expected s3://BUCKET/PATH")
         # All that is done with it below is what both have.
         return cast(Path, Remote("/".join(part for part in (host, *path.split("/")) if part)))
-    raise InputError(f"{address}: expected {_KNOWN}")
+    raise InputError(f"{address}: {scheme}:// is not supported, expected {_KNOWN}")
 
 
 @dataclass(frozen=True)
 class Remote:
-    """A folder or file of an S3 store, by bucket and key; what `Path` does, as far as it is needed."""
+    """A folder or file in an S3 store (bucket and key), with the methods of `Path` that are needed."""
 
     key: str
 
@@ -84,7 +87,7 @@ class Remote:
 
     @property
     def suffix(self) -> str:
-        """What the last part ends with, from its last dot on."""
+        """The end of the last part, from its last dot on."""
         return Path(self.name).suffix
 
     @property
@@ -93,7 +96,7 @@ class Remote:
         return Remote(self.key.rpartition("/")[0])
 
     def resolve(self) -> Remote:
-        """Itself: it is the same from everywhere."""
+        """Itself: the address is absolute."""
         return self
 
     def exists(self) -> bool:
@@ -113,18 +116,18 @@ class Remote:
         return self.exists() and not self.is_dir()
 
     def iterdir(self) -> Iterator[Remote]:
-        """What is in the folder; nothing where there is none."""
+        """The contents of the folder; nothing if there is none."""
         from pyarrow import fs
 
         for found in _store().get_file_info(fs.FileSelector(self.key, allow_not_found=True)):
             yield Remote(found.path)
 
     def glob(self, pattern: str) -> Iterator[Remote]:
-        """What in the folder itself has a name of that pattern."""
+        """The contents of the folder whose names match a pattern."""
         return (found for found in self.iterdir() if Path(found.name).match(pattern))
 
     def mkdir(self, parents: bool = False, exist_ok: bool = False) -> None:
-        """Do nothing: folders come with their files."""
+        """Do nothing: in an object store folders exist through their files."""
 
     def read_bytes(self) -> bytes:
         """All of a file."""
@@ -141,7 +144,7 @@ class Remote:
             _store().delete_file(self.key)
 
     def put(self, file: Path) -> None:
-        """Write the content of a file of this machine here: there whole once all of it has arrived."""
+        """Upload a local file; it exists in the store only when all of it has arrived."""
         with file.open("rb") as source, _store().open_output_stream(self.key) as sink:
             shutil.copyfileobj(source, sink, 2**23)
 
@@ -161,12 +164,12 @@ def _store() -> fs.FileSystem:
 
 
 def contents(path: Path) -> Any:
-    """What Arrow's readers take for a file: its path here, or an open file of a store."""
+    """The argument for Arrow's readers: the path of a local file, or an open file of a store."""
     return _store().open_input_file(path.key) if isinstance(path, Remote) else path
 
 
 def load_array(path: Path) -> Any:
-    """The array in a .npy file, of this machine's only as far as it is looked at."""
+    """Load the array in a .npy file; a local file is mapped into memory, so only what is used is read."""
     import numpy as np
 
     return (
@@ -192,7 +195,7 @@ def remove(folder: Path) -> None:
 
 
 def file_name(name: str, field: str = "name") -> str:
-    """A name that leads to a file in the folder it is written to, and nowhere else.
+    """Return a name if it is that of a file inside its folder; refuse slashes and leading dots.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Whether there is room for what somebody asks to be written, before the first byte is."""
+"""Check the free disk space before anything is written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["estimated_bytes", "refuse_beyond_disk"]
 
 
 def estimated_bytes(attributes: int, subscribers: int, events: int) -> int:
-    """About how large a workload is on disk: numbers of 8 bytes, neither compressed nor repeated.
+    """Estimated size of a workload on disk: 8 bytes per number, without compression.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def estimated_bytes(attributes: int, subscribers: int, events: int) -> int:
 
 
 def refuse_beyond_disk(folder: Path, wanted: int) -> None:
-    """Refuse to write more than is free where a folder is, or will be; of object stores nothing is known."""
+    """Refuse to write more than is free on the disk of a folder; object stores are not checked."""
     if isinstance(folder, Remote):
         return
     there = folder.absolute()

@@ -1,4 +1,4 @@
-"""A churn trace as a table: who comes, goes and changes when, and the subscription it has from then on.
+"""A churn trace as a table: joins, leaves and changes by cycle, and the subscription from then on.
 
 cycle       int64       when
 subscriber  int64       who
@@ -28,7 +28,7 @@ _START = 3
 def churn_table(
     churn: Churn, n: int, cycles: int, seed: int, start: int = 0, spec: Spec | None = None
 ) -> pa.Table:
-    """What happens to the subscribers [start, start + n), by cycle, then by subscriber.
+    """The trace of the subscribers [start, start + n), sorted by cycle and then by subscriber.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Columns of foreign tables as coordinates, by the types of attributes; and the type a column seems to have.
+"""Conversion of foreign columns to coordinates, by the type of the attribute; guessing that type.
 
-A value that has no coordinate (of another type, NaN, rounded by a float) is told apart from one that is not
-there; what either means is up to the reader of the column.
+Wrong values (of another type, NaN, integers that a float would round) and missing values are marked
+separately; the caller decides what each of them means.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SEEN = 1000  # values by which a type is guessed
 
 
 class Coordinates(NamedTuple):
-    """Of a column: coordinates, which rows have none, and which have no value at all."""
+    """Coordinates of a column, and which rows have a wrong value or none."""
 
     values: Floats
     wrong: Mask
@@ -48,9 +48,9 @@ def coordinates(
     Parameters
     ----------
     named : bool
-        Whether subscriptions name them, or events have them.
+        Whether the values are those of subscriptions (else of events).
     open_end : float, optional
-        An infinity that a number may be: the open end of a range.
+        Infinity that is allowed as a value: the open end of a range.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def coordinates(
 
 
 def _by_value(column: pa.Array, kind: ValueType, named: bool) -> tuple[Floats, Mask]:
-    """Coordinates as the library's type has them, each different value looked at once."""
+    """Convert each distinct value once, by the library's attribute type."""
     import pyarrow as pa
 
     if pa.types.is_temporal(column.type) and kind.kind in ("timestamp", "date"):
@@ -133,7 +133,7 @@ def _number(value: Any) -> float:
 
 
 def _rounded(column: pa.Array, values: Floats) -> Mask:
-    """Which numbers beyond 2^53 are no floats already: each may share its float with another one."""
+    """Which numbers are beyond 2^53 and would be rounded to a float."""
     large = np.isfinite(values) & (np.abs(values) >= _EXACT)
     large[large] = [_is_rounded(column[row].as_py()) for row in np.flatnonzero(large).tolist()]
     return large
@@ -155,10 +155,10 @@ def distinct(rows: Rows, columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def guess_kind(rows: Rows, columns: Sequence[str]) -> Kind:
-    """The type that all of some columns seem to have, by their own types or by the first values of text.
+    """Guess the common type of some columns, from their own types or, for text, from their first values.
 
-    A column of text in which anything is a number holds numbers, so that one wrong value does not make names
-    of all others.
+    A text column with at least one number is a column of numbers, so that one wrong value does not turn all
+    others into names.
     """
     kinds = {_guess(rows, name) for name in columns} - {None}
     if len(kinds) == 1:
@@ -191,7 +191,7 @@ def _guess(rows: Rows, column: str) -> Kind | None:
 
 
 def _guess_text(seen: list[str], form: TextForm) -> Kind | None:
-    """Of text: None where there is nothing to go by.
+    """Guess the type of text values; None if there are no values.
 
     Examples
     --------

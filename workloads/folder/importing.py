@@ -1,17 +1,12 @@
-"""Making a workload folder of foreign tables, so that matching, statistics and simulations work on them too.
+"""Import of foreign tables into a workload folder, for matching, statistics and simulations.
 
-Tables are gone through in batches and written file by file: what is in memory is one file's rows, however
-many there are, and the different values of strings.
+Tables are read in batches and written file by file: memory holds the rows of one file and the distinct values
+of strings, whatever the number of rows.
 """
 
 from __future__ import annotations
 
-import csv
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,18 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
-from workloads.files.atomic import atomic_write
-from workloads.files.digests import file_digest
-from workloads.folder.foreign import (
-    Columns,
-    EventTable,
-    OnBad,
-    Pieces,
-    Rejected,
-    SubscriptionTable,
-    find_types,
-    guess_ranges,
-)
+from workloads.folder.attribute_columns import Columns, find_types, guess_ranges
 from workloads.folder.layout import (
     ROWS_PER_FILE,
     Workload,
@@ -42,7 +26,10 @@ from workloads.folder.layout import (
     write_part,
     write_topics,
 )
-from workloads.folder.steps import clear
+from workloads.folder.new_folder import new_folder
+from workloads.folder.pieces import EventTable, Pieces, SubscriptionTable
+from workloads.folder.rejected import Aside, OnBad, Rejected
+from workloads.folder.sources import describe_sources
 from workloads.folder.tables import Rows, TextForm
 from workloads.folder.topic_tables import TopicColumn, TreeForm, read_tree
 from workloads.generate.rows import words
@@ -57,52 +44,6 @@ if TYPE_CHECKING:
 __all__ = ["import_topics", "import_workload"]
 
 
-def _scratch() -> Any:
-    """A file that is gone when it is no longer used."""
-    return tempfile.TemporaryFile("w+", newline="", encoding="utf-8")
-
-
-@dataclass
-class _Aside:
-    """Rows that could not be used, on their way to `rejected/` of a folder: on disk, in whatever number."""
-
-    kind: str
-    on_bad: OnBad
-    count: int = 0
-    first: tuple[int, str] = (0, "")
-    file: Any = field(default_factory=_scratch)
-
-    def add(self, against: Mapping[int, str]) -> None:
-        """Note rows with the reasons against them."""
-        for row in sorted(against):
-            if not self.count or row < self.first[0]:
-                self.first = (row, against[row])
-            self.count += 1
-            csv.writer(self.file).writerow((row, against[row]))
-
-    def settle(self, used: int) -> None:
-        """Raise where rows that cannot be used are refused, and where no row can be used."""
-        row, reason = self.first
-        if self.count and self.on_bad == "refuse":
-            more = f" ({self.count - 1} more rows cannot be used)" if self.count > 1 else ""
-            raise InputError(f"{self.kind}, row {row}: {reason}{more}")
-        if self.count and not used:
-            raise InputError(f"{self.kind}: none of {self.count} rows can be used, row {row}: {reason}")
-
-    def write(self, out: Path) -> None:
-        """Write them to the folder, if there are any."""
-        if not self.count:
-            return
-        self.file.seek(0)
-        with (
-            atomic_write(out / "rejected" / f"{self.kind}.csv") as draft,
-            draft.open("w", newline="") as sink,
-        ):
-            sink.write("row,reason\n")
-            for line in self.file:
-                sink.write(line)
-
-
 def import_workload(
     subscriptions: Source,
     events: Source | None,
@@ -115,6 +56,7 @@ def import_workload(
     seed: int = 0,
     form: TextForm | None = None,
     key: str | None = None,
+    overwrite: bool = False,
 ) -> Workload:
     """Write foreign subscriptions and events to a new workload folder.
 
@@ -123,16 +65,18 @@ def import_workload(
     columns, event_columns : mapping, optional
         Which columns hold which attribute; see `workloads.folder.foreign`.
     types : mapping, optional
-        Types of attributes; as their columns seem to be if not given.
+        Types of attributes; guessed from their columns if not given.
     on_bad : {"refuse", "set aside"}
         Rows that cannot be used stop the import, or go to `rejected/` of the folder with their row
         number and reason; their number is in the manifest.
     seed : int
-        Of the random sequence IDs.
+        Random seed of the sequence IDs.
     form : TextForm, optional
         How numbers and lines of CSV files are written.
     key : str, optional
         A column that names the subscribers; kept as text in a column `key` of `subscriptions/`.
+    overwrite : bool
+        Whether to replace a workload that is in the folder.
 
     Examples
     --------
@@ -157,12 +101,12 @@ def import_workload(
     found = find_types(wanted, columns, published, mapping, types)
     boxes = SubscriptionTable(wanted, columns, found, key=key)
     points = None if published is None else EventTable(published, mapping, found)
-    sources = _sources({"subscriptions": subscriptions, "events": events})
+    sources = describe_sources({"subscriptions": subscriptions, "events": events})
     sources["subscriptions"] |= {"columns": columns, "key": key}
     if events is not None:
         sources["events"]["columns"] = mapping
     more = {"types": types_to(found), "sources": sources}
-    with _new_folder(out):
+    with new_folder(out, overwrite):
         return _write_workload(out, names, boxes, points, seed, on_bad, more)
 
 
@@ -181,6 +125,7 @@ def import_topics(
     separator: str | None = None,
     implied: bool = False,
     key: str | None = None,
+    overwrite: bool = False,
 ) -> Workload:
     """Write foreign topics, and subscriptions to and events of them, to a new workload folder.
 
@@ -192,7 +137,7 @@ def import_topics(
         One topic of the tree per row.
     separator, implied
         How paths are written, and whether supertopics that are not listed are added; see `TreeForm`.
-    form, key
+    form, key, overwrite
         As in `import_workload`.
 
     Examples
@@ -212,46 +157,15 @@ def import_topics(
     written = TreeForm(separator, implied)
     boxes = TopicColumn(Rows(subscriptions, form), column, number, written, last_below(topics), key)
     points = None if events is None else TopicColumn(Rows(events, form), event_column, number, written)
-    sources = _sources({"topics": tree, "subscriptions": subscriptions, "events": events})
+    sources = describe_sources({"topics": tree, "subscriptions": subscriptions, "events": events})
     sources["topics"] |= {"column": tree_column, "separator": separator, "implied": implied}
     sources["subscriptions"] |= {"columns": {"topic": column}, "key": key}
     if events is not None:
         sources["events"]["columns"] = {"topic": event_column}
     more = {"topics": len(topics), "types": types_to({"topic": ValueType("int")}), "sources": sources}
-    with _new_folder(out):
+    with new_folder(out, overwrite):
         write_topics(out, topics)
         return _write_workload(out, ["topic"], boxes, points, seed, on_bad, more, bad)
-
-
-def _sources(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a workload was made of, for its manifest: names, sizes and digests of files."""
-    found: dict[str, Any] = {}
-    for kind, source in given.items():
-        path = Path(source) if isinstance(source, str | Path) else None
-        if path is not None and path.is_file():
-            found[kind] = {"file": path.name, "bytes": path.stat().st_size, "sha256": file_digest(path)}
-        elif path is not None:
-            files = sorted(file for file in path.rglob("*") if file.is_file())
-            size = sum(file.stat().st_size for file in files)
-            found[kind] = {"folder": path.name, "bytes": size, "sha256": file_digest(*files, root=path)}
-        elif source is not None:
-            found[kind] = {"type": type(source).__name__}
-    return found
-
-
-@contextmanager
-def _new_folder(out: Path) -> Iterator[None]:
-    """Refuse a folder that has anything in it; remove what a mistake leaves in a new one."""
-    if out.exists() and any(out.iterdir()):
-        raise InputError(f"{out}: expected an empty or new folder")
-    was_there = out.exists()
-    try:
-        yield
-    except BaseException:
-        clear(out)
-        if was_there:
-            out.mkdir()
-        raise
 
 
 def _write_workload(
@@ -274,12 +188,11 @@ def _write_workload(
         ids = (words(seed, "subscription/ring_id", start, stop) >> np.uint64(1)).astype(np.int64)
         return [np.arange(start, stop), ids]
 
-    aside = [_Aside(kind, on_bad) for kind in ("topics", "subscriptions", "events")]
+    aside = [Aside(kind, on_bad) for kind in ("topics", "subscriptions", "events")]
     if bad_topics is not None:
         aside[0].add(dict(zip(bad_topics.rows.tolist(), bad_topics.reasons, strict=True)))
     subscribers = _write_parts(out / "subscriptions", boxes, schema, numbered, aside[1])
     if not subscribers:
-        shutil.rmtree(out / "subscriptions", ignore_errors=True)
         raise InputError(f"{out}: expected at least one subscription to import, there is none")
     published = 0
     if points is not None:
@@ -294,8 +207,8 @@ def _write_workload(
     return open_workload(out)
 
 
-def _write_parts(folder: Path, table: Pieces, schema: pa.Schema, numbered: Any, aside: _Aside) -> int:
-    """Write the rows that can be used file by file; how many there are."""
+def _write_parts(folder: Path, table: Pieces, schema: pa.Schema, numbered: Any, aside: Aside) -> int:
+    """Write the valid rows file by file; return their number."""
     import pyarrow as pa
 
     waiting: list[pa.Table] = []

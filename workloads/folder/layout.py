@@ -15,7 +15,7 @@
         topic int64, path string, last int64 (the last topic at or below it), depth int64
 
 Each file holds 1,048,576 rows (the last one fewer) in row groups of 65,536, so files are the same bytes
-whoever wrote them and however many there were.
+whatever the number of processes that wrote them.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def parts(folder: Path, rows: int) -> list[Path]:
 
 
 def write_part(path: Path, table: pa.Table) -> None:
-    """Write one file of a workload folder, whole or not at all."""
+    """Write one file of a workload folder atomically."""
 
     with atomic_write(path) as draft:
         # Random numbers neither compress nor repeat: plain pages are the fastest to write and to read.
@@ -138,12 +138,12 @@ def write_topics(folder: Path, topics: tuple[str, ...]) -> None:
 
 
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
-    """Write what makes a folder a workload; the last step."""
+    """Write the manifest of a workload folder; the last step."""
     _write_manifest(folder, {"format": FORMAT, "kind": "workload", **manifest, "versions": versions()})
 
 
 def open_workload(folder: Path) -> Workload:
-    """Open a workload folder, whose manifest says that it is complete."""
+    """Open a complete workload folder."""
     manifest = read_manifest(folder)
     if manifest is None:
         raise InputError(f"{folder}: expected a workload folder with a {MANIFEST}")

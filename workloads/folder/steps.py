@@ -1,8 +1,8 @@
-"""Steps that are either whole or not there: files are looked at, then marked as complete, last of all.
+"""Steps that are complete or absent: files are verified, and then the step is marked as complete.
 
-A task may report success and leave nothing behind: a worker whose disk nobody else sees writes its files
-there. So existence and row counts of all files are verified where the step was started, before anything says
-that it is done. The mark, `_complete.json`, holds the row counts; readers of Parquet folders pass over it.
+A task may report success although its file is on a disk that only its worker can see. So the machine that
+started the step verifies that every file exists and has the right number of rows. The mark, `_complete.json`,
+holds the row counts; readers of Parquet folders pass over it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sub2sub.errors import InputError
-from workloads.files.atomic import write_text
+from workloads.files.atomic import remove_drafts, write_text
 from workloads.files.places import contents, remove
 
 __all__ = ["clear", "complete", "completed", "require", "verify"]
@@ -38,18 +38,17 @@ def verify(files: Sequence[Path], rows: Sequence[int]) -> None:
 
 
 def complete(folder: Path, files: Sequence[Path], rows: Sequence[int]) -> Path:
-    """Verify the files of a step, remove what attempts that failed have left, and mark it as complete."""
+    """Verify the files of a step, remove what failed attempts left, and mark it as complete."""
     verify(files, rows)
     folder.mkdir(parents=True, exist_ok=True)
-    for draft in folder.glob(".*.part"):
-        draft.unlink(missing_ok=True)
+    remove_drafts(folder)
     counts = {file.name: int(count) for file, count in zip(files, rows, strict=True)}
     write_text(folder / MARK, json.dumps({"rows": sum(counts.values()), "files": counts}) + "\n")
     return folder
 
 
 def completed(folder: Path) -> dict[str, int] | None:
-    """Row counts of the files of a step that is complete; None of one that is not."""
+    """Row counts of the files of a complete step; None if it is not complete."""
     try:
         files: dict[str, int] = json.loads((folder / MARK).read_text())["files"]
     except FileNotFoundError:
@@ -58,7 +57,7 @@ def completed(folder: Path) -> dict[str, int] | None:
 
 
 def require(folder: Path, what: str, command: str) -> dict[str, int]:
-    """Row counts of the files of a step; an error that names the command where it is not complete."""
+    """Row counts of the files of a step; if it is not complete, an error that names the command to run."""
     files = completed(folder)
     if files is None:
         raise InputError(f"{folder.parent}: no {what} yet, expected `{command}` first")

@@ -1,9 +1,9 @@
-"""Interests that are there: subscriptions and events of a workload folder or of foreign tables, in memory.
+"""Subscriptions and events of a workload folder or of foreign tables, in memory.
 
-What runs and comparisons take: boxes, typed names, sequence IDs, keys, the tree where interests are topics.
-Rows are used once each. Where fewer are wanted they are drawn by a seed, since tables come sorted more often
-than not. Events are the table's own, or drawn from its interests (a point within the box of a subscription
-drawn at random), or from anywhere on its axes.
+Runs and comparisons use them: boxes, typed attributes, sequence IDs, keys, and the tree if interests are
+topics. Each row is used once. If fewer are wanted, a random sample is drawn, because tables are often sorted.
+Events are the table's own, or drawn from its interests (a point within the box of a subscription drawn at
+random), or from anywhere on its axes.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Stored:
 
     @property
     def own_follow(self) -> Follow:
-        """What events follow where nobody says: the table's own, if it has any."""
+        """What events follow by default: the table's own events, if it has any."""
         return "table" if len(self.points) else "interest"
 
     def order(self, seed: int, n: int) -> Integers:

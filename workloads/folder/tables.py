@@ -1,6 +1,6 @@
 """Tables from elsewhere, batch by batch: CSV, Parquet and Arrow files, frames of pandas, Polars and Arrow.
 
-Whatever the number of rows, a batch of them is in memory at a time. Values of text files stay text until
+Only one batch of rows is in memory at a time. Values of text files stay text until
 `workloads.folder.columns` reads them by an attribute's type: what looks like a number in the first thousand
 rows may be a name in the last.
 """
@@ -65,7 +65,7 @@ def _kind(path: Path) -> str:
 
 
 def is_table(path: Path) -> bool:
-    """Whether a file is called as tables are.
+    """Whether a file name has the suffix of a table.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class Batch:
 
 
 class Rows:
-    """The rows of a table, to be gone through any number of times.
+    """The rows of a table, which can be read any number of times.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def _note_ragged(ragged: dict[int, str], row: Any) -> str:
 
 
 def _of_pandas(frame: pd.DataFrame) -> pa.Table:
-    """A frame as a table in which NaN stays NaN: a failed computation is no open end of a range."""
+    """Convert a frame to a table. NaN stays NaN: it must not become a missing value, which is an open end."""
     import pandas as pd
     import pyarrow as pa
 

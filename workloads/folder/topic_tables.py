@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workloads.folder.foreign import OnBad, Piece, Rejected
+from workloads.folder.pieces import Piece
+from workloads.folder.rejected import OnBad, Rejected
 from workloads.folder.tables import Rows, TextForm
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Churn: who joins, leaves and changes its subscription in which cycle.
+"""Churn: joins, leaves and changed subscriptions, by cycle.
 
 Each subscriber alternates between being up and being down for lengths drawn independently, so its trace is
 a pure function of (seed, subscriber), like its subscription. Lengths are exponential (memoryless: a constant
@@ -50,7 +50,7 @@ class Trace(NamedTuple):
 
 @dataclass(frozen=True)
 class Churn:
-    """How long subscribers stay and stay away, in cycles, and how often they change their mind.
+    """How long subscribers stay and stay away, in cycles, and how often they change their subscription.
 
     Attributes
     ----------

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
-from workloads.files.manifest import MANIFEST
 from workloads.files.places import load_array
 from workloads.files.room import estimated_bytes, refuse_beyond_disk
 from workloads.folder.churn_table import churn_table
@@ -35,6 +34,7 @@ from workloads.folder.layout import (
     write_part,
     write_topics,
 )
+from workloads.folder.new_folder import new_folder
 from workloads.folder.steps import clear, verify
 from workloads.generate.rows import BLOCK, words
 from workloads.generate.topic_ranges import TopicRanges
@@ -49,19 +49,13 @@ if TYPE_CHECKING:
 
 __all__ = ["generate"]
 
-# What a folder of a workload may hold, results of matching and statistics included.
-WRITTEN = {
-    "subscriptions", "events", "churn", ".candidates", "topics.parquet", MANIFEST, "matches", "rings",
-    "statistics", "rejected",
-}  # fmt: skip
-
 Integers = NDArray[np.int64]
 Task = Callable[..., int]
 
 
 @dataclass(frozen=True)
 class _Job:
-    """What the tasks need to know; travels to the workers."""
+    """The parameters of the tasks; sent to the workers."""
 
     spec: Spec
     seed: int
@@ -106,7 +100,7 @@ def generate(
     progress : callable, optional
         Called with (what, done, total).
     overwrite : bool
-        Whether to begin anew where a workload, or what a killed process left of one, is in the way.
+        Whether to replace a workload that is in the folder. What a killed process left is always replaced.
 
     Raises
     ------
@@ -128,15 +122,13 @@ def generate(
     check_seed(seed)
     if bool(cycles) != (spec.churn is not None):
         raise InputError(f"cycles = {cycles}: expected a number above 0 exactly when the spec has churn")
-    _make_way(out, overwrite)
-    refuse_beyond_disk(out, estimated_bytes(len(spec.names), subscribers, events))
-    out.mkdir(parents=True, exist_ok=True)
     job = _Job(spec, seed, subscribers, events, at_least, cycles, out.resolve())
 
     def run(what: str, numbers: range, task: Task) -> Integers:
         return run_numbers(spark, numbers, partial(task, job), what, progress, partitions)
 
-    try:
+    with new_folder(out, overwrite):
+        refuse_beyond_disk(out, estimated_bytes(len(spec.names), subscribers, events))
         boxes, points = parts(job.out / "subscriptions", subscribers), parts(job.out / "events", events)
         rows = run("subscriptions", range(len(boxes)), _write_subscriptions)
         verify(boxes, rows.tolist())
@@ -163,24 +155,7 @@ def generate(
             write_topics(out, spec.topics.topics)
             manifest["topics"] = len(spec.topics.topics)
         write_manifest(out, manifest)
-    except BaseException:  # interrupted too: half a workload is of no use, and would be in the way
-        clear(*(out / folder for folder in ("subscriptions", "events", "churn", ".candidates")))
-        raise
     return open_workload(out)
-
-
-def _make_way(out: Path, overwrite: bool) -> None:
-    """Clear a folder of a workload, or what is left of one, if that is wanted."""
-    there = {each.name for each in out.iterdir()} if out.exists() else set()
-    foreign = sorted(there - WRITTEN)
-    if foreign or (there and not overwrite):
-        left = "; --overwrite begins anew" if not foreign else f", it has {foreign[0]}"
-        raise InputError(f"{out}: expected an empty or new folder{left}")
-    for name in sorted(there):
-        if (out / name).is_dir():
-            clear(out / name)
-        else:
-            (out / name).unlink()
 
 
 def _write_subscriptions(job: _Job, number: int) -> int:

@@ -1,1 +1,1 @@
-"""Which subscriptions match which events: counts by bitmaps, and the true rings of whole folders."""
+"""Matches of subscriptions and events: counts by bitmaps or a tree, and the true rings of folders."""

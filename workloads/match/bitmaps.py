@@ -1,4 +1,4 @@
-"""Counting and listing matches: bitmaps of who is in, at range ends.
+"""Matches by bitmaps: one bit per subscription, which flips at the ends of its range.
 
 Subscriptions are taken 8,192 at a time, so that their index stays in a processor's cache. Along one
 attribute, a bit per subscription says whether its range holds the value; walking up, it *flips* where the
@@ -19,20 +19,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.kernels.compilation import kernel
+from workloads.match.bitmap_chunks import CHUNK, SLOTS, put_together, visit_chunk
 
-__all__ = ["CHUNK", "SLOTS", "Bitmaps", "cut", "flips", "place"]
+__all__ = ["Bitmaps", "cut", "flips", "place"]
 
-SLOTS = 512
-_WORDS = 128
-CHUNK = 64 * _WORDS
-
-_BATCH = 8
 _SAMPLE = 8192
-_ONE, _ZERO = np.uint64(1), np.uint64(0)
-_M1, _M2, _M4 = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
-_H01 = np.uint64(0x0101010101010101)
-_U1, _U2, _U4, _U56 = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
 
 Floats = NDArray[np.float64]
 Slots = NDArray[np.int16]
@@ -95,114 +86,7 @@ def flips(cuts: Floats, lows: Floats, highs: Floats) -> Flips:
     return at, (order % len(lows)).astype(np.int16), starts
 
 
-@kernel
-def _ones(x):
-    """How many bits of x are set (a form that compilers turn into one instruction)."""
-    x = x - ((x >> _U1) & _M1)
-    x = (x & _M2) + ((x >> _U2) & _M2)
-    x = (x + (x >> _U4)) & _M4
-    return np.int64((x * _H01) >> _U56)
-
-
-@kernel
-def _bitmaps(who, starts):
-    """Who is in at the start of each slot of each attribute but the first, and behind the last slot."""
-    bitmaps = np.zeros((who.shape[0], SLOTS + 1, _WORDS), np.uint64)
-    for axis in range(1, who.shape[0]):
-        for slot in range(1, SLOTS + 1):
-            now = bitmaps[axis, slot]
-            now[:] = bitmaps[axis, slot - 1]
-            for k in range(starts[axis, slot - 1], starts[axis, slot]):
-                s = who[axis, k]
-                now[s >> 6] ^= _ONE << np.uint64(s & 63)
-    return bitmaps
-
-
-@kernel
-def _visit_chunk(at, who, starts, points, slots, counts, names, first, offsets, members):
-    """Count, find the first of, or list those of at most CHUNK boxes that contain each point.
-
-    Points rise in the first attribute. `counts` gets how many were found added to it. Where `first` has a
-    place per point, one that is still below 0 gets the name of the first box found. Where `members` has
-    places, the names of the boxes found, in rising order, go there from `offsets` of the point on.
-    """
-    d, ends = at.shape
-    bitmaps = _bitmaps(who, starts)
-    first_axis = np.zeros(_WORDS, np.uint64)
-    passed = 0
-    # A few events at a time, attribute by attribute: reading back what was just written would stall.
-    stage = np.empty((_BATCH, 2, _WORDS), np.uint64)
-    filled = np.empty(_WORDS + 1, np.int64)
-    for begin in range(0, points.shape[0], _BATCH):
-        end = min(begin + _BATCH, points.shape[0])
-        for event in range(begin, end):
-            while passed < ends and at[0, passed] <= points[event, 0]:
-                s = who[0, passed]
-                first_axis[s >> 6] ^= _ONE << np.uint64(s & 63)
-                passed += 1
-            now = stage[event - begin, 0]
-            for w in range(_WORDS):
-                now[w] = first_axis[w]
-        for axis in range(1, d):
-            for event in range(begin, end):
-                before, now = stage[event - begin, 1 - (axis & 1)], stage[event - begin, axis & 1]
-                x, slot = points[event, axis], slots[event, axis]
-                i, j = starts[axis, slot], starts[axis, slot + 1]
-                from_above = i < j and at[axis, (i + j) >> 1] <= x
-                bitmap = bitmaps[axis, slot + from_above]
-                for w in range(_WORDS):
-                    now[w] = before[w] & bitmap[w]
-                # What flips between the cut and the event, if still in by the attributes before.
-                if from_above:
-                    j -= 1
-                    while j >= i and at[axis, j] > x:
-                        s = who[axis, j]
-                        now[s >> 6] ^= before[s >> 6] & (_ONE << np.uint64(s & 63))
-                        j -= 1
-                else:
-                    while i < j and at[axis, i] <= x:
-                        s = who[axis, i]
-                        now[s >> 6] ^= before[s >> 6] & (_ONE << np.uint64(s & 63))
-                        i += 1
-        for event in range(begin, end):
-            now = stage[event - begin, (d - 1) & 1]
-            found = 0
-            for w in range(_WORDS):
-                found += _ones(now[w])
-            counts[event] += found
-            if first.shape[0] and found and first[event] < 0:
-                w = 0
-                while now[w] == _ZERO:
-                    w += 1
-                first[event] = names[64 * w + _lowest(now[w])]
-            if members.shape[0] and found:
-                _list_bits(now, filled, names, members[offsets[event] : offsets[event] + found])
-
-
-@kernel
-def _lowest(x):
-    """The place of the lowest bit that is set."""
-    return _ones((x & (~x + _ONE)) - _ONE)
-
-
-@kernel
-def _list_bits(words, filled, names, out):
-    """The names of the bits that are set. Most words have none: they are passed over without a branch."""
-    count = 0
-    for w in range(words.shape[0]):
-        filled[count] = w
-        count += words[w] != _ZERO
-    place = 0
-    for k in range(count):
-        w = filled[k]
-        bits = words[w]
-        while bits != _ZERO:
-            out[place] = names[64 * w + _lowest(bits)]
-            bits &= bits - _ONE
-            place += 1
-
-
-_NONE, _NO_OFFSETS = np.empty(0, np.int32), np.empty(0, np.int64)
+_NONE = np.empty(0, np.int32)
 
 
 class Bitmaps:
@@ -237,13 +121,12 @@ class Bitmaps:
         events: Integers | slice = slice(None),
         names: Names = _NONE,
         first: Names = _NONE,
-        offsets: Integers = _NO_OFFSETS,
         members: Names = _NONE,
     ) -> Integers:
-        """How many boxes of a chunk contain each of these events, in this order; see `_visit_chunk`."""
+        """How many boxes of a chunk contain each of these events, in this order; see `visit_chunk`."""
         points, slots = self._points[events], self._slots[events]
         counts = np.zeros(len(points), np.int64)
-        _visit_chunk(*chunk, points, slots, counts, names, first, offsets, members)
+        visit_chunk(*chunk, points, slots, counts, names, first, members)
         return counts
 
     def count(self, enough: int | None = None) -> Integers:
@@ -273,13 +156,24 @@ class Bitmaps:
 
     def list(self, names: Names) -> tuple[Integers, Names]:
         """How many boxes contain each event, and their names in rising order of boxes, event after event."""
-        chunks = [self._chunk(start) for start in self._starts()]
-        sizes = self._unsorted(np.sum([self._visit(chunk) for chunk in chunks], axis=0, dtype=np.int64))
-        offsets = (np.cumsum(sizes) - sizes)[self._order]
-        members = np.empty(int(sizes.sum()), names.dtype)
-        for start, chunk in zip(self._starts(), chunks, strict=True):
-            own = names[start : start + CHUNK]
-            offsets += self._visit(chunk, names=own, first=names[:0], offsets=offsets, members=members)
+        starts = self._starts()
+        counts = np.empty((len(starts), len(self._points)), np.int16)
+        listed, used = names[:0], 0
+        for number, start in enumerate(starts):
+            chunk, own = self._chunk(start), names[start : start + CHUNK]
+            while True:
+                counts[number] = found = self._visit(chunk, names=own, first=names[:0], members=listed[used:])
+                needed = used + int(found.sum())
+                if needed <= len(listed):
+                    break
+                # Room for the chunks to come too, if they are like those so far.
+                longer = np.empty(needed * len(starts) // (number + 1) * 9 // 8 + 1, names.dtype)
+                longer[:used] = listed[:used]
+                listed = longer
+            used = needed
+        members = np.empty(used, names.dtype)
+        sizes = self._unsorted(counts.sum(axis=0, dtype=np.int64))
+        put_together(listed, counts, (np.cumsum(sizes) - sizes)[self._order], members)
         return sizes, members
 
     def _unsorted(self, values: NDArray[Number]) -> NDArray[Number]:

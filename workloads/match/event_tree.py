@@ -1,13 +1,13 @@
-"""Counting and listing matches by a tree of the events: for subscriptions that match few of them.
+"""Matches by a tree of the events: fast if subscriptions are narrow and match few events.
 
 A k-d tree (J. L. Bentley, CACM 18(9), 1975, doi:10.1145/361002.361007). The events are halved again and
 again at their median along one attribute, until a leaf holds at most 16. A subscription then descends only
 into the halves that its range reaches, and is compared with the events of those leaves. The time is about
-subscriptions * log(events) while ranges are narrow; the events in one file fit a processor's cache.
+subscriptions * log(events) if ranges are narrow.
 
 All nodes of a level are halved along the same attribute: the one whose cells are the widest, measured in
 widths of the subscriptions. An attribute that most subscriptions leave open is not halved at all.
-`cost` estimates from the same widths how many leaves a subscription reaches.
+`leaves_reached` estimates from the same widths how many leaves a subscription reaches.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class EventTree:
         self._tree = _Tree(np.ascontiguousarray(points[self._order], np.float64), axes, splits)
 
     def count(self, enough: int | None = None) -> Integers:
-        """How many boxes contain each event; all of them are counted, whatever is `enough`."""
+        """How many boxes contain each event; `enough` is ignored, all are counted."""
         counts = np.zeros(len(self._order), np.int64)
         _count(self._tree, self.lows, self.highs, self._order, counts)
         return counts
@@ -197,7 +197,7 @@ def _find(tree, low, high, stack, found):
 
 @kernel
 def _scratch(tree):
-    """Room for what `_find` has put off and for what it finds."""
+    """Scratch space of `_find`: nodes to visit later, and events found."""
     return np.empty(64, np.int64), np.empty(tree.points.shape[0] + 1, np.int64)
 
 

@@ -1,8 +1,8 @@
 """The faster of two indexes for given boxes and events: bitmaps, or a tree of the events.
 
-Bitmaps take the same time for wide ranges and narrow ones; the tree takes as long as boxes reach into leaves.
-Both costs are estimated in nanoseconds of one core, whose ratios `benchmarks/matching.py` shows. A wrong
-estimate costs time only: both indexes are exact.
+Bitmaps take the same time for wide and narrow ranges. The time of the tree grows with the number of leaves
+that a box reaches. Both are estimated in nanoseconds of one core, as measured by `benchmarks/matching.py`. A
+wrong estimate only costs time: both indexes are exact.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The true rings of a workload of any size: who matches each event, in which order, and who comes next.
+"""The true rings of a workload of any size: the matching subscribers of each event, and their successors.
 
 Section 3 of Sub-2-Sub: the subscribers that match an event form a ring, ordered by their sequence IDs.
 
-Matches may outnumber everything else a thousand times, so nothing is sorted or brought together event by
-event. Subscribers are put in the order of their IDs first and cut into *arcs*, ranges of IDs; of every ring,
-an arc then holds a part whose members the index lists in ring order. The successor of a part's last member is
-the first member of the ring's next part. So an arc needs of the others the first member of each part:
+There may be a thousand times as many matches as subscribers, so matches are never sorted. Instead,
+subscribers are sorted by their IDs and divided into *arcs*, ranges of IDs. An arc contains a part of every
+ring, and the index lists the members of this part in ring order. The successor of the last member of a part
+is the first member of the next part. This is all that an arc has to know of the others:
 
 1. ordering: each file of subscriptions is sorted by ID and written arc by arc.
 2. first members: each arc finds its first member of every ring.
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
-from workloads.files.checked import read_parquet
+from workloads.files.checked import read_parquet, write_parquet
 from workloads.files.places import load_array, read_batch
 from workloads.folder.layout import (
     ROWS_PER_FILE,
@@ -56,7 +56,7 @@ _SAMPLED = 4096  # IDs of each file that arcs are cut by
 
 @dataclass(frozen=True)
 class _Job:
-    """What the tasks need to know; travels to the workers."""
+    """The parameters of the tasks; sent to the workers."""
 
     folder: Path
     names: list[str]
@@ -99,6 +99,9 @@ def list_rings(
     folder = workload.folder.resolve()
     out, drafts = folder / "rings", folder / ".arcs"
     clear(out, drafts)
+    if not sizes.any():
+        _write_rings(part(out, 0), range(0), sizes[:0], sizes[:0], sizes[:0])
+        return complete(out, [part(out, 0)], [0])
     files = parts(folder / "subscriptions", workload.subscribers)
     arcs = max(len(files), -(-int(sizes.sum()) // _MATCHES_PER_ARC))
     job = _Job(folder, workload.names, workload.events, _cuts(files, arcs), workload.subscribers <= 2**31)
@@ -124,7 +127,7 @@ def _cuts(files: list[Path], arcs: int) -> Integers:
 
 
 def _in_ring_order(ring_id: Integers) -> Integers:
-    """The order of rising IDs; equal ones stay as they are, in the order of subscribers."""
+    """The order of rising IDs; subscribers with equal IDs keep their order."""
     order = np.argsort(ring_id)
     ordered = ring_id[order]
     return np.argsort(ring_id, kind="stable") if (ordered[1:] == ordered[:-1]).any() else order
@@ -176,7 +179,7 @@ def _find_first(job: _Job, files: int, number: int) -> int:
 
 
 def _list_arc(job: _Job, files: int, number: int) -> int:
-    """Write an arc's members of each ring, and who comes next."""
+    """Write an arc's members of each ring, and their successors."""
     subscriber, index = _arc(job, files, number)
     events, arc = job.of(number)
     sizes, members = index.list(subscriber)
@@ -192,7 +195,6 @@ def _list_arc(job: _Job, files: int, number: int) -> int:
 def _write_rings(path: Path, events: range, totals: Integers, subscriber: Names, successor: Names) -> None:
     """Write members of rings; an event is written once for all of its rows, as a run of a dictionary."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     runs = np.repeat(np.arange(len(events), dtype=np.int32), totals)
     event = pa.DictionaryArray.from_arrays(runs, np.arange(events.start, events.stop))
@@ -201,7 +203,7 @@ def _write_rings(path: Path, events: range, totals: Integers, subscriber: Names,
     schema = pa.schema([pa.field(name, column.type, nullable=False) for name, column in columns.items()])
     table = pa.Table.from_arrays(list(columns.values()), schema=schema)
     with atomic_write(path) as draft:
-        parquet.write_table(
+        write_parquet(
             table, draft, row_group_size=_ROWS_PER_GROUP, compression="none", use_dictionary=["event"],
             write_statistics=["event"], store_schema=False,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""TOML files of settings: read with changes, and what is wrong told with file and line."""
+"""TOML files of settings: reading them with changes, and errors with file and line."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from sub2sub.errors import InputError
-from workloads.settings.models import Typed, read
 from workloads.settings.problems import SettingsError
+from workloads.settings.reading import read
 from workloads.settings.toml import Key, line_of, override, parse_override, split_key, value_as_toml
+from workloads.settings.values import Typed
 
 __all__ = ["Change", "Document", "changed_setting", "typed_change"]
 
@@ -103,7 +104,7 @@ class Document:
         return cls(path, text, data, changes)
 
     def read(self, kind: Any, data: Mapping[str, Any] | None = None, **context: Any) -> Any:
-        """What the file means, read as a type of `workloads.settings.models`.
+        """What the file means, read as a type that `workloads.settings` makes.
 
         Parameters
         ----------

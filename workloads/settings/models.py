@@ -3,7 +3,7 @@
 `table` makes such a type of a dataclass or of a class with an annotated constructor. What may stand in the
 table are its parameters, with their types, defaults and descriptions; a new setting needs no second place.
 pydantic checks the types, strictly (a truth value is no number), and then the class is called, which refuses
-values that cannot be. What is wrong with other tables is found as well.
+values that cannot be. All tables are checked, whatever is wrong with one of them.
 
 What a table leaves out is taken from the default of the parent's field, or from the published form of the
 class (`paper()`), if the table or one around it says `base = "paper"`.
@@ -12,10 +12,8 @@ class (`paper()`), if the table or one around it says `base = "paper"`.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import enum
 import inspect
-import math
 import re
 import types
 from collections.abc import Callable, Mapping
@@ -23,42 +21,17 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import (
-    ConfigDict,
-    Field,
-    Strict,
-    TypeAdapter,
-    ValidationError,
-    ValidationInfo,
-    WithJsonSchema,
-    WrapValidator,
-)
+from pydantic import ConfigDict, Field, Strict, ValidationError, ValidationInfo, WrapValidator
 from pydantic import ValidatorFunctionWrapHandler as Handler
 from typing_extensions import TypedDict
 
 from sub2sub.errors import InputError
-from workloads.settings.parameters import (
-    REQUIRED,
-    Parameter,
-    documented,
-    member_name,
-    parameters,
-    plain,
-)
-from workloads.settings.plugins import is_plugin
-from workloads.settings.problems import (
-    SettingsError,
-    about,
-    details,
-    expected,
-    problems_of,
-    said,
-    shown,
-    unknown,
-)
+from workloads.settings.parameters import REQUIRED, Parameter, documented, member_name, parameters, plain
+from workloads.settings.problems import about, details, expected, refusal, said, unknown
 from workloads.settings.toml import is_given, split_key
+from workloads.settings.values import choice, located_path, number, sequence
 
-__all__ = ["FileOrName", "Typed", "choice", "either", "list_of", "one_of", "read", "table", "value_type"]
+__all__ = ["table", "value_type"]
 
 Make = Callable[[dict[str, Any], Mapping[str, Any], Mapping[str, Any]], Any]
 """Makes an object of values, with the table they come from and the context of the reading."""
@@ -66,54 +39,10 @@ Make = Callable[[dict[str, Any], Mapping[str, Any], Mapping[str, Any]], Any]
 BASES = ("default", "paper")
 
 
-class Typed(str):
-    """A string from the command line: as a path it is relative to where it was typed."""
-
-    __slots__ = ()
-
-
 class _Table(dict[str, Any]):
-    """A table and the object that says what it leaves out."""
+    """A table, and the object whose values stand for keys that it leaves out."""
 
     base: Any = None
-
-
-def read(kind: Any, data: Any, **context: Any) -> Any:
-    """What data mean, read as a type that `table`, `either` or `one_of` made.
-
-    Parameters
-    ----------
-    kind : type
-    data : Any
-        Tables, lists and values as `tomllib` gives them.
-    **context
-        For what depends on more than the data: `folder`, to which paths are relative, and others.
-
-    Raises
-    ------
-    SettingsError
-        With everything that is wrong.
-
-    Examples
-    --------
-    >>> from workloads.generate.churn import Churn
-    >>> read(table(Churn), {"session": 50, "absence": 10}).session
-    50.0
-    """
-    try:
-        return _adapter(kind).validate_python(data, context=context)
-    except ValidationError as error:
-        raise SettingsError(problems_of(error, data)) from None
-
-
-_adapters: dict[int, tuple[Any, TypeAdapter[Any]]] = {}
-
-
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    """Made once; by identity, as not every type can be hashed."""
-    if id(kind) not in _adapters:
-        _adapters[id(kind)] = (kind, TypeAdapter(kind))
-    return _adapters[id(kind)][1]
 
 
 def table(
@@ -156,7 +85,7 @@ def table(
 
     def validate(data: Any, handler: Handler, info: ValidationInfo) -> Any:
         if not isinstance(data, Mapping):
-            raise _refusal([expected("a table", data)])
+            raise refusal([expected("a table", data)])
         base = getattr(data, "base", None)
         if kind or not isinstance(target, type) or not isinstance(base, target):
             base = None
@@ -173,7 +102,7 @@ def table(
         except ValidationError as error:
             problems += details(error)
         if problems:
-            raise _refusal(problems)
+            raise refusal(problems)
         values = {key: value for key, value in values.items() if key in known}
         if base is not None:
             values = {**{key: getattr(base, key) for key in known}, **values}
@@ -228,7 +157,7 @@ def _is_settings(hint: Any) -> bool:
 
 
 def _with_default(value: Any, found: Parameter | None, base: Any, key: str) -> Any:
-    """A table within a table, with the object that says what it leaves out."""
+    """A table within a table, with the object whose values stand for keys that it leaves out."""
     if found is None or not isinstance(value, Mapping):
         return value
     inner = _Table(value)
@@ -253,11 +182,7 @@ def _call(
             else:
                 words = [word for word in re.findall(r"\w+", start) if word in given]
                 problems.append(said(line, tuple(words[:1])))
-        raise _refusal(problems) from None
-
-
-def _refusal(problems: list[Any]) -> ValidationError:
-    return ValidationError.from_exception_data("settings", problems)
+        raise refusal(problems) from None
 
 
 def value_type(hint: Any) -> Any:
@@ -269,149 +194,19 @@ def value_type(hint: Any) -> Any:
     if origin is Literal:
         return choice(options)
     if origin in (tuple, list):
-        return Annotated[tuple[value_type(options[0]), ...], Strict(False), WrapValidator(_list(options[0]))]  # type: ignore[misc]
+        items: Any = tuple[value_type(options[0]), ...]  # type: ignore[misc]
+        return Annotated[items, Strict(False), WrapValidator(sequence(options[0]))]
     if _is_settings(hint):
         return _table_of(hint)
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         return choice({member_name(member): member for member in hint})
     if hint is Path:
-        return Annotated[str, WrapValidator(_located_path)]
+        return Annotated[str, WrapValidator(located_path)]
     if hint is float:
-        return Annotated[float, Strict(), WrapValidator(_number)]
+        return Annotated[float, Strict(), WrapValidator(number)]
     return Annotated[hint, Strict()] if hint in (int, str, bool) else hint
 
 
 @cache
 def _table_of(target: type) -> Any:
     return table(target)
-
-
-def choice(options: Any) -> Any:
-    """The type of one of several words, or of the values that a mapping has for its words."""
-    meaning = options if isinstance(options, Mapping) else {option: option for option in options}
-    words = tuple(meaning)
-
-    def choose(data: Any, handler: Handler) -> Any:
-        if isinstance(data, str) and data in meaning:
-            return meaning[data]
-        raise _refusal([_not_among(data, words)])
-
-    return Annotated[Literal[words], WrapValidator(choose)]
-
-
-def _not_among(data: Any, words: tuple[str, ...], key: tuple[str, ...] = ()) -> Any:
-    near = difflib.get_close_matches(str(data), words, 1)
-    hint = f", did you mean {near[0]!r}?" if near else ""
-    return about(f"expected one of {', '.join(words)}, got {shown(data)}{hint}", key)
-
-
-_ITEMS = {int: "whole numbers", float: "numbers", str: "strings"}
-
-
-def _list(items: Any) -> Any:
-    what = f"a list of {_ITEMS[items]}" if items in _ITEMS else "a list"
-
-    def validate(data: Any, handler: Handler) -> Any:
-        if not isinstance(data, list | tuple):
-            raise _refusal([expected(what, data)])
-        return handler(data)
-
-    return validate
-
-
-def _number(data: Any, handler: Handler) -> Any:
-    value = handler(data)
-    if math.isnan(value):
-        raise _refusal([expected("a number", data)])
-    return value
-
-
-def _located_path(data: Any, handler: Handler, info: ValidationInfo) -> Path:
-    folder = Path() if isinstance(data, Typed) else (info.context or {}).get("folder") or Path()
-    return Path(folder, handler(data)).resolve()
-
-
-def _located_file(data: Any, handler: Handler, info: ValidationInfo) -> str:
-    name: str = handler(data)
-    return str(_located_path(data, handler, info)) if name.endswith(".toml") else name
-
-
-FileOrName = Annotated[str, WrapValidator(_located_file)]
-"""A name, or the path of a .toml file."""
-
-
-def either(choose: Callable[[Any], Any], *options: Any) -> Any:
-    """The type of data that are of one of several types, which `choose` tells by looking at them.
-
-    `choose` returns a type, or what was expected as a string.
-    """
-
-    def validate(data: Any, handler: Handler, info: ValidationInfo) -> Any:
-        chosen = choose(data)
-        if isinstance(chosen, str):
-            raise _refusal([expected(chosen, data)])
-        return _adapter(chosen).validate_python(data, context=info.context)
-
-    return Annotated[Union[options], WrapValidator(validate)]  # noqa: UP007
-
-
-def list_of(kind: Any) -> Any:
-    """The type of a list whose items are of a type."""
-    return tuple[kind, ...]
-
-
-_CODE = Annotated[
-    dict[str, Any],
-    WithJsonSchema(
-        {
-            "type": "object",
-            "description": "Code of one's own, and its settings.",
-            "properties": {"kind": {"type": "string", "pattern": ":"}},
-            "required": ["kind"],
-        }
-    ),
-]
-
-
-def one_of(
-    kinds: Mapping[str, Any],
-    *,
-    word: bool = False,
-    options: tuple[Any, ...] | None = None,
-    other: Callable[[str], Any] | None = None,
-) -> Any:
-    """The type of a table whose key `kind` says which it is.
-
-    Parameters
-    ----------
-    kinds : mapping
-        Types of tables by kind; may grow until data are read, so that a kind may contain others.
-    word : bool
-        Whether the kind alone, as a string, stands for a table with nothing else.
-    options : tuple of types, optional
-        What a JSON Schema shows; all kinds if not given.
-    other : function, optional
-        The type of a table whose kind is code of one's own, `module:name`.
-    """
-
-    def validate(data: Any, handler: Handler, info: ValidationInfo) -> Any:
-        if word and isinstance(data, str):
-            data = {"kind": data}
-        if not isinstance(data, Mapping):
-            raise _refusal([expected("a table with a kind", data)])
-        kind = data.get("kind")
-        if other is not None and isinstance(kind, str) and is_plugin(kind):
-            try:
-                own = other(kind)
-            except InputError as error:
-                raise _refusal([about(str(error), ("kind",))]) from None
-            return _adapter(own).validate_python(data, context=info.context)
-        if not isinstance(kind, str) or kind not in kinds:
-            raise _refusal([_not_among(kind, tuple(kinds), ("kind",))])
-        return _adapter(kinds[kind]).validate_python(data, context=info.context)
-
-    words = (Literal[tuple(kinds)],) if word else ()
-    tables = tuple(kinds.values()) if options is None else options
-    if other is not None:
-        tables += (_CODE,)
-    return Annotated[Union[(*words, *tables)], WrapValidator(validate)]

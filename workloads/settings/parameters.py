@@ -1,4 +1,4 @@
-"""What may be set of a class: its fields or constructor parameters, and what its docstring says of them."""
+"""The settings of a class: its fields or constructor parameters, with the descriptions in its docstring."""
 
 from __future__ import annotations
 

@@ -119,7 +119,10 @@ def maker(found: Any, given: int, make: Callable[..., Any]) -> Callable[..., Any
     hints = get_type_hints(found.__init__ if inspect.isclass(found) else found, include_extras=True)
     for each in own:
         if each.name not in hints:
-            raise InputError(f"expected a type for {each.name!r}, such as {each.name}: float, to check it by")
+            raise InputError(
+                f"{found.__module__}:{found.__name__}: expected a type for its parameter {each.name!r}, "
+                f"such as {each.name}: float, so that settings can be checked"
+            )
 
     def made(**settings: Any) -> Any:
         return make(**settings)

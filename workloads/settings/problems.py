@@ -20,6 +20,7 @@ __all__ = [
     "details",
     "expected",
     "problems_of",
+    "refusal",
     "said",
     "shown",
     "unknown",
@@ -123,3 +124,8 @@ def shown(value: Any) -> str:
     """A value as it stands in a file, cut off where it is long."""
     text = "nothing" if value is None else value_as_toml(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def refusal(problems: list[Any]) -> ValidationError:
+    """The error that says these problems."""
+    return ValidationError.from_exception_data("settings", problems)

@@ -1,7 +1,7 @@
-"""Work in numbered pieces on all cores of this machine, in processes of its own, without Spark.
+"""Numbered tasks in processes on all cores of this machine, without Spark.
 
-Simulations hold on to the interpreter, so threads would wait for one another. Processes are started afresh,
-not forked, because threads of numba and Arrow do not survive a fork.
+Simulations hold the interpreter's lock, so threads would wait for one another. Processes are spawned, not
+forked, because threads of numba and Arrow do not survive a fork.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ def run_in_processes(
 ) -> None:
     """Call `task(0)` to `task(count - 1)`, so many at a time; here, one after the other, if one at a time.
 
-    An error, or an interruption, ends the others, too: a task that is to be taken up again writes its result
-    as a whole file or not at all.
+    An error or an interruption ends all tasks. So a task must write its result atomically.
 
     Parameters
     ----------
@@ -51,6 +50,6 @@ def run_in_processes(
 
 
 def _work_alone() -> None:
-    """Leave the other cores to the other processes, and it to the one that started this to end it."""
+    """Use one core, and leave Ctrl-C to the process that started this one."""
     use_threads(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Work in numbered pieces: on Spark's workers, or in threads of this process, with the same result."""
+"""Numbered tasks on Spark's workers or in threads of this process, with the same result."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def run_tasks(
     progress: Progress | None = None,
     threads: int | None = None,
 ) -> pa.Table:
-    """Call `function(0)` to `function(count - 1)` on the workers and put the tables they return together.
+    """Call `function(0)` to `function(count - 1)` on the workers and concatenate the tables they return.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def run_tasks(
     partitions : int, optional
         How many Spark tasks share the calls; one each by default.
     progress : callable, optional
-        Told how many tasks of how many are done.
+        Called with the number of finished tasks and of all.
     """
     if spark is None:
         return _run_here(count, function, schema, progress, threads or cores_here())
@@ -97,7 +97,7 @@ def run_tasks(
 
 
 def collect(frame: DataFrame) -> pa.Table:
-    """All rows of a frame; a user's mistake that a task found is raised as it was there."""
+    """All rows of a frame; an `InputError` in a task is raised here as an `InputError`."""
     try:
         table: pa.Table = frame.toArrow()
     except Exception as failure:
@@ -106,7 +106,7 @@ def collect(frame: DataFrame) -> pa.Table:
 
 
 def _as_raised(failure: Exception) -> Exception:
-    """The mistake of a user that a task found, freed from Spark's account of it; anything else as it is."""
+    """The `InputError` that a task raised, without Spark's stack trace; any other error as it is."""
     mark = f"{InputError.__module__}.{InputError.__name__}: "
     lines = [line for line in str(failure).splitlines() if line.startswith(mark)]
     return InputError(lines[-1].removeprefix(mark)) if lines else failure
@@ -148,7 +148,7 @@ def run_numbers(
     partitions: int | None = None,
     threads: int | None = None,
 ) -> NDArray[np.int64]:
-    """Call a task that writes a file for each number; the number of rows that each wrote, in order.
+    """Call a task for each number; return the number of rows that each call wrote, in order.
 
     Examples
     --------

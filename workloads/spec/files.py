@@ -42,9 +42,11 @@ from pydantic import WithJsonSchema
 from sub2sub.errors import InputError
 from workloads.folder.foreign import read_events
 from workloads.generate.topic_ranges import TopicRanges
+from workloads.settings.alternatives import either, list_of, one_of
 from workloads.settings.documents import Document
-from workloads.settings.models import either, list_of, one_of, read, table, value_type
+from workloads.settings.models import table, value_type
 from workloads.settings.parameters import Parameter, plain
+from workloads.settings.reading import read
 from workloads.spec import distributions
 from workloads.spec.catalogue import named
 from workloads.spec.distributions import Empirical, Mixture

@@ -31,7 +31,8 @@ from typing import Any
 import numpy as np
 
 from sub2sub.errors import InputError
-from workloads.folder.foreign import EventTable, SubscriptionTable, find_types, gather, guess_ranges
+from workloads.folder.attribute_columns import find_types, guess_ranges
+from workloads.folder.pieces import EventTable, SubscriptionTable, gather
 from workloads.folder.stored import Stored, open_folder
 from workloads.folder.tables import Rows, TextForm, is_table
 from workloads.folder.topic_tables import TopicColumn, TreeForm, read_tree
@@ -177,7 +178,7 @@ def _is_text(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class TableWorkload:
-    """A workload that is there, in tables."""
+    """A workload that is stored in tables."""
 
     table: TableSettings
 

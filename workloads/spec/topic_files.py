@@ -20,8 +20,9 @@ from workloads.folder.topic_tables import read_topics
 from workloads.generate.churn import Churn
 from workloads.generate.topic_ranges import TopicRanges
 from workloads.generate.topics import TopicSpec, random_tree, regular_tree
-from workloads.settings.models import read, table
+from workloads.settings.models import table
 from workloads.settings.parameters import plain
+from workloads.settings.reading import read
 
 __all__ = ["TOPIC_WORKLOAD", "topic_dict", "topic_workload"]
 

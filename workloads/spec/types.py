@@ -1,7 +1,7 @@
-"""Types of a workload's attributes: the library's own, as words that specs and manifests can keep.
+"""Types of a workload's attributes: the library's own, by names that specs and manifests contain.
 
 `sub2sub.geometry.attributes` and `moments` map values to coordinates; files and kernels hold coordinates
-only. Here is the way back, from a coordinate to the text of its value, for tables, figures and pages.
+only. This module converts a coordinate back to the text of its value, for tables, figures and pages.
 """
 
 from __future__ import annotations

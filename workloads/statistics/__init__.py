@@ -1,1 +1,1 @@
-"""What workloads and many runs look like: ring statistics, means with intervals, figures, reports."""
+"""Statistics of workloads and of many runs: rings, means with intervals, figures."""

@@ -1,4 +1,4 @@
-"""Where interest lies on each attribute, and how wide ranges are, from one pass over the files.
+"""Interest along each attribute and widths of ranges, computed in one pass over the files.
 
 An end is open where it is infinite, or where a range, not an exact value, reaches to the end of its axis,
 which is how a wildcard is written. The density of interest at a value is the share of subscriptions whose
@@ -48,7 +48,7 @@ def _ends(workload: Workload) -> dict[str, tuple[float, float]]:
 
 
 def axes(workload: Workload, spark: SparkSession | None = None, knots: int = KNOTS) -> dict[str, Axis]:
-    """What there is to say of each attribute's ranges; infinite ends and widths are in no spread."""
+    """The statistics of each attribute's ranges; spreads do not contain infinite ends and widths."""
     import pyarrow as pa
 
     files = parts(workload.folder.resolve() / "subscriptions", workload.subscribers)
@@ -97,7 +97,7 @@ def _file_axes(
 def shares(workload: Workload, found: dict[str, Axis]) -> pa.Table:
     """Each attribute's type and axis, and the shares of its ranges open below, open above, exact values.
 
-    `least` and `greatest` are coordinates, `first` and `last` what is there, in words.
+    `least` and `greatest` are coordinates, `first` and `last` the values there as text.
     """
     import pyarrow as pa
 
@@ -119,7 +119,7 @@ def shares(workload: Workload, found: dict[str, Axis]) -> pa.Table:
 def density(workload: Workload, found: dict[str, Axis]) -> pa.Table:
     """Interest along each attribute: attribute, value, share of the subscriptions whose range holds it.
 
-    A value is a coordinate; `text` says it in words. Of attributes with few values it is told at each.
+    `value` is a coordinate and `text` the value there. An attribute with few values has a row for each.
     """
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""Figures of what many runs came to, with the intervals of their means, and what all figures share.
+"""Figures of the results of many runs, with intervals of means; also what all figures share.
 
 Colours are those of Okabe and Ito, which stay apart for colour-blind eyes; dashes repeat what they say.
 """

@@ -1,6 +1,7 @@
 """A folder of statistics: Parquet tables, `statistics.md`, figures, and a manifest of kind "stats".
 
-The manifest has the fields of a run's, so that `sub2sub report` takes the folder in beside runs.
+The manifest has the fields of a run's, so that `sub2sub report` takes the folder in beside runs. It is the
+first file that is removed and the last that is written: a folder without it is not complete.
 """
 
 from __future__ import annotations
@@ -9,16 +10,28 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workloads.files.atomic import atomic_write, write_text
+from workloads.files.atomic import atomic_write, remove_drafts, write_text
 from workloads.files.checked import write_parquet
-from workloads.files.manifest import begin_manifest, write_manifest
+from workloads.files.manifest import MANIFEST, begin_manifest, read_manifest, write_manifest
+from workloads.folder.steps import clear
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["markdown", "write_folder"]
+__all__ = ["begin_folder", "markdown", "write_folder"]
 
 _ROWS = 60  # of a table in Markdown; all are in Parquet
+
+
+def begin_folder(out: Path) -> None:
+    """Remove what earlier statistics left in a folder, the manifest first; other files are not touched."""
+    remove_drafts(out)
+    if (read_manifest(out) or {}).get("kind") == "stats":
+        (out / MANIFEST).unlink()
+        clear(out / "loads")
+        for pattern in ("*.parquet", "*.png", "*.md"):
+            for file in out.glob(pattern):
+                file.unlink()
 
 
 def write_folder(

@@ -1,18 +1,21 @@
-"""What many runs came to, computed in this process: the same tables as `workloads.statistics.runs` on Spark.
+"""Statistics of many runs in this process: the same tables as `workloads.statistics.runs` on Spark.
 
-Thousands of run folders are a matter of seconds to minutes here. Spark is for more, or for folders that only
-a cluster reaches.
+Files are read by threads on all cores. Spark is for tables that do not fit into memory, or for folders that
+only a cluster reaches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sub2sub.errors import InputError
+from workloads.files.checked import read_parquet
+from workloads.spark.tasks import cores_here
 from workloads.statistics.intervals import with_intervals
 from workloads.statistics.run_folders import Run, rows_of
 
@@ -57,10 +60,7 @@ def tables_here(files: Sequence[Path]) -> pd.DataFrame:
     for file in files:
         if not file.is_file():
             raise InputError(f"{file}: expected a Parquet file")
-        try:
-            frame = pd.read_parquet(file)
-        except (OSError, ValueError) as failure:
-            raise InputError(f"{file}: expected a Parquet file; {str(failure).splitlines()[0]}") from None
+        frame = read_parquet(file, partitioning=None).to_pandas()
         frames.append(frame if "run" in frame.columns else frame.assign(run=str(file)))
     return pd.concat(frames, ignore_index=True)
 
@@ -97,12 +97,14 @@ def describe_here(runs: Sequence[Run], parts: Mapping[str, Any]) -> dict[str, pa
 def _frame(runs: Sequence[Run], name: str, columns: Mapping[str, str]) -> pd.DataFrame | None:
     import pyarrow as pa
 
-    tables = [rows_of(run, name, columns) for run in runs if (run.path / f"{name}.parquet").exists()]
+    having = [run for run in runs if (run.path / f"{name}.parquet").exists()]
+    with ThreadPoolExecutor(cores_here()) as pool:
+        tables = list(pool.map(lambda run: rows_of(run, name, columns), having))
     return pa.concat_tables(tables).to_pandas() if tables else None
 
 
 def _last(frame: pd.DataFrame) -> pd.DataFrame:
-    """Of each run its last cycle."""
+    """The rows of the last cycle of each run."""
     return frame[frame["cycle"] == frame.groupby("run")["cycle"].transform("max")]
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["intervals", "quoted", "read_runs", "with_intervals"]
 
+VERIFIED = {"parquet.page.verify-checksum.enabled": "true"}  # by Spark, as `workloads.files.checked` does
 _SHARES = ("links", "complete", "hit_ratio", "r2")
 
 
@@ -45,7 +46,7 @@ def read_runs(spark: SparkSession, files: Sequence[Path]) -> DataFrame:
             raise InputError(f"{file}: expected a Parquet file")
     if not files:
         raise InputError("statistics over runs: expected at least one file")
-    frame = spark.read.option("mergeSchema", "true").parquet(*(str(file) for file in files))
+    frame = spark.read.options(mergeSchema="true", **VERIFIED).parquet(*(str(file) for file in files))
     return frame if "run" in frame.columns else frame.withColumn("run", sql.input_file_name())
 
 

@@ -1,7 +1,7 @@
-"""On how many rings each subscriber is, and how many successors it has there.
+"""Load of each subscriber: the number of its rings and of its successors on them.
 
-`list_rings` puts a subscriber into the files of one arc only, so an arc is a task of its own: its loads go to
-a file, and only the number of subscribers with each load comes back.
+`list_rings` writes all rows of a subscriber to the files of one arc, so each arc is one task. It writes the
+loads to a file and returns only the number of subscribers with each load.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ QUANTITIES = ("rings", "successors")
 
 
 def ring_loads(workload: Workload, out: Path, spark: SparkSession | None = None) -> dict[str, Spread]:
-    """Write the loads of subscribers to a folder; how they are spread, those on no ring included.
+    """Write the loads of subscribers to a folder; return their spread, with subscribers on no ring.
 
     Columns: subscriber, rings, successors (distinct ones), all int64; subscribers on no ring are left out.
     """

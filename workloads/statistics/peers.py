@@ -1,10 +1,9 @@
-"""Whom a sample of peers overlaps, and the ring links that they need.
+"""Overlapping subscribers and ring links of a sample of peers.
 
 A peer's links are what ring selection (Figure 3 of Sub-2-Sub) keeps of everybody it overlaps, so they are the
-links of a converged overlay. Going through those it overlaps by their distance on the ring, nothing is
-kept any more once the peer's box is covered: in a large population that is after a few hundred of many
-thousands. What is chosen of everybody is what is chosen of those chosen file by file, so files are tasks of
-their own and nobody else has to be remembered.
+links of a converged overlay. Candidates are visited by their distance on the ring; once the peer's box is
+covered, no further one is kept. In a large population this is after a few hundred of many thousands.
+Selecting in each file first, and then among the selected, gives the same result, so each file is one task.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What many runs of simulations came to: means over runs with 95 % confidence intervals.
+"""Statistics of many runs: means over runs with 95 % confidence intervals.
 
     final           the numbers of the runs' manifests
     completeness    per cycle: ring links in place, complete rings (Figure 5 of Sub-2-Sub)
@@ -23,7 +23,7 @@ from sub2sub.errors import InputError
 from workloads.files.manifest import read_manifest
 from workloads.spark.tasks import StageProgress, collect
 from workloads.statistics.figures import draw_runs
-from workloads.statistics.folder import write_folder
+from workloads.statistics.folder import begin_folder, write_folder
 from workloads.statistics.here import describe_here, intervals_here, tables_here
 from workloads.statistics.intervals import intervals, read_runs
 from workloads.statistics.run_folders import Run, find_runs, grouped, read_table, unfinished
@@ -205,6 +205,7 @@ def write_run_statistics(
     if left:
         names = ", ".join(f"{run.path} ({run.manifest['state']})" for run in left[:5])
         text += f"\n\n{len(left)} runs that are not done were left out: {names}{' ...' * (len(left) > 5)}."
+    begin_folder(out)
     draw_runs(tables, out)
     shown = [name for name in ("final", "hops-law", "load") if name in tables] or list(tables)[:1]
     return write_folder(out, f"Statistics of {len(runs)} runs", text, tables, paths, shown)
@@ -238,11 +239,12 @@ def write_sweep_statistics(spark: SparkSession | None, folder: Path, out: Path) 
     if fixed:
         text += "".join(f"\n\n    {name} = {manifest['settings'][name]}" for name in fixed)
     tables = {"sweep": table}
+    begin_folder(out)
     return write_folder(out, "Statistics of a sweep", text, tables, [folder], ["sweep"], hidden=fixed)
 
 
 def _as_key(value: object) -> object:
-    """A setting as something to group by: lists and tables as their text."""
+    """A setting as a key of groups; lists and tables as their text."""
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
@@ -255,4 +257,5 @@ def write_table_statistics(
     else:
         table = intervals(read_runs(spark, files), by, metrics)
     text = f"{len(files)} tables. Intervals are at 95 %."
+    begin_folder(out)
     return write_folder(out, "Statistics over runs", text, {"runs": table}, files, ["runs"])

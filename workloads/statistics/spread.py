@@ -1,8 +1,8 @@
-"""How a quantity is spread: mean, extremes and quantiles, put together from pieces of any number of rows.
+"""Distribution of a quantity: mean, extremes and quantiles, combined from pieces of any size.
 
-A piece is what one task knows of its rows: values with weights. Of at most KNOTS different values these are
-all there are, and quantiles are exact; of more they are KNOTS even quantiles of the piece, so that a quantile
-of the whole is that of a rank at most 1 / KNOTS away. Count, mean, least and greatest are exact always.
+Each task describes its rows by values with weights. Up to KNOTS distinct values are all kept, and quantiles
+are exact. Otherwise KNOTS even quantiles are kept, and the rank of a quantile of the whole is off by at most
+1 / KNOTS. Count, mean, minimum and maximum are always exact.
 """
 
 from __future__ import annotations

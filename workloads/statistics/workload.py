@@ -1,8 +1,8 @@
-"""What a workload looks like: ring lengths, widths, interest, overlaps, links, loads, regions, topics.
+"""Statistics of a workload: ring lengths, widths, interest, overlaps, links, loads, regions, topics.
 
 Ring lengths come from the counts that `workloads.match.tiles` wrote, loads from the rings of
-`workloads.match.rings`. Subscriptions are read file by file, a file per task, and what comes back is spreads
-(`workloads.statistics.spread`): never a row per subscriber. The regions S_m of Section 3 of Sub-2-Sub grow as
+`workloads.match.rings`. Each task reads one file of subscriptions and returns spreads
+(`workloads.statistics.spread`), never a row per subscriber. The regions S_m of Section 3 of Sub-2-Sub grow as
 (2n)^d where subscriptions overlap: they are found for populations whose regions fit into memory, and
 refused with the reason for others.
 """
@@ -24,7 +24,7 @@ from workloads.folder.steps import completed
 from workloads.match.tiles import ring_sizes
 from workloads.spark.tasks import run_tasks
 from workloads.statistics.attributes import axes, density, shares
-from workloads.statistics.folder import write_folder
+from workloads.statistics.folder import begin_folder, write_folder
 from workloads.statistics.loads import ring_loads
 from workloads.statistics.peers import peer_sample
 from workloads.statistics.spread import Spread
@@ -67,7 +67,7 @@ def regions(workload: Workload, megabytes: int = 256) -> pa.Table:
 
 
 def topic_table(workload: Workload, spark: SparkSession | None = None) -> pa.Table:
-    """Of a topic workload: topic, path, depth, subscribers to it, its events, and who gets such an event."""
+    """Topics of a topic workload: path, depth, subscribers, events, and the audience of an event."""
     import pyarrow as pa
 
     topics = read_parquet(workload.folder / "topics.parquet")
@@ -142,6 +142,7 @@ def write_statistics(
 
     from workloads.statistics.workload_figures import draw_workload
 
+    begin_folder(out)
     rows, tables = describe(workload, peers, spark)
     notes = [f"{workload.subscribers} subscribers, {workload.events} events, {', '.join(workload.names)}"]
     if completed(workload.folder / "rings") is not None:

@@ -19,6 +19,8 @@ __all__ = ["draw_workload"]
 _PANELS = 4  # attributes that have a panel each
 _BARS = 24  # values that have a bar each
 _LETTERS = 16  # of a tick's text
+_TICKS = 3  # on an axis whose values are no numbers, such as dates
+_PATHS = 12  # topics that are shown with their path
 
 
 def draw_workload(tables: Mapping[str, pa.Table], out: Path) -> list[Path]:
@@ -73,7 +75,7 @@ def _draw_widths(panels: Sequence[Axes], table: pa.Table) -> None:
         ylabel="subscriptions with this width\nor a smaller one (%)",
     )
     panels[0].xaxis.set_major_formatter(lambda x, _: f"{100 * x:g}")
-    panels[0].legend(fontsize=9)
+    panels[0].legend(fontsize=9, loc="lower right")
 
 
 def _draw_density(panels: Sequence[Axes], table: pa.Table) -> None:
@@ -94,12 +96,21 @@ def _draw_density(panels: Sequence[Axes], table: pa.Table) -> None:
             panels[number].set_xlabel(str(name))
         else:
             panels[number].plot(x, share, color=COLOURS[number % len(COLOURS)])
-            if not rows["text"].str.fullmatch(r"[-+.e\d]+").all():  # numbers have ticks of their own
-                panels[number].set_xticks(x[[0, -1]], [_short(rows["text"].iloc[k]) for k in (0, -1)])
+            if not rows["text"].map(_is_number).all():  # numbers have ticks of their own
+                some = [round(k * (len(x) - 1) / (_TICKS - 1)) for k in range(_TICKS)]
+                panels[number].set_xticks(x[some], [_short(rows["text"].iloc[k]) for k in some])
             panels[number].set_xlabel(str(name))
     for axes in panels:
         axes.set_ylim(bottom=0)
     panels[0].set_ylabel("subscriptions whose range\nholds the value (%)")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _short(text: str) -> str:
@@ -133,19 +144,22 @@ def _draw_regions(panels: Sequence[Axes], table: pa.Table) -> None:
 
 
 def _draw_topics(panels: Sequence[Axes], table: pa.Table) -> None:
-    frame = table.to_pandas().groupby("depth")[["subscribers", "events"]].sum()
-    for number, name in enumerate(("subscribers", "events")):
-        total = max(1, int(frame[name].sum()))
-        panels[0].bar(
-            frame.index + 0.4 * number - 0.2,
-            100 * frame[name] / total,
-            0.4,
-            color=COLOURS[number],
-            label=name,
-        )
+    """Shares by depth, and the topics with the most subscribers of their own, by path."""
+    frame = table.to_pandas()
+    kinds = ("subscribers", "events")
+    shares = 100 * frame[list(kinds)] / frame[list(kinds)].sum().clip(lower=1)
+    shares[["depth", "path"]] = frame[["depth", "path"]]
+    depths = shares.groupby("depth")[list(kinds)].sum()
+    paths = shares.nlargest(_PATHS, "subscribers").iloc[::-1]
+    for number, kind in enumerate(kinds):
+        place, colour = 0.4 * number - 0.2, COLOURS[number]
+        panels[0].bar(depths.index + place, depths[kind], 0.4, color=colour, label=kind)
+        panels[1].barh(np.arange(len(paths)) - place, paths[kind], 0.4, color=colour, label=kind)
     panels[0].set(xlabel="depth of the topic (0: the root)", ylabel="share (%)")
     panels[0].locator_params(axis="x", integer=True)
     panels[0].legend(fontsize=9)
+    panels[1].set_yticks(np.arange(len(paths)), [_short(path) for path in paths["path"]], fontsize=8)
+    panels[1].set(xlabel=f"share of the {len(paths)} topics with most subscribers (%)")
 
 
 _FIGURES: dict[str, tuple[Callable[[Sequence[Axes], Any], None], int]] = {
@@ -155,5 +169,5 @@ _FIGURES: dict[str, tuple[Callable[[Sequence[Axes], Any], None], int]] = {
     "peers": (_draw_peers, 2),
     "ring-loads": (_draw_loads, 1),
     "regions": (_draw_regions, 1),
-    "topics": (_draw_topics, 1),
+    "topics": (_draw_topics, 2),
 }

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sub2sub.errors import InputError
-from workloads.files.atomic import atomic_write
+from workloads.files.atomic import atomic_write, remove_drafts
 from workloads.files.checked import read_parquet, write_parquet
 from workloads.files.digests import digest, file_digest
 from workloads.files.manifest import State, begin_manifest, write_manifest
@@ -146,6 +146,8 @@ def sweep(
 
     folder = out.resolve() / "runs"
     folder.mkdir(parents=True, exist_ok=True)
+    for drafts in (out, folder):
+        remove_drafts(drafts)
     runs = {plan.key(settings): settings for settings in plan.runs()}
     done = {row["run"] for row in results(out, runs).to_pylist() if row["error"] is None}
     todo = [settings for key, settings in runs.items() if key not in done]

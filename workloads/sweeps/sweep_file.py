@@ -11,10 +11,12 @@ from typing import Any
 from sub2sub.errors import InputError
 from workloads.files.digests import file_digest
 from workloads.files.manifest import MANIFEST
+from workloads.settings.alternatives import either
 from workloads.settings.documents import Document, changed_setting
-from workloads.settings.models import FileOrName, either, table, value_type
+from workloads.settings.models import table, value_type
 from workloads.settings.plugins import plugin
 from workloads.settings.toml import Key, is_given, split_key
+from workloads.settings.values import FileOrName
 from workloads.sweeps.sweep import Sweep
 
 __all__ = ["SWEEP", "load_sweep"]

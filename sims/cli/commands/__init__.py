@@ -1,1 +1,1 @@
-"""The commands of `sub2sub`, a module each: `command` runs, the docstring's first line is the summary."""
+"""The commands of `sub2sub`, one module each: `command` is the command, the first line here its summary."""

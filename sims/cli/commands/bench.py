@@ -1,4 +1,4 @@
-"""Measure what this machine can do, and keep the results as a table."""
+"""Measure the speed of simulations on this machine."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
 def command(
     names: tuple[str, ...], sizes: tuple[int, ...], append: Path | None, only_list: bool, as_json: bool
 ) -> None:
-    """Measure rates of what takes the time in a simulation: the best of three tries on one core.
+    """Measure the speed of the main steps of a simulation: the best of three tries on one core.
 
     \b
     Examples:

@@ -74,6 +74,7 @@ __all__ = ["command"]
     help="Seconds a unit may take.",
 )
 @click.option("--quiet", is_flag=True, help="Print the findings only.")
+@click.option("--headline", is_flag=True, help="Print a short table in Markdown, and nothing else.")
 @click.option("--json", "as_json", is_flag=True, help="Print findings and numbers as JSON, and nothing else.")
 def command(
     world: str,
@@ -93,6 +94,7 @@ def command(
     master: str | None,
     time_limit: float,
     quiet: bool,
+    headline: bool,
     as_json: bool,
 ) -> None:
     """What a topic costs, what a range costs: every system on the same interests, events and faults.
@@ -122,11 +124,14 @@ def command(
     plan.check()
     with (
         RunWriter.create(out, kind="compare", name="compare", seed=seed, replace=True) as writer,
-        progress_bar(f"{len(plan.units())} units", "units", quiet=quiet or as_json) as report,
+        progress_bar(f"{len(plan.units())} units", "units", quiet=quiet or as_json or headline) as report,
     ):
         sentences, numbers = compare(plan, writer, processes or os.cpu_count() or 1, master, report)
     if as_json:
         click.echo(json.dumps({"findings": sentences, "systems": numbers}, indent=2))
+        return
+    if headline:
+        click.echo((out / "headline.md").read_text(), nl=False)
         return
     for sentence in sentences:
         click.echo(sentence)

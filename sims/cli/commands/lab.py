@@ -45,10 +45,10 @@ def command(
     show: bool,
     as_json: bool,
 ) -> None:
-    """Step an overlay while watching it: rings close, events travel, regions crash and heal.
+    """Watch an overlay while it runs; publish events, crash regions, and see the rings recover.
 
-    The page is served to this machine only. What is done there can be saved as an experiment file, which
-    `sub2sub run` does again.
+    Only this machine can open the page. All actions can be saved as an experiment file, which `sub2sub run`
+    repeats.
 
     \b
     Examples:
@@ -71,7 +71,10 @@ def command(
     lab = Laboratory(experiment, seed, out)
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((LOOPBACK, port))
+        try:
+            listening.bind((LOOPBACK, port))
+        except OSError as error:
+            raise InputError(f"--port {port}: expected a free port, {error.strerror}") from None
         address = f"http://{LOOPBACK}:{listening.getsockname()[1]}/"
         facts = {
             "address": address,

@@ -65,10 +65,22 @@ def _point(text: str) -> list[float]:
         raise InputError(f"publish: expected numbers such as 0.25,0.5, got {text!r}") from None
 
 
-def _tls(folder: Path | None) -> Tls | None:
+def _public_key(text: str) -> bytes:
+    try:
+        key = bytes.fromhex(text)
+    except ValueError:
+        key = b""
+    if len(key) != 32:
+        raise InputError(f"trust: expected a public key of 64 hexadecimal digits, got {text!r}")
+    return key
+
+
+def _tls(folder: Path | None, bind: bool = True) -> Tls | None:
     from sub2sub.live import Tls
 
-    return Tls(folder / "authority.pem", folder / "certificate.pem", folder / "key.pem") if folder else None
+    if folder is None:
+        return None
+    return Tls(folder / "authority.pem", folder / "certificate.pem", folder / "key.pem", bind=bind)
 
 
 @command.command()
@@ -84,6 +96,10 @@ def _tls(folder: Path | None) -> Tls | None:
 @click.option("--data", default="", help="What the event says.")
 @click.option("--period", type=SECONDS, default=1.0, show_default=True, help="Seconds of a cycle.")
 @click.option("--seconds", type=SECONDS, help="Leave after so long; without it, on an interrupt.")
+@click.option(
+    "--sign", type=click.Path(path_type=Path), help="PEM file of an Ed25519 key to sign events with."
+)
+@click.option("--trust", multiple=True, help="Public key (hex) whose events are taken; without, anybody's.")
 @with_tls
 @always_json_option
 def peer(
@@ -95,24 +111,31 @@ def peer(
     data: str,
     period: float,
     seconds: float | None,
+    sign: Path | None,
+    trust: tuple[str, ...],
     tls: Path | None,
 ) -> None:
     """Run one node: print the events it subscribes to as JSON lines, or publish one."""
-    from sub2sub.live import Node, Received, run
+    from sub2sub.live import Node, Received, Signer, run
 
     boxes = [_ranges(text) for text in ranges]
     event = _point(point) if point is not None else None
     d = attributes or (len(boxes[0][0]) if boxes else len(event) if event else 0)
     at = _address(contact, "contact") if contact else None
+    signer = Signer.load(sign) if sign else None
+    trusted = [_public_key(text) for text in trust] or None
 
     def show(received: Received) -> None:
         text = received.data.decode(errors="replace")
         click.echo(json.dumps({"point": received.point, "data": text, "hops": received.hops}))
 
     async def serve() -> None:
-        node = Node(d, at, _address(listen, "listen"), period, tls=_tls(tls))
+        listening = _address(listen, "listen")
+        node = Node(d, at, listening, period, tls=_tls(tls), signer=signer, trusted=trusted)
         async with node:
             click.echo(f"listening at {node.address[0]}:{node.address[1]}", err=True)
+            if signer:
+                click.echo(f"signing as {signer.public.hex()}", err=True)
             for low, high in boxes:
                 await node.subscribe(low, high, show)
             if event is not None:
@@ -171,7 +194,9 @@ def swarm(
     high = np.minimum(low + rng.random((peers, attributes)) * 0.5, 1.0)
     points = rng.random((max(events, 500), attributes))
     outcome: list[dict[str, Any]] = []
-    with Swarm(low, high, period or max(0.5, peers / 250), per_process, seed, tls=_tls(tls)) as live:
+    with Swarm(
+        low, high, period or max(0.5, peers / 250), per_process, seed, tls=_tls(tls, bind=False)
+    ) as live:
         live.join()
         for stage in ("built", "healed"):
             if stage == "healed":
@@ -258,7 +283,11 @@ def communities(
 @click.option("--seeds", type=click.IntRange(1), default=100, show_default=True, help="Histories to run.")
 @click.option("--first", type=int, default=1, show_default=True, help="The first seed.")
 @click.option(
-    "--protocol", type=click.Choice(["sub2sub", "camcast", "both"]), default="both", show_default=True
+    "--protocol",
+    type=click.Choice(["sub2sub", "camcast", "semi-structured", "structured", "shared", "all"]),
+    default="all",
+    show_default=True,
+    help="CAMCAST is unstructured unless its membership is named; shared: topics and ranges on one overlay.",
 )
 @click.option(
     "--plan",
@@ -283,7 +312,7 @@ def fuzz(seeds: int, first: int, protocol: str, plan: str, jobs: int, as_json: b
 
     logging.getLogger("sub2sub.live").setLevel(logging.CRITICAL)
     tallies: dict[str, Tally] = {}
-    for name in PROTOCOLS if protocol == "both" else [protocol]:
+    for name in PROTOCOLS if protocol == "all" else [protocol]:
         tally = tallies[name] = Tally()
         for outcome, processor in histories(name, range(first, first + seeds), plan, jobs):
             tally.add(outcome, processor)

@@ -26,7 +26,7 @@ __all__ = ["command"]
     type=click.FloatRange(min=0.1),
     default=8.0,
     show_default=True,
-    help="Room for overlays to play with; recorded cycles that do not fit are left out.",
+    help="Size limit of interactive overlays; recorded cycles beyond it are left out.",
 )
 @click.option("--open", "show", is_flag=True, help="Open the page in a browser.")
 @click.option("--quiet", is_flag=True, help="Print nothing.")
@@ -40,10 +40,10 @@ def command(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Make one page of everything in FOLDERs: curves, claims, settings, and overlays to play with.
+    """Make one page of all results in FOLDERs: curves, claims, settings, and interactive overlays.
 
-    A FOLDER is what `sub2sub run`, `reproduce`, `compare`, `sweep` or `workload stats` wrote, or a folder of
-    such folders. The page is one HTML file that needs no network and nothing beside it.
+    A FOLDER was written by `sub2sub run`, `reproduce`, `compare`, `sweep` or `stats`, or contains such
+    folders. The page is a single HTML file that needs no network.
 
     \b
     Examples:

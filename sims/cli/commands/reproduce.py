@@ -1,4 +1,4 @@
-"""Rerun figures and tables of the papers, the paper's value beside the measured one."""
+"""Rerun figures and tables of the papers, and compare the measured values with the published ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-# What the listing puts above the ids that begin so.
+# Headings of the listing, by the beginning of the ids.
 PAPERS = {
     "sub2sub": "Sub-2-Sub: content-based publish and subscribe",
     "cyclon": "CYCLON, beneath Sub-2-Sub",
@@ -54,11 +54,13 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder to write to; out/full, or out/quick for the quick form, if not given.",
 )
-@click.option("--quick", is_flag=True, help="The smaller form, within about a minute; verdicts say so.")
+@click.option("--quick", is_flag=True, help="A smaller form, about a minute; its verdicts are marked.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @click.option("--all", "everything", is_flag=True, help="Run every experiment.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run of the same form.")
-@click.option("--again", is_flag=True, help="Judge and draw earlier runs from their tables, without running.")
+@click.option(
+    "--again", is_flag=True, help="Evaluate and draw earlier runs again from their tables, without running."
+)
 @click.option(
     "--format",
     "formats",
@@ -87,11 +89,11 @@ def command(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Rerun figures and tables of the papers: paper beside measured.
+    """Rerun figures and tables of the papers, and compare the measured values with the published ones.
 
-    Without IDS the experiments are listed. Each writes the run folder OUT/<id>/ with claims.json, <id>.png
-    and Parquet tables; a folder that has a run is refused without --overwrite. One that breaks does not keep
-    the others from running; the exit code is then 1.
+    Without IDS the experiments are listed. Each writes a run folder OUT/<id>/ with claims.json, <id>.png and
+    Parquet tables; an existing run is replaced only with --overwrite. If one fails, the others still run, and
+    the exit code is 1.
 
     \b
     Examples:
@@ -169,7 +171,7 @@ def _list(known: Sequence[Experiment], as_json: bool) -> None:
 def _reproduce(
     experiment: Experiment, run: Callable[[Experiment, Progress], list[Claim]], quiet: bool, count: str
 ) -> list[Claim] | None:
-    """Run one; None, and a line about it, if it breaks."""
+    """Run one experiment; print a line and return None if it fails."""
     from sims.cli.console import progress_bar
 
     try:
@@ -177,7 +179,7 @@ def _reproduce(
             return run(experiment, report)
     except InputError as error:
         click.echo(f"sub2sub: {experiment.id}: {error}", err=True)
-    except Exception as error:  # a defect of one experiment: told in full, and the others go on
+    except Exception as error:  # a defect of one experiment is printed in full, and the others still run
         traceback.print_exc()
         click.echo(f"sub2sub: {experiment.id}: {type(error).__name__}: {error}", err=True)
     return None

@@ -45,10 +45,12 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     metavar="DIR",
     help="Folder to write to.  [default: runs/NAME]",
 )
-@click.option("--seed", type=click.IntRange(0), help="The only seed, in place of the file's.")
-@click.option("--resume", is_flag=True, help="Go on where an interrupted run stopped.")
-@click.option("--overwrite", is_flag=True, help="Begin anew where there is a run already.")
-@click.option("--keep", is_flag=True, help="Keep the state at the end, to extend the run from there.")
+@click.option("--seed", type=click.IntRange(0), help="Run with this seed instead of those in the file.")
+@click.option("--resume", is_flag=True, help="Resume an interrupted run, or extend a finished one.")
+@click.option("--overwrite", is_flag=True, help="Replace a run that exists.")
+@click.option(
+    "--keep", is_flag=True, help="Keep the state at the end, so that extending the run need not repeat it."
+)
 @allow_option
 @click.option("--checkpoint-every", type=click.IntRange(0), metavar="N", help="Cycles between checkpoints.")
 @click.option(
@@ -78,17 +80,18 @@ def command(
     """Run an experiment: a TOML FILE, the NAME of one that comes with the package, or a run FOLDER to resume.
 
     Without an argument the experiments that come with the package are listed. A run with several seeds has a
-    folder for each, DIR/seed-N. Ctrl-C ends the cycle, writes a checkpoint and exits with 130.
+    folder for each, DIR/seed-N. On Ctrl-C the run writes a checkpoint after the current cycle, and exits with
+    130.
 
     \b
     Examples:
       sub2sub run                                                  list the experiments
       sub2sub run sub2sub-fig5 --set population.size=1000 --out r  a smaller one, into r/
       sub2sub run mine.toml --seed 7 --set layers.ring.exchanges=2
-      sub2sub run r --resume                                       go on with what is in r/
-      sub2sub run r --resume --set cycles=80                       make a run longer that is done
-      sub2sub run sub2sub-fig5 --show > mine.toml                  a file to begin with
-      sub2sub run --keys sub2sub                                   what a file may hold
+      sub2sub run r --resume                                       resume the run in r/
+      sub2sub run r --resume --set cycles=80                       extend a finished run
+      sub2sub run sub2sub-fig5 --show > mine.toml                  a file to start from
+      sub2sub run --keys sub2sub                                   all keys of a file
     """
     if keys is not None:
         _describe(keys)
@@ -103,7 +106,7 @@ def command(
     if resume and overwrite:
         raise InputError("--resume and --overwrite: expected one or the other")
     folder = Path(source)
-    # The name of an experiment is one even where its last run has left a folder of that name.
+    # `run demo` runs the experiment even if there is a folder demo/, unless that is to be resumed.
     if (folder / SETTINGS).is_file() and (source not in shipped() or (resume and out is None)):
         if not resume:
             raise InputError(f"{source} is a run folder: expected --resume, or a file or name to run")
@@ -157,7 +160,9 @@ def _run_all(
     from workloads.files.atomic import write_text
 
     if len(experiment.seeds) > 1:
-        write_text(out / SETTINGS, experiment.to_toml())  # what `--resume` takes up, seeds not begun included
+        write_text(
+            out / SETTINGS, experiment.to_toml()
+        )  # so that `--resume` also runs the seeds that have not begun
     ended = []
     for seed in experiment.seeds:
         place = out if len(experiment.seeds) == 1 else out / f"seed-{seed}"
@@ -173,4 +178,5 @@ def _summarise(ended: list[Ended]) -> None:
     for each in ended:
         click.echo(f"{each.folder}: seed {each.seed}, {each.seconds:.1f} s")
         for name, value in each.numbers.items():
-            click.echo(f"  {name.replace('_', ' '):32} {shown(value)}")
+            never = name == "complete_since_cycle" and value < 0
+            click.echo(f"  {name.replace('_', ' '):32} {'never' if never else shown(value)}")

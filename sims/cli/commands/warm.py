@@ -1,4 +1,4 @@
-"""Compile the kernels of an overlay now, so that nothing waits for them later."""
+"""Compile the kernels now, so that later commands do not wait for them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ __all__ = ["command"]
 @click.command("warm")
 @json_option
 def command(as_json: bool) -> None:
-    """Compile the kernels of an overlay, or find that they are compiled.
+    """Compile the kernels of an overlay, unless they are compiled already.
 
-    They are compiled when they are first needed anyway; this does it beforehand, in two processes. Kernels
-    are kept in the user's cache folder, or below NUMBA_CACHE_DIR, and compiled anew after an edit.
+    Other commands compile them when they first need them; this does it beforehand, in two processes. Compiled
+    kernels are kept in the user's cache folder, or in NUMBA_CACHE_DIR, and compiled again when their source
+    changes.
     """
     began = time.monotonic()
     click.echo("compiling kernels, which takes about half a minute the first time ...", err=True)

@@ -211,6 +211,7 @@
       const fresh = trace && time < end ? trace.order.filter((peer) => trace.hop.get(peer) === hop) : [];
       const state = { world, axes, domain: world.head.domain, titles: world.head.attributes, point: event?.point, ring: event ? world.members : [], reached, fresh, hovered, outline: this.outline };
       this.field.draw(state, this.colours);
+      this.part("no-event").hidden = Boolean(event);
       if (event) this.ring.draw({ ...state, entry: event.entry, place: event.place, trace, time, links: new Set() }, this.colours);
     }
   }

@@ -66,7 +66,7 @@ CONDITIONS = {
 
 def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     """Publish test events with every setting: a row per tree, condition, system, setting and seed."""
-    size, events, seeds = (600, 60, 1) if quick else (10_000, 300, 3)
+    size, events, seeds = (600, 60, 1) if quick else (10_000, 300, 2)
     trees = {"5 levels, Zipf": TREES["5 levels, Zipf"]} if quick else TREES
     units = [(tree, condition, own) for tree in trees for condition in CONDITIONS for own in range(seeds)]
     rows: list[dict[str, Any]] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -35,9 +36,10 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
 
     n, cycles, events = (100, 20, 50) if quick else (1000, 30, 100)
     data = {"cycles": cycles, "population": {"size": n}, "workload": {"events": events}}
-    simulation = simulation_of(experiment_from(data), seed, Path("unused"))
-    simulation.overlay.bootstrap()
-    simulation.run(cycles)
+    with TemporaryDirectory() as folder:  # for tables that an engine writes as it goes
+        simulation = simulation_of(experiment_from(data), seed, Path(folder))
+        simulation.overlay.bootstrap()
+        simulation.run(cycles)
     found = {CYCLES: simulation.tables}
     progress(1, 3)
     for number, (name, latency) in enumerate(LATENCIES.items()):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from sub2sub.overlay.overlay import Overlay, OverlaySettings
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["EXTENDED", "PUBLISHED", "Faults", "Seen", "Story", "follow", "register_story"]
+__all__ = ["EXTENDED", "FORMS", "PUBLISHED", "Faults", "Seen", "Story", "follow", "register_story"]
 
 PUBLISHED, EXTENDED = "as published", "extended"
 TABLE = "faults"
@@ -42,7 +42,9 @@ Faults = list[tuple[Schedule, Control[Overlay]]]
 Level = float | str
 Numbers = np.ndarray
 
-_FORMS: dict[str, tuple[OverlaySettings, DisseminationSettings]] = {
+Forms = Mapping[str, tuple[OverlaySettings, DisseminationSettings]]
+
+FORMS: Forms = {
     PUBLISHED: (OverlaySettings.paper(), DisseminationSettings.paper()),
     EXTENDED: (OverlaySettings(), DisseminationSettings()),
 }
@@ -71,6 +73,8 @@ class Story:
         Room for newcomers, per peer.
     every : int
         Cycles between two observations.
+    forms : mapping
+        Settings of the overlay and of dissemination, by name.
     """
 
     id: str
@@ -83,6 +87,7 @@ class Story:
     built: int = 40
     spare: float = 0.0
     every: int = 2
+    forms: Forms = field(default_factory=lambda: FORMS)
 
 
 @dataclass(frozen=True)
@@ -163,10 +168,10 @@ def follow(story: Story, quick: bool, seed: int, progress: Progress) -> Measured
     size, built, seeds = (1_000, min(story.built, 25), 3) if quick else (10_000, story.built, 3)
     levels = story.quick_levels if quick else story.levels
     rows: list[tuple[object, ...]] = []
-    steps = seeds * len(_FORMS) * (built + len(levels) * story.after)
+    steps = seeds * len(story.forms) * (built + len(levels) * story.after)
     counted = _counted(progress, steps)
     for s in range(seed, seed + seeds):
-        for form, (overlay, dissemination) in _FORMS.items():
+        for form, (overlay, dissemination) in story.forms.items():
             setting = Setting("power-law-3", size, size // 5, s)
             whole, events = start(setting, overlay, spare=round(story.spare * size))
             whole.controls = []
@@ -222,7 +227,7 @@ def _draw(story: Story, tables: Tables) -> Mapping[str, Figure]:
     seen = Seen(tables[TABLE])
     fig, axes = figure(2, 2, figsize=(9.6, 6.4), sharex=True, sharey=True)
     for row, (column, name) in enumerate((("rings", "complete rings"), ("hit_ratio", "hit ratio"))):
-        for side, form in enumerate(_FORMS):
+        for side, form in enumerate(FORMS):
             panel = axes[row, side]
             for number, level in enumerate(seen.levels):
                 curves = 100 * pd.concat(seen.runs(form, level)).pivot(

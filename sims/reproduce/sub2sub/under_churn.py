@@ -63,7 +63,7 @@ FORMS: dict[str, tuple[OverlaySettings, DisseminationSettings]] = {
     DEFAULT: (_now, DisseminationSettings()),
     EARLIER: (
         replace(_ring(verify=False, join=False, tries=1, drop_failed=False), suspect_age=6),
-        DisseminationSettings(tries=1),
+        DisseminationSettings(tries=1, max_age=0),
     ),
     PUBLISHED: (_paper, DisseminationSettings.paper()),
     **{name: (settings, DisseminationSettings()) for name, settings in ABLATIONS.items()},

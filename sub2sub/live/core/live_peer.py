@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 from sub2sub.cyclon.peer import CyclonPeer
 from sub2sub.cyclon.rules import STREAM as CYCLON
@@ -23,8 +24,10 @@ from sub2sub.events.walk import nearest_to
 from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.clock import START, Clock
+from sub2sub.live.core.event_passing import EventPassing
 from sub2sub.live.core.event_recovery import EventRecovery
 from sub2sub.live.core.exchanges import Exchange, Exchanges
+from sub2sub.live.core.reliance import Reliance, WaryNeed, few_of_a_host
 from sub2sub.live.core.ring_exchanges import RingExchanges
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.overlay.descriptors import Descriptor, Link
@@ -58,11 +61,15 @@ class Core:
         Shifts the cycles of CYCLON's second attempts; by the peer's ID if not given.
     numbers : iterator of int, optional
         Numbers of exchanges; hard to guess where others may forge replies.
+    accepts : callable, optional
+        Whether an event is to be taken; others are neither delivered nor passed on.
 
     Attributes
     ----------
     random, near, ring : CyclonPeer, VicinityPeer, RingPeer
         The peer in each layer.
+    turns : tuple of str
+        What is done once a cycle, in this order.
     counts : Counter
         Of what happened: delivered, duplicates, spam, failed, and what was ignored.
 
@@ -72,8 +79,10 @@ class Core:
     >>> core = Core(a, print)
     >>> core.join([b])
     >>> [type(send.message).__name__ for send in core.tick(Dice)]
-    ['Near', 'Hello', 'Ring', 'Shuffle']
+    ['Near', 'Probe', 'Shuffle']
     """
+
+    turns: ClassVar[tuple[str, ...]] = ("meet_near", "probe", "meet_ring", "shuffle")
 
     def __init__(
         self,
@@ -84,6 +93,7 @@ class Core:
         now: int = START,
         phase: int | None = None,
         numbers: Iterator[int] | None = None,
+        accepts: Callable[[m.Event], bool] = lambda event: True,
     ) -> None:
         self.own, self.deliver, self.settings = own, deliver, settings or CoreSettings()
         overlay = self.settings.overlay
@@ -91,7 +101,13 @@ class Core:
         self.clock = Clock(unit, now)
         self.random = CyclonPeer(own, overlay.cyclon, own.id if phase is None else phase)
         self.near = VicinityPeer(own, replace(near, max_age=near.max_age * unit))
-        self.ring = RingPeer(own, replace(ring, max_age=ring.max_age * unit), fresh=unit)
+        self.reliance = Reliance(own, unit)
+        self.ring = RingPeer(
+            own,
+            replace(ring, max_age=ring.max_age * unit),
+            need=WaryNeed(own, ring.max_steps, self.reliance),
+            fresh=0 if self.settings.wary else unit,
+        )
         self.events: Forwarder[m.Event] = Forwarder(self.settings.dissemination)
         self.exchanges = Exchanges(numbers)
         self.ring_exchanges = RingExchanges(self.ring, self.clock, self.exchanges, self._fed)
@@ -99,6 +115,10 @@ class Core:
             overlay.recovery, self.clock, self.exchanges, self._ring, self.events.seen
         )
         self.counts: Counter[str] = Counter()
+        self.passing = EventPassing(
+            deliver, accepts, self.events, self.recovery, self.reliance if self.settings.wary else None,
+            self.ring, self.clock, self._young_views, self.counts,
+        )  # fmt: skip
         self._suspect_age = overlay.suspect_age * unit
 
     @property
@@ -126,16 +146,19 @@ class Core:
         the reply is there, which for a peer that knows one other would leave the other layers nothing.
         """
         self.clock.tick()
+        self.passing.tick()
         sends = self.give_up()
-        for turn in (self.meet_near, self.probe, self.meet_ring, self.shuffle):
-            sends += turn(draws)
+        for turn in self.turns:
+            sends += getattr(self, turn)(draws)
         return sends + self.recovery.tick(self.settings.patience * self.clock.unit)
 
     def give_up(self) -> list[m.Send]:
         """Take what has not been answered for too long as failed."""
         before = self.now - self.settings.patience * self.clock.unit
         late = [send for exchange in self.exchanges.overdue(before) for send in self._fail(exchange)]
-        return late + [send for name, id in self.events.overdue(before) for send in self._instead(name, id)]
+        return late + [
+            send for name, id in self.events.overdue(before) for send in self.passing.instead(name, id)
+        ]
 
     def meet_near(self, draws: Draws) -> list[m.Send]:
         """VICINITY's turn."""
@@ -186,7 +209,7 @@ class Core:
 
     def publish(self, event: m.Event, draws: Draws) -> list[m.Send]:
         """Begin to spread an event that matches this peer."""
-        return self._take(event, None, draws)
+        return self.passing.take(event, None, lambda: draws(EVENTS))
 
     def leave(self) -> list[m.Send]:
         """Say goodbye to the ring neighbours."""
@@ -196,7 +219,7 @@ class Core:
         """Take a message from the peer that says its ID is `sender`."""
         match message:
             case m.Shuffle():
-                back = self.random.answer(self._few(message.links), draws(CYCLON))
+                back = self.random.answer(self._few(message.links, self.random), draws(CYCLON))
                 return [m.Send(None, m.Shuffled(message.exchange, self.clock.mentions(back)))]
             case m.Near():
                 return self._answer_near(message, draws)
@@ -205,13 +228,15 @@ class Core:
             case m.Probe():
                 return [m.Send(None, m.Probed(message.exchange))]
             case m.Event():
-                return self._receive_event(message, sender, draws)
+                return self.passing.receive(message, sender, lambda: draws(EVENTS))
             case m.Taken(name, took):
-                if not took:
-                    return self._instead(name, sender)
-                self.events.taken(name, sender)
-                self.recovery.has_it(name, sender)
+                if not took:  # boxes do not change, so the peer is gone
+                    self.ring.suspect(sender, self._suspect_age, self.now)
+                    return self.passing.instead(name, sender)
+                self.passing.taken(name, sender)
                 return []
+            case m.Changed():
+                return self._hear_of_change(message)
             case m.Digest():
                 return [self.recovery.answer(message, sender)]
             case m.Ask():
@@ -231,7 +256,7 @@ class Core:
         """Note that a message could not be sent."""
         self.counts["failed"] += 1
         if isinstance(message, m.Event):
-            return self._instead(message.name, to.id)
+            return self.passing.instead(message.name, to.id)
         exchange = self.exchanges.failed(getattr(message, "exchange", -1), to)
         return self._fail(exchange) if exchange else []
 
@@ -260,17 +285,29 @@ class Core:
             return self._ignore()
         match message:
             case m.Shuffled(_, links) if exchange.shuffle:
-                self.random.finish(exchange.shuffle, self._few(links))
+                self.random.finish(exchange.shuffle, self._few(links, self.random))
             case m.NearBack(_, links):
-                self.near.finish(self._few(links), self.now, draws(VICINITY))
+                self.near.finish(self._few(links, self.near), self.now, draws(VICINITY))
             case m.RingBack() | m.Probed():
                 return self.ring_exchanges.finish(exchange, message)
             case m.Lacking():
                 return self.recovery.finish(exchange, message)
         return []
 
+    def _hear_of_change(self, message: m.Changed) -> list[m.Send]:
+        """Take another peer in the place of one that was asked, as the host of both answers."""
+        exchange, new = self.exchanges.open.get(message.exchange), message.sender
+        if exchange is None or new.address != exchange.partner.address or new.d != self.own.d:
+            return self._ignore()
+        del self.exchanges.open[message.exchange]
+        if exchange.shuffle:
+            self.random.finish(exchange.shuffle, [Link(new, self.now)])
+        self.near.fail(exchange.partner)
+        sends = self._fail(exchange) if exchange.asker or exchange.names else []
+        return sends + self.ring_exchanges.hear_of_change(exchange.partner, new)
+
     def _answer_near(self, message: m.Near, draws: Draws) -> list[m.Send]:
-        links = self._few(message.links)
+        links = self._few(message.links, self.near)
         if not links:
             return self._ignore()
         back = self.near.answer(links[-1].peer, links, self.random.view, self.now, draws(VICINITY))
@@ -285,42 +322,6 @@ class Core:
             return self.ring_exchanges.answer_newcomer(message)
         return self.ring_exchanges.hear_of(message.sender)
 
-    def _receive_event(self, event: m.Event, sender: int, draws: Draws) -> list[m.Send]:
-        if len(event.point) != self.own.d or not self.own.matches(event.point):
-            self.counts["spam"] += 1
-            return [m.Send(None, m.Taken(event.name, took=False))]
-        return [m.Send(None, m.Taken(event.name, took=True)), *self._take(event, sender, draws)]
-
-    def _take(self, event: m.Event, sender: int | None, draws: Draws) -> list[m.Send]:
-        if not self.events.is_new(event.name):
-            self.counts["duplicates"] += 1
-            if sender is not None:
-                self.recovery.has_it(event.name, sender)
-            return []
-        self.counts["delivered"] += 1
-        self.deliver(event)
-        if event.hops >= m.MAX_HOPS:
-            self.counts["too far"] += 1
-            return []
-        onward = replace(event, hops=event.hops + 1)
-        self.recovery.keep(onward)
-        if sender is not None:
-            self.recovery.has_it(event.name, sender)
-        digests = self.recovery.goes_on(event.name)
-        if digests is not None:
-            self.counts["recovered"] += 1
-            return digests
-        targets = self.events.begin(onward, sender, self._views(), self.now, draws(EVENTS))
-        return [m.Send(peer, onward) for peer in targets]
-
-    def _instead(self, name: bytes, id: int) -> list[m.Send]:
-        """Send an event on past a peer that did not take it."""
-        forwarding = self.events.open.get(name)
-        if forwarding is None:
-            return []
-        instead = self.events.failed(name, id, self._views(), self.now)
-        return [m.Send(peer, forwarding.event) for peer in instead]
-
     def _answer(self, message: m.Ask) -> m.Answer:
         nearest = []
         if len(message.point) == self.own.d:
@@ -331,6 +332,15 @@ class Core:
         near, random = ([link.peer for link in view] for view in (self.near.view, self.random.view))
         return Views(near, random, self._ring())
 
+    def _young_views(self) -> Views:
+        """What events are forwarded along."""
+        age = self.settings.dissemination.max_age * self.clock.unit
+        near, random = (
+            [link.peer for link in view if not age or self.now - link.stamp <= age]
+            for view in (self.near.view, self.random.view)
+        )
+        return Views(near, random, self._ring())
+
     def _ring(self) -> list[Descriptor]:
         return [each.peer for each in self.ring.in_order()]
 
@@ -338,7 +348,14 @@ class Core:
         """The links of the layers below the ring's."""
         return [*self.near.view, *self.random.view]
 
-    def _few(self, mentions: Sequence[m.Mention]) -> list[Link]:
-        """Mentions as links to different peers, and not too many."""
+    def _few(
+        self, mentions: Sequence[m.Mention], layer: CyclonPeer | VicinityPeer | None = None
+    ) -> list[Link]:
+        """Mentions as links to different peers, not too many, and few of a host that a view does not have."""
         different = {link.peer.id: link for link in self.clock.links(mentions, self.own)}
-        return list(different.values())[-FEW:]
+        links = list(different.values())[-FEW:]
+        if not self.settings.wary:
+            return links
+        held = [link.peer for link in layer.view] if layer else []
+        few = few_of_a_host([link.peer for link in links], held, self.settings.of_a_host)
+        return [different[peer.id] for peer in few]

@@ -13,8 +13,10 @@ from sub2sub.overlay.descriptors import Descriptor
 __all__ = [
     "Answer",
     "Ask",
+    "Changed",
     "Digest",
     "Event",
+    "Extension",
     "Hello",
     "Join",
     "Lacking",
@@ -137,16 +139,26 @@ class Probed:
 
 
 @dataclass(frozen=True)
+class Changed:
+    """In place of a reply: the peer that was asked is `sender` from now on, another one of the same host."""
+
+    exchange: int
+    sender: Descriptor
+
+
+@dataclass(frozen=True)
 class Event:
     """An event on its way: its name (16 bytes), where it is, how many hops it has made, what it says.
 
-    After `MAX_HOPS` hops it goes no further.
+    After `MAX_HOPS` hops it goes no further. It may be signed (`sub2sub.live.net.signatures`).
     """
 
     name: bytes
     point: tuple[float, ...]
     hops: int
     data: bytes
+    signer: bytes = b""
+    signature: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -210,9 +222,14 @@ class Leave:
     """A peer says that it leaves. It is probed before it is believed."""
 
 
+@dataclass(frozen=True)
+class Extension:
+    """What a message of a protocol is that builds on this one (`hierarchy.shared.live`)."""
+
+
 Message = (
     Shuffle | Shuffled | Near | NearBack | Ring | RingBack | Hello | Probe | Probed | Event | Taken
-    | Join | Welcome | Ask | Answer | Leave | Seek | Digest | Lacking
+    | Join | Welcome | Ask | Answer | Leave | Seek | Digest | Lacking | Changed | Extension
 )  # fmt: skip
 
 Reply = Shuffled | NearBack | RingBack | Probed | Lacking

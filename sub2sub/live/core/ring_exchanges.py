@@ -94,6 +94,10 @@ class RingExchanges:
         self.ring.consider([Link(sender, self.clock.now)], self.clock.now, self._verify)
         return self._follow_up(())
 
+    def hear_of_change(self, old: Descriptor, new: Descriptor) -> list[m.Send]:
+        """Consider another peer in the place of one."""
+        return self._follow_up(self.ring.hear_of_change(old.id, new, self.clock.now, self._verify))
+
     def finish(self, exchange: Exchange, message: m.RingBack | m.Probed) -> list[m.Send]:
         """Take an answer."""
         asker, partner, now = exchange.asker, exchange.partner, self.clock.now

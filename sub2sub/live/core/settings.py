@@ -28,9 +28,17 @@ class CoreSettings:
         Cycles to wait for a reply.
     offers : int
         Peers named to a publisher that asks, and to a newcomer.
+    wary : bool
+        Whether to doubt what others tell: every candidate for the ring view has to answer, whoever vouches
+        for it; new neighbours are not relied on for events (`sub2sub.live.core.reliance`); of each host only
+        `of_a_host` links are taken into a view of CYCLON or VICINITY. Without, as in the simulator.
+    of_a_host : int
+        See `wary`; the loopback address is exempt.
     """
 
     overlay: OverlaySettings = field(default_factory=_bounded)
     dissemination: DisseminationSettings = field(default_factory=DisseminationSettings)
     patience: int = 2
     offers: int = 20
+    wary: bool = True
+    of_a_host: int = 8

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from sub2sub.live.net.budgets import Bucket
+from sub2sub.live.net.tls import fingerprint
 from sub2sub.live.wire.limits import Limits
 
 __all__ = ["Address", "Channel", "Owner", "Reader"]
@@ -60,7 +61,7 @@ class Owner(Protocol):
         ...
 
     def spent(self) -> float:
-        """Seconds of processor this program has used so far."""
+        """Seconds that pass while frames are handled."""
         ...
 
     def made(self, channel: Channel) -> bool:
@@ -101,6 +102,7 @@ class Channel(asyncio.BufferedProtocol):
         self.task: asyncio.Task[None] | None = None
         self.transport: Any = None  # an asyncio.Transport, once there is a connection
         self._is_open = self._is_writable = False
+        self._identity: bytes | None = None
         self._unread = b""
         self._size = -1  # of the frame that has begun to arrive
         self._turn: asyncio.Handle | None = None  # to handle the next frame, while reading is paused
@@ -123,6 +125,14 @@ class Channel(asyncio.BufferedProtocol):
         self._bytes = Bucket(limits.byte_rate, limits.byte_burst, now)
         self._flush()
         self.data_received(b"")  # what came right after the handshake
+
+    def identity(self) -> bytes | None:
+        """A digest of the certificate that the other end has shown, None without TLS."""
+        if self._identity is None:
+            secure = self.transport.get_extra_info("ssl_object") if self.transport else None
+            shown = secure.getpeercert(binary_form=True) if secure else None
+            self._identity = fingerprint(shown) if shown else None
+        return self._identity
 
     def connection_lost(self, error: Exception | None) -> None:
         """End."""

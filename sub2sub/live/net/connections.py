@@ -104,7 +104,9 @@ class Connections(Generic[FrameT]):
 
     async def listen(self, host: str, port: int) -> Address:
         """Accept connections; returns the address, with the port that was free if `port` is 0."""
-        self._server = await asyncio.get_running_loop().create_server(lambda: Channel(self), host, port)
+        self._server = await asyncio.get_running_loop().create_server(
+            lambda: Channel(self), host, port, backlog=self.limits.incoming
+        )
         name = self._server.sockets[0].getsockname()
         self._look()
         return str(name[0]), int(name[1])
@@ -146,8 +148,11 @@ class Connections(Generic[FrameT]):
         return self._processor.charge(host, seconds, now)
 
     def spent(self) -> float:
-        """Seconds of processor this program has used so far; under virtual time nothing takes any."""
-        return getattr(asyncio.get_running_loop(), "spent", time.thread_time)()
+        """Seconds that pass while frames are handled; under virtual time nothing takes any.
+
+        A precise clock of the processor would itself cost as much as a frame.
+        """
+        return getattr(asyncio.get_running_loop(), "spent", time.perf_counter)()
 
     def made(self, channel: Channel) -> bool:
         """Note that a connection is there; whether it may stay."""

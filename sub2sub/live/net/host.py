@@ -65,6 +65,10 @@ class Host(ABC):
     address : (host, port)
     cores : dict
         By their IDs.
+    identity : bytes or None
+        What the IDs of its cores are bound to (`sub2sub.live.net.identity`).
+    identity_of : callable
+        What those of the node at the other end of a channel are bound to.
     """
 
     def __init__(
@@ -94,6 +98,8 @@ class Host(ABC):
         self.id = 1 + self.dice.getrandbits(63)
         self.cores: dict[int, Any] = {}
         server_tls, client_tls = tls.contexts() if tls else (None, None)
+        self.identity = tls.identity() if tls else None
+        self.identity_of: Callable[[Channel], bytes | None] = Channel.identity
         self.connections: Connections[Frame] = Connections(
             protocol, self._receive, limits, server_tls, client_tls
         )
@@ -144,6 +150,10 @@ class Host(ABC):
     def core_for(self, frame: Frame) -> Any | None:
         """The core that takes a frame."""
         return self.cores.get(frame.to)
+
+    def is_genuine(self, frame: Frame, identity: bytes | None) -> bool:
+        """Whether a frame may come from a node with an identity."""
+        return True
 
     def receive_for_nobody(self, frame: Frame, post: Callable[[bytes], bool]) -> None:
         """Take a frame that is for no core, and for no request; it is counted and ignored."""
@@ -217,6 +227,16 @@ class Host(ABC):
         return failed
 
     def _receive(self, frame: Frame, channel: Channel | Inside) -> None:
+        if self.identity is not None and isinstance(channel, Channel):
+            identity = self.identity_of(channel)
+            if identity == self.identity and not self.connections.counts["own certificate"]:
+                LOG.warning(
+                    "%s has this node's certificate; each needs its own (or bind=False)", channel.host
+                )
+                self.connections.counts["own certificate"] += 1
+            if not self.is_genuine(frame, identity):
+                self.connections.counts["forged"] += 1
+                return
         core = self.core_for(frame)
         if core:
             self.dispatch(core, self.receive_at(core, frame), channel, frame.sender)

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,17 +39,21 @@ from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.net.connections import Address
 from sub2sub.live.net.entry import EntrySearch, Published
 from sub2sub.live.net.host import Host
+from sub2sub.live.net.identity import bound_id, is_bound
+from sub2sub.live.net.signatures import Signer, accepts
 from sub2sub.live.net.subscriptions import Received, Subscription
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.net.warmup import warm_up
 from sub2sub.live.wire import format as wire
-from sub2sub.live.wire.framing import Frame
+from sub2sub.live.wire.framing import Frame, Protocol
 from sub2sub.live.wire.limits import Limits
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = ["Node"]
+__all__ = ["ANSWERED", "Node"]
 
 HEDGES = 10  # a publisher asks the next after that part of the time it waits for an answer
+CHANGES = 1024  # peers that have changed to others, for which a node answers
+ANSWERED = (m.Shuffle, m.Near, m.Ring, m.Probe, m.Seek, m.Digest)  # what a peer that has changed is asked
 ANYBODY = 0  # whom a newcomer addresses, before it knows anybody's ID
 
 
@@ -73,6 +77,10 @@ class Node(Host):
         Of all draws and IDs; taken from the system if not given.
     reply : float
         Seconds to wait for an answer while joining and publishing.
+    signer : Signer, optional
+        Signs the events that are published here.
+    trusted : collection of bytes, optional
+        Public keys of signers; events of others are neither delivered nor passed on. Without, anybody's are.
 
     Attributes
     ----------
@@ -81,6 +89,10 @@ class Node(Host):
     contacts : list of Descriptor
         Some peers heard of, to begin with.
     """
+
+    wire_protocol: ClassVar[Protocol] = wire.PROTOCOL
+    core_type: ClassVar[type[Core]] = Core
+    answered: ClassVar[tuple[type[Any], ...]] = ANSWERED
 
     def __init__(
         self,
@@ -94,15 +106,19 @@ class Node(Host):
         seed: int | None = None,
         reply: float = 5.0,
         advertise: Address | None = None,
+        signer: Signer | None = None,
+        trusted: Collection[bytes] | None = None,
     ) -> None:
         if not 1 <= attributes <= MAX_ATTRIBUTES:
             raise InputError(f"attributes: expected 1 to {MAX_ATTRIBUTES}, got {attributes}")
-        super().__init__(wire.PROTOCOL, listen, period, limits, tls, seed, reply, advertise)
+        super().__init__(self.wire_protocol, listen, period, limits, tls, seed, reply, advertise)
         self.attributes, self.contact = attributes, contact
+        self.signer, self.trusted = signer, None if trusted is None else frozenset(trusted)
         self.settings = settings or CoreSettings()
         self.subscriptions: dict[int, Subscription] = {}
         self.contacts: list[Descriptor] = []
-        self._turns = itertools.count()
+        self._changed: dict[int, Descriptor] = {}
+        self._turns, self._numbers = itertools.count(), itertools.count()
         self._asking: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Node:
@@ -128,30 +144,78 @@ class Node(Host):
 
         With a callback it is called with each event; without, iterate over the subscription.
         """
-        own = Descriptor.of(self.dice.getrandbits(64), low, high, self.address)
-        if own.d != self.attributes:
-            raise InputError(f"low: expected {self.attributes} attributes, got {own.d}")
+        return await self._subscribe_as(self._descriptor(low, high), callback)
+
+    def new_id(self) -> int:
+        """A sequence ID for one more subscription: a random one, or where IDs are bound the next."""
+        if self.identity is None:
+            return self.dice.getrandbits(64)
+        most = self.connections.limits.subscriptions
+        for _ in range(most):
+            id = bound_id(self.identity, next(self._numbers) % most)
+            if id not in self.cores:
+                return id
+        raise InputError(f"limits.subscriptions: expected more than {most} for one more subscription")
+
+    async def _subscribe_as(
+        self, own: Descriptor, callback: Callable[[Received], None] | None = None
+    ) -> Subscription:
+        """Let a peer join the overlay."""
         if self.contact and not self.contacts:
             await self._meet(self.contact)
         subscription = Subscription(own, callback)
-        numbers = iter(lambda: self.dice.getrandbits(63), -1)
-        core = Core(own, subscription.take, self.settings, unit=wire.UNIT, numbers=numbers)
-        core.join(each.own for each in self.subscriptions.values())
-        core.join(self.contacts)
-        subscription.core = self.cores[own.id] = core
-        self.subscriptions[own.id] = subscription
-        contacts = self.dice.sample(self.contacts, len(self.contacts))
-        self.dispatch(core, core.enter([*contacts, *(each.own for each in self.cores.values())]))
+        self._begin(subscription, own, self.dice.sample(self.contacts, len(self.contacts)))
         return subscription
+
+    def _begin(self, subscription: Subscription, own: Descriptor, contacts: list[Descriptor]) -> None:
+        """Let a subscription be this peer from now on, which joins through contacts."""
+        numbers = iter(lambda: self.dice.getrandbits(63), -1)
+        core = self.core_type(
+            own, subscription.take, self.settings, unit=wire.UNIT, numbers=numbers,
+            accepts=lambda event: accepts(event, self.trusted),
+        )  # fmt: skip
+        core.join(each.own for each in self.subscriptions.values())
+        core.join(contacts)
+        subscription.own, subscription.core = own, core
+        self.cores[own.id], self.subscriptions[own.id] = core, subscription
+        self.dispatch(core, core.enter([*contacts, *(each.own for each in self.cores.values())]))
+
+    async def change(self, subscription: Subscription, low: ArrayLike, high: ArrayLike) -> None:
+        """Subscribe to something else: from now on the subscription is another peer, and others are told so.
+
+        Neighbours are told that the old peer leaves; whoever asks it is answered what it has changed to.
+        """
+        self._change_to(subscription, self._descriptor(low, high))
+
+    def _change_to(self, subscription: Subscription, own: Descriptor) -> None:
+        """Let a subscription be another peer."""
+        old = self._end(subscription)
+        before = [id for id, peer in self._changed.items() if peer.id == old.own.id]
+        self._changed |= dict.fromkeys([*before, old.own.id], own)
+        if len(self._changed) > CHANGES:
+            del self._changed[next(iter(self._changed))]
+        self._begin(subscription, own, old.known())
+        subscription.core.events.seen.update(old.events.seen)
 
     async def unsubscribe(self, subscription: Subscription) -> None:
         """End a subscription; neighbours are told."""
+        self._keep(self._end(subscription).known())
+        subscription.close()
+
+    def _end(self, subscription: Subscription) -> Core:
+        """End the peer that a subscription is; its neighbours are told."""
         if self.subscriptions.pop(subscription.own.id, None) is None:
             raise InputError("subscription: expected one of this node that has not ended")
         core: Core = self.cores.pop(subscription.own.id)
         self.dispatch(core, core.leave())
-        self._keep(core.known())
-        subscription.close()
+        return core
+
+    def _descriptor(self, low: ArrayLike, high: ArrayLike) -> Descriptor:
+        """A new peer of this node."""
+        own = Descriptor.of(self.new_id(), low, high, self.address)
+        if own.d != self.attributes:
+            raise InputError(f"low: expected {self.attributes} attributes, got {own.d}")
+        return own
 
     async def publish(self, point: ArrayLike, data: bytes = b"") -> Published:
         """Publish an event; returns when somebody has taken it, or nobody is left to ask."""
@@ -159,6 +223,8 @@ class Node(Host):
         if len(data) > wire.MAX_DATA:
             raise InputError(f"data: expected at most {wire.MAX_DATA} bytes, got {len(data)}")
         event = m.Event(self.dice.randbytes(wire.NAME), at, 0, bytes(data))
+        if self.signer:
+            event = self.signer.sign(event)
         for core in self.cores.values():
             if core.own.matches(at):
                 self.dispatch(core, core.publish(event, self._draws(core)))
@@ -203,14 +269,33 @@ class Node(Host):
             residents = list(self.cores.values())
         return residents[0] if residents else None
 
+    def is_genuine(self, frame: Frame, identity: bytes | None) -> bool:
+        """Whether the ID that a frame claims for its sender belongs to a node with an identity."""
+        message, sender = frame.message, frame.sender
+        if isinstance(message, m.Event | m.Taken):  # also of publishers, which have no ID
+            claims = [id for core in self.cores.values() for id in (sender,) if id in core.ring.view]
+        elif isinstance(message, m.Shuffle | m.Near):
+            claims = [sender, *(each.peer.id for each in message.links[-1:])]
+        elif isinstance(message, m.Ring | m.Seek | m.Hello | m.Changed):
+            claims = [sender, message.sender.id]
+        elif isinstance(message, m.Join | m.Welcome | m.Ask | m.Answer):
+            return True
+        else:
+            claims = [sender]
+        most = self.connections.limits.subscriptions
+        return all(identity is not None and is_bound(id, identity, most) for id in claims)
+
     def receive_for_nobody(self, frame: Frame, post: Callable[[bytes], bool]) -> None:
-        """Welcome a newcomer where nobody has subscribed; refuse events for subscriptions that have ended."""
+        """Welcome a newcomer where nobody has subscribed; answer for peers that have ended or changed."""
         message = frame.message
+        changed = self._changed.get(frame.to)
         if isinstance(message, m.Join):
             links = tuple(m.Mention(peer, 0) for peer in self.contacts[: self.settings.offers])
             post(wire.encode(Frame(frame.sender, self.id, m.Welcome(message.exchange, links))))
         elif isinstance(message, m.Event):
             post(wire.encode(Frame(frame.sender, frame.to, m.Taken(message.name, took=False))))
+        elif changed and isinstance(message, self.answered):
+            post(wire.encode(Frame(frame.sender, frame.to, m.Changed(message.exchange, changed))))
 
     def _draws(self, core: Core) -> Draws:
         turn, cycle, seed = next(self._turns), core.turn, self.fresh_seed()

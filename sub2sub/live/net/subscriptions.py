@@ -30,12 +30,15 @@ class Received:
     data : bytes
     hops : int
         How often it was forwarded on its way here.
+    signer : bytes
+        Public key of whoever signed it; empty if nobody did.
     """
 
     name: bytes
     point: tuple[float, ...]
     data: bytes
     hops: int
+    signer: bytes = b""
 
 
 class Inbox(Generic[EventT]):
@@ -107,4 +110,4 @@ class Subscription(Inbox[Received]):
 
     def take(self, event: Event) -> None:
         """Hand an event of the overlay to the application."""
-        self.deliver(Received(event.name, event.point, event.data, event.hops))
+        self.deliver(Received(event.name, event.point, event.data, event.hops, event.signer))

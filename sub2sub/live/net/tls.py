@@ -1,19 +1,28 @@
 """Encryption and authentication by one setting: TLS with certificates, both ways.
 
 Every peer has a certificate signed by the authority that all peers of the overlay trust, and shows it to
-whoever it talks to. So nobody without a certificate takes part or reads along. A certificate says that a peer
-belongs to the overlay, not which sequence ID or address it may claim.
+whoever it talks to. So nobody without a certificate takes part or reads along. Sequence IDs are bound to the
+certificate (`sub2sub.live.net.identity`), so every node needs its own, unless `bind` is off; which address a
+node may claim a certificate says only where it names hosts.
 """
 
 from __future__ import annotations
 
+import hashlib
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
 from sub2sub.errors import InputError
 
-__all__ = ["Tls"]
+__all__ = ["Tls", "fingerprint"]
+
+BEGIN, END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
+
+
+def fingerprint(certificate: bytes) -> bytes:
+    """A digest of a certificate (DER)."""
+    return hashlib.sha256(certificate).digest()
 
 
 @dataclass(frozen=True)
@@ -28,12 +37,34 @@ class Tls:
         One's own.
     check_host : bool
         Whether a certificate must name the host it is met at.
+    bind : bool
+        Whether sequence IDs are bound to certificates; the same for all nodes of an overlay.
     """
 
     authority: Path
     certificate: Path
     key: Path
     check_host: bool = True
+    bind: bool = True
+
+    def identity(self) -> bytes | None:
+        """What the node's own certificate binds IDs to, None if they are not bound.
+
+        Raises
+        ------
+        InputError
+            For a file that cannot be read, or holds no certificate.
+        """
+        if not self.bind:
+            return None
+        try:
+            text = Path(self.certificate).read_text()
+            first = text[text.index(BEGIN) : text.index(END) + len(END)]
+            return fingerprint(ssl.PEM_cert_to_DER_cert(first))
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"tls.certificate: expected a PEM file, got {self.certificate}: {error}"
+            ) from None
 
     def contexts(self) -> tuple[ssl.SSLContext, ssl.SSLContext]:
         """For connections that are accepted, and for those that are opened.

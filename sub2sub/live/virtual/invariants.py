@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sub2sub.live.core.live_peer import Core
+from sub2sub.live.core.reliance import ACCOUNTS, FORMER
 from sub2sub.live.core.ring_exchanges import QUESTIONS, VERIFICATIONS
 from sub2sub.live.net.host import Host
 
@@ -43,6 +44,8 @@ def core_excesses(core: Core) -> list[str]:
         ("ring links", len(core.ring.view), overlay.ring.cap),
         ("events seen", len(core.events.seen), core.events.memory),
         ("events open", len(core.events.open), core.events.memory),
+        ("former neighbours", len(core.reliance.former), FORMER),
+        ("accounts of peers", core.reliance.accounts, 2 * ACCOUNTS),
     )
 
 

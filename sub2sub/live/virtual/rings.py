@@ -113,14 +113,17 @@ class RingHistory(History):
         await asyncio.wait([task], timeout=SPREAD * PERIOD)
         if not task.done():
             return
-        matches = {
+        self.expect(task.result().name, point)
+
+    def expect(self, name: bytes, point: list[float]) -> None:
+        """Expect an event at all that want it and are there."""
+        self._wanted[name] = {
             (each.number, tuple(low))
-            for each in live
+            for each in self.participants
             if each.is_live
             for low, high in each.boxes
             if all(a <= x <= b for a, x, b in zip(low, point, high, strict=True))
         }
-        self._wanted[task.result().name] = matches
 
     def missing(self) -> list[str]:
         """Who did not get an event."""

@@ -46,6 +46,7 @@ __all__ = [
     "decode",
     "encode",
     "pack",
+    "plain",
     "size_of",
     "unpack",
 ]
@@ -60,7 +61,7 @@ NAME = 16  # bytes of an event's name
 KINDS: dict[int, type[Any]] = {
     1: m.Shuffle, 2: m.Shuffled, 3: m.Near, 4: m.NearBack, 5: m.Ring, 6: m.RingBack, 7: m.Hello, 8: m.Probe,
     9: m.Probed, 10: m.Event, 11: m.Taken, 12: m.Join, 13: m.Welcome, 14: m.Ask, 15: m.Answer, 16: m.Leave,
-    17: m.Seek, 18: m.Digest, 19: m.Lacking,
+    17: m.Seek, 18: m.Digest, 19: m.Lacking, 20: m.Changed,
 }  # fmt: skip
 
 
@@ -107,7 +108,8 @@ def unpack(data: bytes) -> Descriptor:
     return Descriptor(id, low, high, address)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """The value of a field as msgpack takes it."""
     if isinstance(value, Descriptor):
         return pack(value)
     if isinstance(value, tuple) and value and isinstance(value[0], Mention):
@@ -176,9 +178,11 @@ CHECKS: dict[str, Check] = {
     "point": _point,
     "hops": lambda value, where: integer(value, where, m.MAX_HOPS),
     "data": octets(MAX_DATA),
+    "signer": octets(32),
+    "signature": octets(64),
     "took": boolean,
 }
-PROTOCOL = Protocol(VERSION, KINDS, CHECKS, _plain)
+PROTOCOL = Protocol(VERSION, KINDS, CHECKS, plain)
 
 
 def encode(frame: Frame) -> bytes:

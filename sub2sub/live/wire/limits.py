@@ -53,6 +53,8 @@ class Limits:
         Seconds not to try an address again after a failure, doubled with each further one up to the most.
     remembered : int
         Addresses whose failures are remembered.
+    subscriptions : int
+        Subscriptions of one certificate, where IDs are bound to it; the same for all nodes of an overlay.
     """
 
     incoming: int = 512
@@ -76,8 +78,11 @@ class Limits:
     back_off: float = 0.5
     most_back_off: float = 30.0
     remembered: int = 4096
+    subscriptions: int = 16
 
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:
             if not getattr(self, name) > 0:
                 raise InputError(f"limits.{name}: expected a number above 0, got {getattr(self, name)!r}")
+        if self.subscriptions > 256:
+            raise InputError(f"limits.subscriptions: expected at most 256, got {self.subscriptions}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, log
 
 import numpy as np
@@ -12,6 +13,7 @@ from hierarchy.hpmcast import AddressSpace, Gossip
 from hierarchy.hpmcast.dissemination import AGAIN, STREAM
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, unit
 from sub2sub.overlay.network import Network
+from sub2sub.timing.latency import Clock, next_beat, travel
 
 
 def delegates(members: Sequence[int], redundancy: int) -> list[int]:
@@ -183,14 +185,21 @@ class System:
             if dest not in person.wanted[message.level]:
                 continue
             message.hits += 1
-            if self._sends(person, dest, key, fanout + k) and self.participants[dest].receive(message, now):
+            attempt = self._sends(person, dest, key, fanout + k)
+            if attempt is not None and self._reaches(person, dest, message, now, attempt, key):
                 fresh.append(dest)
         if self.settings.adaptive:
             person.adjust()
         return fresh
 
-    def _sends(self, person: Participant, dest: int, key: np.uint64, k: int) -> bool:
-        """Whether a message arrives, sent again where the settings say so."""
+    def _reaches(
+        self, person: Participant, dest: int, message: Buffered, now: float, attempt: int, key: np.uint64
+    ) -> bool:
+        """A message arrives in the round in which it is sent; whether it is the first one there."""
+        return self.participants[dest].receive(message, int(now))
+
+    def _sends(self, person: Participant, dest: int, key: np.uint64, k: int) -> int | None:
+        """How often a message is sent again until it arrives, as the settings say; None if it does not."""
         assert person.buffer is not None
         level = person.buffer.level
         alive, group, loss = self.network.alive, self.network.group, self.network.loss
@@ -201,5 +210,47 @@ class System:
             self.messages[level - 1] += 1
             lost = loss > 0 and unit(np.uint64(draw(key, k + AGAIN * attempt))) < loss
             if there and not lost:
-                return True
+                return attempt
+        return None
+
+
+class TimedSystem(System):
+    """The same participants in milliseconds: each has a timer, and every message is due at its own time."""
+
+    def multicast(self, publisher: int, seed: int, event: int) -> int:
+        key, n = cycle_key(seed, STREAM, event), len(self.addresses)
+        self.clock = Clock.of(self.network.timing, np.arange(n))
+        self.free, self.when, turns = [0.0] * n, {publisher: 0.0}, [0] * n
+        self.due: list[tuple[float, int, int, Buffered | None, int]] = []
+        self.puts = 0
+        self.participants[publisher].publish(self.space.levels)
+        self.put(0.0, publisher, None, 0)
+        while self.due:
+            self.now, _, x, message, hop = heapq.heappop(self.due)
+            now = self.now
+            person = self.participants[x]
+            if message is not None:
+                if person.receive(message, hop):
+                    self.when[x] = now
+                    self.put(next_beat(self.clock, x, now, 1.0), x, None, 0)
+            elif self._move_down(person):
+                turns[x] += 1
+                self._gossip(person, person_key(key, turns[x], x), now)
+                self.put(now + self.clock.tick, x, None, 0)
+        return max(turns)
+
+    def put(self, when: float, x: int, message: Buffered | None, hop: int) -> None:
+        self.puts += 1
+        heapq.heappush(self.due, (when, self.puts, x, message, hop))
+
+    def _reaches(
+        self, person: Participant, dest: int, message: Buffered, now: float, attempt: int, key: np.uint64
+    ) -> bool:
+        took = travel(self.clock, person.number, dest, attempt, key)
+        self.put(self.free[person.number] + took, dest, replace(message), person.reached + 1)
         return False
+
+    def _sends(self, person: Participant, dest: int, key: np.uint64, k: int) -> int | None:
+        """The first copy occupies the uplink, whether it arrives or not."""
+        self.free[person.number] = max(self.free[person.number], self.now) + self.clock.occupied
+        return super()._sends(person, dest, key, k)

@@ -24,7 +24,8 @@ from hierarchy.topics import ROOT, NestedRanges, TopicTree
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import normalise
 from sub2sub.overlay.network import Network
-from tests.hierarchy.hpmcast.reference import System
+from sub2sub.timing.settings import Timing
+from tests.hierarchy.hpmcast.reference import System, TimedSystem
 
 REGULAR = Population.regular(a=22, levels=3)
 VIEWS = exact_knowledge(REGULAR, Condensation(redundancy=3)).views()
@@ -44,7 +45,7 @@ def systems(draw: st.DrawFn) -> tuple[Population, np.ndarray, Network]:
     return population, flags, network
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=90, deadline=None)
 @given(
     system=systems(),
     gossip=st.builds(
@@ -62,23 +63,26 @@ def systems(draw: st.DrawFn) -> tuple[Population, np.ndarray, Network]:
     redundancy=st.integers(1, 3),
     adaptive=st.booleans(),
     seed=st.integers(0, 10),
+    timing=st.sampled_from([None, Timing(bandwidth=0.5), Timing(latency="uniform", tick=10.0)]),
 )
-def test_kernel_takes_the_decisions_of_figure_6(system, gossip, redundancy, adaptive, seed):
+def test_kernel_takes_the_decisions_of_figure_6(system, gossip, redundancy, adaptive, seed, timing):
     if adaptive:
         gossip = replace(gossip, audience=0, adaptive=True)
     population, interested, network = system
     publisher = seed % population.n
-    network.alive[publisher] = 1
+    network.alive[publisher], network.timing = 1, timing
     views = exact_knowledge(population, Condensation(redundancy=redundancy)).views()
     outcome = disseminate(
         views, spread_interest(population, interested), publisher, gossip, network=network, seed=seed, event=3
     )
-    reference = System(
+    reference = (System if timing is None else TimedSystem)(
         population.space, population.addresses.tolist(), interested.tolist(), redundancy, gossip, network
     )
     assert reference.multicast(publisher, seed, event=3) == outcome.rounds
     people = reference.participants
     assert [p.reached for p in people] == outcome.trace.first.tolist()
+    if isinstance(reference, TimedSystem):
+        assert outcome.trace.when.tolist() == [reference.when.get(x, np.inf) for x in range(population.n)]
     assert [p.sent for p in people] == outcome.trace.sent.tolist()
     assert [p.received for p in people] == outcome.trace.received.tolist()
     assert [p.filtered for p in people] == outcome.filtered.tolist()

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hierarchy.camcast import Communities, TopicSettings, disseminate, parameters
-from hierarchy.membership import Membership, SemiStructured, Structured, Unstructured
-from hierarchy.super_tables.flood import Flood
+from hierarchy.membership import Flooding, Membership, SemiStructured, Structured, Unstructured
 from hierarchy.topics import TopicTree
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.network import Network
@@ -18,16 +17,9 @@ from tests.hierarchy.camcast.populations import trees
 GENEROUS = TopicSettings(c=4.0, g=1000.0, a=3.0, z=3)
 
 
-def _flooding(tree, topic, seed, own) -> Unstructured:
-    n = len(topic)
-    neighbourhood = np.random.default_rng(seed).integers(0, n, (n, 4)).astype(np.int32)
-    neighbourhood[neighbourhood == np.arange(n)[:, None]] = -1
-    return Unstructured(tree, topic, seed, own, finder=Flood(neighbourhood))
-
-
 KINDS = {
     "unstructured": Unstructured,
-    "flooding": _flooding,
+    "flooding": Flooding,
     "semi": SemiStructured,
     "structured": Structured,
 }

@@ -66,6 +66,29 @@ def test_communities_are_one_component_and_stay_so(kind, loss, at_once) -> None:
         assert parts(membership.tables(), network) == [1, 1, 1], (seed, cycle)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("loss", [0.0, 0.15])
+def test_a_thousand_that_join_at_once_are_one_component(kind, loss) -> None:
+    """More seeds, losses and orders: `python benchmarks/one_component.py --sizes 1000`."""
+    group = Communities.chain(1000)
+    membership = kind(group.tree, group.topic, 4)
+    network, cycle = _enter(membership, 1000, 4, loss, at_once=True)
+    _run(membership, network, cycle, 24)
+    assert parts(membership.tables(), network, strong=False) == [1]
+
+
+def test_newcomers_that_search_for_one_another_never_form_two_communities() -> None:
+    for seed in range(4):
+        group = Communities.chain(60)
+        membership, network = SemiStructured(group.tree, group.topic, seed), Network.whole(60)
+        membership.join(np.random.default_rng(seed).permutation(60), np.full(60, -1), 0)
+        for cycle in range(14):
+            membership.step(cycle, network)
+            inside = Network(membership.inside().astype(np.uint8), network.group)
+            assert parts(membership.tables(), inside, strong=False)[0] <= 1, (seed, cycle)
+        assert membership.inside().all()
+
+
 @pytest.mark.parametrize("kind", [Unstructured, SemiStructured])
 def test_a_community_that_was_divided_grows_together(kind) -> None:
     group = Communities.chain(4, 60)

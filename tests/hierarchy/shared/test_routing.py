@@ -118,6 +118,17 @@ def test_a_publication_chooses_its_route_through_one_method() -> None:
         overlay.publish(events, settings=CamcastRoute())
 
 
+def test_who_has_joined_may_publish_once_it_knows_who_is_above() -> None:
+    overlay, *_ = overlay_of(200, 4, ranges=True)
+    settled = overlay.settled()
+    assert (settled == (overlay.topical == 1)).all()
+    newcomers = np.flatnonzero(settled & (overlay.tables.above[:, 0] != FREE))[:5]
+    overlay.join(newcomers, (newcomers + 1) % 200, overlay.cycle)
+    assert not overlay.settled()[newcomers].any()
+    overlay.step(overlay.cycle + 1)
+    assert overlay.settled()[newcomers].all()
+
+
 def test_publishers_that_do_not_fit_are_refused() -> None:
     overlay, _, events, publishers = overlay_of(200, 4, ranges=True)
     dead = publishers.copy()

@@ -10,6 +10,7 @@ import pytest
 
 from sims.compare import plan, run
 from sims.compare.findings import findings
+from sims.compare.headline import headline
 from sims.compare.plan import Plan, Unit
 from sims.compare.run import run_units
 from sims.compare.summary import facts, summary, working_point
@@ -99,6 +100,42 @@ def test_the_working_point_is_not_chosen_by_the_events_that_costs_are_measured_w
     point = working_point(cells(pd.DataFrame(rows)), "topics", "a")
     assert point is not None
     assert point.knob == "x"
+
+
+def test_events_count_where_seeds_differ_no_more_than_they_do() -> None:
+    """Two seeds of 500 events each: Student's factor over seeds would be 12.7."""
+    rows = [row for row in knobs("topics", "a", {"x": (0.995, 10)}) if row["seed"] != 2]
+    for seed in (0, 1):
+        more = {"choosing_variance": 0.002, "choosing_events": 500.0}
+        rows += [
+            values(world="topics", system="a", knob="x", loss=0.05, metric=metric, seed=seed, value=v)
+            for metric, v in more.items()
+        ]
+    for row in rows:
+        if row["metric"] == "choosing_hit_ratio":
+            row["value"] = 0.995 + (0.001 if row["seed"] else -0.001)
+    point = working_point(cells(pd.DataFrame(rows)), "topics", "a")
+    assert point is not None
+    assert point.low == pytest.approx(0.995 - 1.96 * np.sqrt(0.002 / 1000), abs=2e-4)
+    assert point.reached
+    for row in rows:
+        if row["metric"] == "choosing_hit_ratio":
+            row["value"] = 0.995 + (0.004 if row["seed"] else -0.004)
+    point = working_point(cells(pd.DataFrame(rows)), "topics", "a")
+    assert point is not None
+    assert not point.reached  # overlays differ: there are no thousand independent events
+
+
+def test_the_headline_has_a_line_for_each_system_that_delivers_the_cheapest_first() -> None:
+    rows = knobs("topics", "dear", {"k": (1.0, 90)}) + knobs("topics", "cheap", {"k": (1.0, 20)})
+    rows += knobs("topics", "bad", {"k": (0.9, 5)})
+    rows += [
+        values(world="topics", system="cheap", metric="links.mean", seed=seed, value=7.0) for seed in (0, 1)
+    ]
+    lines = headline(cells(pd.DataFrame(rows)), Plan(("topics",), seeds=3)).splitlines()
+    assert lines[4] == "| system | messages per delivery | links |"
+    assert lines[6:8] == ["| cheap | 2.00 | 7 |", "| dear | 9.00 | — |"]
+    assert lines[-1] == "Less than 99 %: bad 0.900."
 
 
 def test_a_system_that_does_not_deliver_enough_is_named_and_compared_with_nobody() -> None:

@@ -1,17 +1,15 @@
-"""CAMCAST on the engine: its memberships under the engine's faults, and its tables from Sub-2-Sub's links."""
+"""CAMCAST on the engine: its memberships under the engine's faults."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from hierarchy.camcast import Parameters, TopicSettings, disseminate, tables_from_overlay
+from hierarchy.camcast import TopicSettings
 from hierarchy.membership import CommunityOverlay, SemiStructured, Structured, Unstructured
 from hierarchy.topics import NestedRanges, TopicTree
 from sims.engine import Schedule, Simulation
 from sims.engine.faults import Churn, Crash, Loss, Partition, Recover, Resubscribe
-from sub2sub.overlay.overlay import Overlay
-from sub2sub.overlay.population import Population
 
 GENEROUS = TopicSettings(c=4.0, g=1000.0, a=3.0, z=3)
 TOPICS = [".a.b"] * 60 + [".a"] * 25 + ["."] * 10 + [".c"] * 20
@@ -81,21 +79,3 @@ def test_a_resumed_run_equals_the_uninterrupted_one(membership, tmp_path) -> Non
     second.load(tmp_path / "checkpoint")
     second.run(30)
     assert second.tables == whole.tables
-
-
-def test_camcast_runs_over_the_links_of_sub2sub() -> None:
-    ranges = NestedRanges(TopicTree.from_paths([".a.b", ".c"]))
-    topics = np.array([ranges.tree.number(name) for name in TOPICS])
-    closed = ranges.bounds()[topics] - np.array([0, 1])
-    overlay = Overlay(Population.of(closed[:, :1], closed[:, 1:], seed=1), seed=1)
-    overlay.bootstrap()
-    for cycle in range(1, 41):
-        overlay.step(cycle)
-    drawn = tables_from_overlay(overlay)
-    topic = topics[overlay.population.row]
-    tree, count = ranges.tree, len(drawn.ranges)
-    everything = Parameters(np.full(count, 1000, np.int32), np.ones(count), np.ones(count))
-    for publisher in range(0, len(topic), 7):
-        spread = disseminate(drawn.tables, everything, publisher, seed=1, event=publisher)
-        owed = np.isin(topic, [topic[publisher], *tree.supertopics(int(topic[publisher]))])
-        assert np.array_equal(spread.trace.first >= 0, owed)

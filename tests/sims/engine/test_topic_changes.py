@@ -59,6 +59,30 @@ def test_topics_come_get_a_second_parent_and_go(membership) -> None:
     assert [row["members"] for row in later.tables["remove topic"]] == [5]
 
 
+@pytest.mark.parametrize("membership", [Unstructured, SemiStructured, Structured])
+def test_a_run_with_topic_changes_can_be_resumed(membership, tmp_path) -> None:
+    low, high = _overlay(membership).ranges.closed_ranges(".b")[0]
+    controls = [
+        (Schedule(at=4), AddTopic(".a.y", (".a", ".b"))),
+        (Schedule(at=8), RemoveTopic(".c")),
+        (Schedule(at=10), AddParent(".a.x", ".b")),
+        (Schedule(at=16), Join(np.full((8, 1), low), np.full((8, 1), high))),
+        (Schedule(at=18), AddTopic(".a.z")),
+    ]
+    whole = Simulation(_overlay(membership), controls)
+    whole.run(24)
+    first = Simulation(_overlay(membership), controls)
+    first.run(12)
+    first.save(tmp_path / "checkpoint")
+    second = Simulation(_overlay(membership), controls)
+    second.load(tmp_path / "checkpoint")
+    second.run(24)
+    assert second.tables == whole.tables
+    assert np.array_equal(second.overlay.topic, whole.overlay.topic)
+    for one, other in zip(second.overlay.membership.tables(), whole.overlay.membership.tables(), strict=True):
+        assert np.array_equal(one, other)
+
+
 def test_members_move_with_the_ranges_of_their_topics() -> None:
     overlay = _overlay(Unstructured, span=40)
     topics, moved = overlay.topic.copy(), 0

@@ -40,6 +40,14 @@ def test_each_result_is_a_mean_over_seeds_with_its_interval() -> None:
     assert re.search(r'data-value="0.51[0-9]*">0.51 <span class="pm">± 0.025</span>', html)
 
 
+def test_of_two_seeds_both_values_are_shown() -> None:
+    page = Page("x")
+    add_trials(page, [trial for trial in TRIALS if trial.results["hits"] * 100 % 10 < 1.5], "sweep")
+    first = _charts(page.html())[0]["series"][0]  # type: ignore[index]
+    assert (first["low"][0], first["high"][0]) == (0.5, 0.51)
+    assert "Means over 2 runs ± half of their distance." in page.html()
+
+
 def test_the_folder_of_a_sweep_shows_its_grid_without_failed_runs(tmp_path: Path) -> None:
     manifest = {"format": 1, "kind": "sweep", "name": "s", "state": "done", "grid": {"k": [0, 1]},
                 "settings": {"size": 9}}  # fmt: skip

@@ -15,8 +15,10 @@ from sub2sub.events.dissemination import DisseminationSettings, disseminate
 from sub2sub.events.outcome import Outcome
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
-from sub2sub.overlay.overlay import Overlay
+from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
+from sub2sub.overlay.views import FREE, stamp_of
+from sub2sub.ring.settings import RingSettings
 from sub2sub.timing.settings import Timing
 from tests.sub2sub.events.engine import Dissemination, Peer, Report
 from tests.sub2sub.overlay.worlds import World, worlds
@@ -245,6 +247,54 @@ def test_an_application_gets_an_event_once_however_many_of_its_peers_match() -> 
     assert outcome.local.any()
 
 
+def test_young_links_are_those_of_the_last_cycles_in_their_order(overlay: Overlay) -> None:
+    links, young = Links.of(overlay), Links.of(overlay).younger(3)
+    for name in ("near", "random"):
+        view, size = getattr(young, name), getattr(young, f"{name}_size")
+        for peer, row in enumerate(getattr(links, name)):
+            kept = [word for word in row.tolist() if word != FREE and stamp_of(word) >= overlay.cycle - 3]
+            assert view[peer, : size[peer]].tolist() == kept
+    assert 0 < young.random_size.sum() < links.random_size.sum()
+
+
+def test_old_links_to_the_dead_are_no_shortcuts() -> None:
+    overlay = converged(200)
+    overlay.network.alive[::5] = 0
+    overlay.run(6)
+    failed = {
+        age: disseminate(
+            Links.of(overlay), overlay.network, EVENTS, seed=4, settings=DisseminationSettings(max_age=age)
+        ).failed.sum()
+        for age in (0, 4)
+    }
+    assert failed[4] == 0 < failed[0]
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_spam_ends_in_a_few_cycles_where_the_host_says_what_has_changed(told: bool) -> None:
+    """Some exchange their subscriptions: peers leave, and others join in their place on the same hosts."""
+    rng = np.random.default_rng(3)
+    low = rng.random((150, 2)) * 0.8
+    settings = OverlaySettings(ring=RingSettings(max_age=9, tell_changes=told))
+    overlay = Overlay.of(low, low + 0.2, settings=settings, spare=30, seed=1).run(20)
+    people, old = overlay.population, np.flatnonzero(overlay.population.present)[::10]
+    lows, highs = (side[np.roll(old, 1)] for side in people.ranges())
+    new = np.flatnonzero(people.dormant)[: old.size]
+    people.settle(new, lows, highs, people.host[old])
+    overlay.join(new, np.setdiff1d(np.flatnonzero(overlay.network.alive), old)[: old.size], overlay.cycle)
+    overlay.network.alive[old] = 0
+    people.retire(old)
+    overlay.change(old, new)
+    overlay.run(1)
+    holders, peers, _ = overlay.ring.links()
+    held = np.isin(peers, old) & (overlay.network.alive[holders] == 1)
+    assert bool(held.any()) is not told, "ring neighbours are told at once, or find out"
+    overlay.run(5)
+    outcome = disseminate(Links.of(overlay), overlay.network, EVENTS, seed=4)
+    assert outcome.complete.all()
+    assert not outcome.spam.any()
+
+
 def test_one_who_changed_its_subscription_gets_spam_until_that_has_spread() -> None:
     """The old peer is gone, a new one on the same host has joined, and others still know the old one."""
     low = np.linspace(0.0, 0.4, 20)[:, None]
@@ -305,7 +355,7 @@ def test_tables_have_columns_of_one_length(overlay: Overlay) -> None:
         ({"events": [[0.1, 0.2]], "entry": [400]}, "entry row 0: expected a peer below 400, or -1, got 400"),
         ({"events": [[0.1, 0.2]], "entry": [0.5]}, "entry: expected 1 integers, got float64"),
         ({"events": [[0.1, 0.2]], "entry": [1, 2]}, "entry: expected 1 integers"),
-        ({"events": [[0.1, 0.2]], "threads": 0}, "threads: expected 1 or more, got 0"),
+        ({"events": [[0.1, 0.2]], "threads": 0}, "threads: expected a whole number from 1 on, got 0"),
     ],
 )
 def test_wrong_input_is_refused(overlay: Overlay, arguments: dict[str, object], message: str) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from hierarchy.camcast import Communities, TopicSettings, parameters, tables_from_overlay
+from hierarchy.camcast import Communities, TopicSettings, parameters
 from hierarchy.camcast import disseminate as camcast
 from hierarchy.camcast.tables import StaticTables, thin
 from hierarchy.gossip import GossipBroadcast, GossipMulticast, HierarchicalBroadcast
@@ -29,6 +29,7 @@ from hierarchy.hpmcast import disseminate as hpmcast
 from hierarchy.hpmcast.analysis.chain import infected_distribution, rounds_to_everybody
 from hierarchy.hpmcast.membership.audit import audit
 from hierarchy.membership import CommunityOverlay, SemiStructured, Structured, Unstructured
+from hierarchy.shared import SharedOverlay
 from hierarchy.topics import NestedRanges, TopicTree
 from sims.engine import Schedule, Simulation
 from sims.engine.faults import Churn, Crash, Leave, Loss, Partition, Recover, Resubscribe
@@ -135,7 +136,7 @@ def communities() -> Results:
 
 
 def gossip() -> Results:
-    """CAMCAST on static tables and on Sub-2-Sub's links, its alternatives, and pmcast's Markov chain."""
+    """CAMCAST on static tables and on the shared overlay, its alternatives, and pmcast's Markov chain."""
     group = Communities.chain(4, 10, 30)
     thinned = thin(StaticTables(group).draw(seed=1), 0.8, seed=1)
     for kind in (GossipBroadcast(group), GossipMulticast(group), HierarchicalBroadcast(group, groups=5)):
@@ -143,10 +144,11 @@ def gossip() -> Results:
         yield type(kind).__name__, spread.trace.first
         yield "thinned", camcast(thinned, parameters(group.sizes), 43, seed=1).trace.first
     lows, highs = [[0.0]] * 5 + [[10.0]] * 10, [[99.0]] * 5 + [[19.0]] * 10
-    overlay = Overlay(Population.of(lows, highs), seed=1)
+    overlay = SharedOverlay(Population.of(lows, highs), seed=1)
     overlay.bootstrap()
     Simulation(overlay).run(5)
-    yield "tables of links", tables_from_overlay(overlay).tables
+    yield "tables of nested ranges", np.concatenate([overlay.tables.equals, overlay.tables.above], axis=1)
+    yield "routed", overlay.spread([[10.0]], [int(overlay.topical.size) - 1]).messages
     yield "chain", np.round(infected_distribution(6, 0.3, rounds=3), 12)
     yield "chain, rounds", round(rounds_to_everybody(6, 0.3), 9)
 

@@ -64,7 +64,9 @@ class Lockstep:
         def deliver(event: m.Event) -> None:
             self.delivered.append((i, event.name))
 
-        core = Core(self.peers[i], deliver, CoreSettings(overlay=self.settings), now=now, phase=i + now)
+        core = Core(
+            self.peers[i], deliver, CoreSettings(overlay=self.settings, wary=False), now=now, phase=i + now
+        )
         core.ring.slot_of = lambda id: int(slot_of(self.number[id]))
         core.ring_exchanges.questions = 1  # one after the other, as in the simulator
         return core
@@ -175,7 +177,7 @@ class Lockstep:
                 number = ring.REPLY if reply else ring.REQUEST
                 return not copies(draws(ring.STREAM), number, loss, how.ring.tries)[1]
             case m.Probe() if self.cores[i].exchanges.open[message.exchange].asker is None:
-                return not copies(draws(PROBING), 2 * (k + 1) + reply, loss, TRIES)[1]
+                return not copies(draws(PROBING), 2 * (k + 1) + reply, loss, max(how.ring.tries, TRIES))[1]
             case m.Probe() | m.Seek():
                 pair = Dice.of(self.seed, ring.VERIFYING, self.cycle).of_peer(i).of_peer(j)
                 return not copies(pair, int(reply), loss, how.ring.tries)[1]

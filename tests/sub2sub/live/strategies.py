@@ -45,7 +45,7 @@ def messages(d: int | None = None) -> st.SearchStrategy[m.Message]:
         st.builds(m.Ring, exchange, descriptors(d), links, links),
         st.builds(m.RingBack, exchange, links, links),
         st.builds(m.Hello, descriptors(d)),
-        st.builds(m.Seek, exchange, descriptors(d)),
+        *(st.builds(kind, exchange, descriptors(d)) for kind in (m.Seek, m.Changed)),
         st.builds(m.Lacking, exchange, names),
         st.builds(m.Digest, exchange, names, st.lists(st.integers(0, MAX_AGE), max_size=4).map(tuple)),
         st.builds(m.Event, name, point, st.integers(0, m.MAX_HOPS), st.binary(max_size=64)),

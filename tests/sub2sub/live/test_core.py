@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.live_peer import Core, Draws
 from sub2sub.live.core.messages import Mention
+from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.wire.format import Frame, decode, encode
 from sub2sub.overlay.descriptors import Descriptor
 from tests.sub2sub.live.strategies import ids, messages
@@ -23,8 +25,8 @@ def draws() -> Draws:
     return lambda stream: Dice.of(1, stream, 0).of_peer(next(numbers))
 
 
-def core(heard: list[m.Event] | None = None, events: int | None = None) -> Core:
-    made = Core(OWN, (heard if heard is not None else []).append)
+def core(heard: list[m.Event] | None = None, events: int | None = None, wary: bool = True) -> Core:
+    made = Core(OWN, (heard if heard is not None else []).append, CoreSettings(wary=wary))
     if events:
         made.events.memory = events
     return made
@@ -32,6 +34,13 @@ def core(heard: list[m.Event] | None = None, events: int | None = None) -> Core:
 
 def peer(id: int, low: float = 0.0, high: float = 1.0) -> Descriptor:
     return Descriptor.of(id, [low], [high], ("127.0.0.1", 1000 + id))
+
+
+def acquaint(made: Core, other: Descriptor, dice: Draws) -> None:
+    """Let a core take up a neighbour that answers its probe."""
+    for send in made.receive(m.Hello(other), other.id, dice):
+        assert isinstance(send.message, m.Probe)
+        made.receive(m.Probed(send.message.exchange), other.id, dice)
 
 
 def sound(peer: Core) -> None:
@@ -84,7 +93,7 @@ def test_an_event_is_delivered_once_however_often_it_comes() -> None:
 def test_an_event_that_does_not_match_is_neither_delivered_nor_forwarded() -> None:
     heard: list[m.Event] = []
     made, dice = core(heard), draws()
-    made.receive(m.Hello(peer(9)), 9, dice)
+    acquaint(made, peer(9), dice)
     for point in ((2.0,), (0.5, 0.5)):
         sends = made.receive(m.Event(bytes(16), point, 0, b""), 9, dice)
         assert [send.message for send in sends] == [m.Taken(bytes(16), took=False)]
@@ -121,7 +130,7 @@ def test_a_replayed_reply_changes_nothing() -> None:
 
 def test_a_liar_cannot_change_what_a_held_link_says() -> None:
     made, dice = core(), draws()
-    made.receive(m.Hello(peer(9)), 9, dice)
+    acquaint(made, peer(9), dice)
     lie = Descriptor.of(9, [0.0], [0.1], ("evil.example", 666))
     made.receive(m.Ring(1, peer(8), (), (Mention(lie, 0),)), 8, dice)
     made.receive(m.Hello(lie), 9, dice)
@@ -130,7 +139,7 @@ def test_a_liar_cannot_change_what_a_held_link_says() -> None:
 
 def test_a_goodbye_in_anothers_name_is_found_out_by_asking() -> None:
     made, dice = core(), draws()
-    made.receive(m.Hello(peer(9)), 9, dice)
+    acquaint(made, peer(9), dice)
     made.receive(m.Leave(), 9, dice)
     assert 9 in made.ring.view
     (probe,) = made.probe(dice)
@@ -139,11 +148,12 @@ def test_a_goodbye_in_anothers_name_is_found_out_by_asking() -> None:
     assert made.probe(dice) == []
 
 
-def test_peers_invented_by_a_liar_are_forgotten_when_nobody_answers_for_them() -> None:
-    made, dice = core(), draws()
+@pytest.mark.parametrize("wary", [False, True])
+def test_peers_invented_by_a_liar_are_forgotten_when_nobody_answers_for_them(wary: bool) -> None:
+    made, dice = core(wary=wary), draws()
     invented = tuple(Mention(peer(100 + k, k / 50, (k + 1) / 50), 0) for k in range(50))
     made.receive(m.Ring(1, peer(8), invented, invented), 8, dice)
-    assert len(made.ring.view) > 10
+    assert (len(made.ring.view) > 10) != wary
     for _ in range(30):
         for send in made.tick(dice):
             if send.to:
@@ -152,7 +162,7 @@ def test_peers_invented_by_a_liar_are_forgotten_when_nobody_answers_for_them() -
 
 
 def test_a_ring_view_never_grows_beyond_its_cap() -> None:
-    made, dice = core(), draws()
+    made, dice = core(wary=False), draws()
     cap = made.settings.overlay.ring.cap
     for part in range(30):
         links = tuple(
@@ -165,9 +175,10 @@ def test_a_ring_view_never_grows_beyond_its_cap() -> None:
 def test_an_event_that_has_come_too_far_is_delivered_and_goes_no_further() -> None:
     heard: list[m.Event] = []
     made, dice = core(heard), draws()
-    made.join([peer(9)])
-    made.tick(dice)
-    event = m.Event(bytes(16), (0.5,), m.MAX_HOPS, b"")
-    sends = made.receive(event, 9, dice)
-    assert [send.message for send in sends] == [m.Taken(event.name, took=True)]
-    assert heard == [event]
+    for id in (8, 9):
+        acquaint(made, peer(id), dice)
+    near, far = (m.Event(bytes(15) + bytes([k]), (0.5,), m.MAX_HOPS - 1 + k, b"") for k in range(2))
+    assert any(isinstance(send.message, m.Event) for send in made.receive(near, 9, dice))
+    sends = made.receive(far, 9, dice)
+    assert [send.message for send in sends] == [m.Taken(far.name, took=True)]
+    assert heard == [near, far]

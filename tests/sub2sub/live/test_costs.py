@@ -13,7 +13,7 @@ import pytest
 
 from sub2sub.errors import InputError
 from sub2sub.kernels.dice import Dice
-from sub2sub.live import Core, Limits, Node
+from sub2sub.live import Core, CoreSettings, Limits, Node
 from sub2sub.live.core import messages as m
 from sub2sub.live.net.connections import Channel, Connections
 from sub2sub.live.wire.format import PROTOCOL, Frame, encode
@@ -236,7 +236,7 @@ def test_a_publisher_does_not_wait_for_silent_entries_and_says_when_it_does_not_
 def test_of_many_neighbours_in_a_message_only_the_nearest_are_considered() -> None:
     own = Descriptor.of(1 << 63, [0.0] * 16, [1.0] * 16, ("127.0.0.1", 1))
     offered = []
-    core = Core(own, lambda event: None)
+    core = Core(own, lambda event: None, CoreSettings(wary=False))
     true = core.ring.consider
 
     def note(links: list[object], *rest: object, **options: object) -> object:

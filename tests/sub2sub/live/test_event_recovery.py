@@ -28,7 +28,7 @@ def settings(history: int) -> CoreSettings:
 
 
 def core(history: int = 10) -> Core:
-    made = Core(OWN, lambda event: None, settings(history), unit=100)
+    made = Core(OWN, lambda event: None, replace(settings(history), wary=False), unit=100)
     made.clock.tick()
     for each in (A, B):
         made.receive(m.Hello(each), each.id, DRAWS)

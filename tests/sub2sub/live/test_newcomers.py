@@ -23,7 +23,7 @@ DRAWS = draws()
 
 
 def core() -> Core:
-    made = Core(OWN, lambda event: None, unit=100)
+    made = Core(OWN, lambda event: None, CoreSettings(wary=False), unit=100)
     made.clock.tick()
     made.receive(m.Hello(PARTNER), PARTNER.id, DRAWS)
     return made

@@ -32,7 +32,7 @@ EVENT = m.Event(bytes(16), (0.5,), 0, b"")
 def core(patience: int, unit: int, **ring: object) -> Core:
     overlay = OverlaySettings()
     overlay = replace(overlay, ring=replace(overlay.ring, **{"max_age": 0, "drop_failed": True, **ring}))
-    settings = CoreSettings(overlay, DisseminationSettings(shortcuts=0), patience)
+    settings = CoreSettings(overlay, DisseminationSettings(shortcuts=0), patience, wary=False)
     made = Core(OWN, lambda event: None, settings, unit=unit)
     made.clock.tick()
     return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,10 @@ import trustme
 
 from sub2sub.errors import InputError
 from sub2sub.live import Limits, Node, Tls
+from sub2sub.live.core import messages as m
+from sub2sub.live.net.identity import bound_id, is_bound
+from sub2sub.live.wire.format import Frame, encode
+from sub2sub.overlay.descriptors import Descriptor
 from tests.sub2sub.live.loopback import live, until
 
 
@@ -65,5 +70,55 @@ def test_handshakes_count_as_connections_and_have_a_time_limit(tmp_path: Path) -
             assert node.connections.counts["handshakes failed"] == 3
             for _, writer in both:
                 writer.close()
+
+    live(test)
+
+
+def test_a_certificate_says_which_ids_its_holder_may_have(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    ours, theirs = (certificates(tmp_path, authority, name) for name in ("ours", "theirs"))
+    mine = theirs.identity()
+    assert mine is not None
+
+    async def test() -> None:
+        async with Node(attributes=1, tls=ours, period=5.0) as node:
+            own = await node.subscribe([0.0], [1.0])
+            assert is_bound(own.own.id, ours.identity() or b"", 16)
+            _, writer = await asyncio.open_connection(
+                *node.address, ssl=theirs.contexts()[1], server_hostname="127.0.0.1"
+            )
+            chosen, genuine = own.own.id + 1, bound_id(mine, 0)
+            claims = [
+                (chosen, m.Hello(Descriptor.of(chosen, [0.0], [1.0], ("127.0.0.1", 9)))),
+                (genuine, m.Hello(Descriptor.of(chosen, [0.0], [1.0], ("127.0.0.1", 9)))),
+                (chosen, m.Near(1, (m.Mention(Descriptor.of(chosen, [0.0], [1.0], ("127.0.0.1", 9)), 0),))),
+                (chosen, m.Leave()),
+            ]
+            for sender, message in claims:
+                writer.write(encode(Frame(own.own.id, sender, message)))
+            await until(lambda: node.counts["forged"] == len(claims))
+            assert own.core.counts["failed"] == 0, "nobody was probed"
+            assert own.core.known() == []
+            peer = Descriptor.of(genuine, [0.0], [1.0], ("127.0.0.1", 9))
+            writer.write(encode(Frame(own.own.id, genuine, m.Hello(peer))))
+            await until(lambda: own.core.counts["failed"] == 1)  # it was probed where nobody is
+            writer.close()
+
+    live(test)
+
+
+def test_a_certificate_has_few_ids_and_one_that_is_shared_is_noticed(tmp_path: Path) -> None:
+    tls = certificates(tmp_path, trustme.CA(), "ours")
+
+    async def test() -> None:
+        async with Node(attributes=1, tls=tls, limits=Limits(subscriptions=2)) as node:
+            for _ in range(2):
+                await node.subscribe([0.0], [1.0])
+            with pytest.raises(InputError, match=r"limits\.subscriptions"):
+                await node.subscribe([0.0], [1.0])
+            async with Node(attributes=1, contact=node.address, tls=tls):
+                assert node.counts["own certificate"] == 1
+            async with Node(attributes=1, tls=replace(tls, bind=False)) as free:
+                assert free.identity is None
 
     live(test)

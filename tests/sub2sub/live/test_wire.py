@@ -91,12 +91,14 @@ def test_any_values_in_place_of_fields_are_a_frame_or_refused(kind: int, values:
         ([wire.VERSION, 1, 1, 2, 3, [[pack(PEER)], [True], []]], "ages"),
         ([wire.VERSION, 1, 1, 2, 3, [[pack(PEER)], [0.5], []]], "ages"),
         ([wire.VERSION, 1, 1, 2, 3, [[7], [0], []]], "as bytes"),
-        ([wire.VERSION, 10, 1, 2, b"short", [0.5], 0, b""], "name"),
-        ([wire.VERSION, 10, 1, 2, bytes(16), [float("nan")], 0, b""], "finite"),
-        ([wire.VERSION, 10, 1, 2, bytes(16), [float("inf")], 0, b""], "finite"),
-        ([wire.VERSION, 10, 1, 2, bytes(16), [1], 0, b""], "floats"),
-        ([wire.VERSION, 10, 1, 2, bytes(16), [], 0, b""], "point"),
-        ([wire.VERSION, 10, 1, 2, bytes(16), [0.5], -1, b""], "hops"),
+        ([wire.VERSION, 10, 1, 2, b"short", [0.5], 0, b"", b"", b""], "name"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [float("nan")], 0, b"", b"", b""], "finite"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [float("inf")], 0, b"", b"", b""], "finite"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [1], 0, b"", b"", b""], "floats"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [], 0, b"", b"", b""], "point"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [0.5], -1, b"", b"", b""], "hops"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [0.5], 0, b"", bytes(33), b""], "signer"),
+        ([wire.VERSION, 10, 1, 2, bytes(16), [0.5], 0, b"", b"", bytes(65)], "signature"),
         ([wire.VERSION, 11, 1, 2, bytes(16), 1], "true or false"),
     ],
 )
@@ -154,5 +156,5 @@ def test_the_documented_bytes_are_the_bytes_sent() -> None:
     event = encode(Frame(0, 0, Event(bytes(16), (0.5,), 1, b"x")))
     assert (
         event.hex()[8:]
-        == "98" + "020a" + "0000" + "c410" + "00" * 16 + "91cb3fe0000000000000" + "01" + "c40178"
+        == "9a" + "020a" + "0000" + "c410" + "00" * 16 + "91cb3fe0000000000000" + "01" + "c40178" + "c400" * 2
     )

@@ -201,6 +201,7 @@ class RingEngine:
         self.settings, self.seed, self.n = settings, seed, len(population)
         self.peers = [self.peer(own) for own in population]
         self.contacts: dict[int, int] = {}
+        self.changes: list[tuple[int, int]] = []
 
     def peer(self, own: Descriptor) -> RingPeer:
         return RingPeer(own, self.settings, around=self.n, need=FigureThree(own))
@@ -209,6 +210,7 @@ class RingEngine:
         """Step everybody; `fed` are the links each has from the layers below."""
         cost = RingCost()
         known = [[Link(self.peers[peer].own, stamp) for peer, stamp in row] for row in fed]
+        self.tell_changes(cycle, network, cost)
         self.join(cycle, network, known, cost)
         living = [(peer, self.dice(peer, cycle)) for peer in self.peers if network.alive[peer.own.id]]
         for peer, _ in living:
@@ -248,6 +250,21 @@ class RingEngine:
             return verification.run(is_there, cycle)
 
         return verify
+
+    def tell_changes(self, cycle: int, network: Network, cost: RingCost) -> None:
+        """Let hosts tell the neighbours of their old peers what these have changed to."""
+        for old, new in self.changes:
+            if not network.alive[new]:
+                continue
+            for neighbour in [each.peer.id for each in self.peers[old].in_order() if each.peer.id != new]:
+                answered, messages = self.asks(old, neighbour, cycle, network)
+                cost.verifying += messages
+                cost.failed += not answered
+                if answered:
+                    told, own = self.peers[neighbour], self.peers[new]
+                    told.hear_of_change(old, own.own, cycle, self.verify(neighbour, cycle, network, cost))
+                    own.consider([Link(told.own, cycle)], cycle, self.verify(new, cycle, network, cost))
+        self.changes = []
 
     def join(self, cycle: int, network: Network, known: list[list[Link]], cost: RingCost) -> None:
         """Let newcomers with a contact ask for their neighbours."""

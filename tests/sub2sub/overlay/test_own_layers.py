@@ -131,7 +131,7 @@ def test_links_of_any_stack_are_those_it_has() -> None:
     links = Links.of(stack)
     assert links.random_size.min() > 0
     assert links.near_size.sum() == links.ring_size.sum() == 0
-    by_random_links = DisseminationSettings(shortcuts=6)
+    by_random_links = DisseminationSettings(shortcuts=6, max_age=0)
     assert disseminate(links, stack.network, [[0.5]], settings=by_random_links).hit_ratio > 0.9
 
 

@@ -48,9 +48,11 @@ class History:
     grid: int  # coordinates to choose from: the fewer, the more boxes touch, nest and repeat
     ring: RingSettings
     rng: np.random.Generator = field(init=False)
+    gone: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
         self.rng = np.random.default_rng(self.seed)
+        self.gone = np.empty(0, np.int64)
 
     def boxes(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         ends = np.sort(self.rng.integers(0, self.grid, (n, self.d, 2)), axis=2)
@@ -72,6 +74,7 @@ class History:
         some = np.arange(self.n) % 4 == 1
         network.loss = self.loss
         network.alive[some] = not self.crash_at <= cycle < self.crash_at + 4
+        network.alive[self.gone] = 0
         network.group[:] = np.arange(self.n) % 2 if cycle in (self.cut_at, self.cut_at + 1) else 0
 
 
@@ -97,6 +100,7 @@ def histories(draw: st.DrawFn) -> History:
             tries=draw(st.integers(1, 3)),
             verify=draw(st.booleans()),
             join=draw(st.booleans()),
+            tell_changes=draw(st.booleans()),
             max_steps=0,
         ),
     )
@@ -137,6 +141,11 @@ def change(history: History, layer: Ring, engine: RingEngine, cycle: int) -> Non
         engine.peers[number].forgot = cycle
         if history.ring.join and contact >= 0 and contact not in peers:
             engine.contacts[number] = contact
+    old = peers[peers + 1 < history.n] + 1  # those that come next have changed to them, and are gone
+    layer.change(old, old - 1)
+    if history.ring.tell_changes:
+        engine.changes = [(each, each - 1) for each in old.tolist()]
+    history.gone = old
 
 
 def in_step_with_its_peers(history: History, layer: Ring, cyclon: Any, vicinity: Any) -> None:
@@ -146,6 +155,7 @@ def in_step_with_its_peers(history: History, layer: Ring, cyclon: Any, vicinity:
         history.befall(cycle, network)
         if cycle == history.change_at:
             change(history, layer, engine, cycle)
+            network.alive[history.gone] = 0
         random, near = (history.fed(cycle, below.view, below.size) for below in (cyclon, vicinity))
         fed = [near[t] + random[t] for t in range(history.n)]
         counts, expected = layer.step(cycle, network), engine.step(cycle, network, fed)
@@ -237,7 +247,7 @@ def test_a_layer_taken_up_from_a_checkpoint_goes_on_as_if_nothing_had_happened(
 
 
 def settings_of(history: History) -> dict[str, Any]:
-    return {name: value for name, value in vars(history).items() if name != "rng"}
+    return {name: value for name, value in vars(history).items() if name not in ("rng", "gone")}
 
 
 @pytest.mark.parametrize(

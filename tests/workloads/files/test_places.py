@@ -96,13 +96,20 @@ def test_the_commands_take_file_addresses(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["hdfs://name:8020/w", "gs://bucket/w", "abfss://a@b/w", "file://host/w", "s3://"]
+    ("address", "reason"),
+    [
+        ("hdfs://name:8020/w", "hdfs:// is not supported, expected a path"),
+        ("gs://bucket/w", "gs:// is not supported"),
+        ("abfss://a@b/w", "abfss:// is not supported"),
+        ("file://host/w", "expected file:///PATH"),
+        ("s3://", "expected s3://BUCKET/PATH"),
+    ],
 )
 def test_other_addresses_are_refused_and_make_no_folders(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    address: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="expected"):
+    with pytest.raises(InputError, match=reason):
         CliRunner().invoke(
             cli,
             ["generate", "--spec", "uniform-1", "--subscribers", "5", "--out", address],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -213,3 +214,30 @@ def test_a_name_with_the_separator_is_quoted_or_refused(tmp_path: Path) -> None:
     assert paths == [".", ".sport", ".sport.%252E", ".sport.Soccer 2%2E0"]
     assert shown_path(paths[3]) == '.sport."Soccer 2.0"'
     assert shown_path(paths[2]) == ".sport.%2E"
+
+
+def test_memory_does_not_grow_with_the_rows_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Peaks of NumPy and Python, and of Arrow, for a file of four parts and for one of sixteen."""
+    for module in ("layout", "importing"):
+        monkeypatch.setattr(f"workloads.folder.{module}.ROWS_PER_FILE", 5000)
+    monkeypatch.setattr("workloads.folder.tables._BLOCK", 2**13)  # Arrow reads a number of blocks ahead
+    before = pa.default_memory_pool()
+    peaks = []
+    for rows in (20_000, 80_000):
+        lines = [f"{row % 97},{row % 97 + 3},city{row % 50},user{row}" for row in range(rows)]
+        source = tmp_path / f"{rows}.csv"
+        source.write_text("\n".join(["low,high,city,who", *lines]))
+        del lines
+        pool = pa.proxy_memory_pool(before)
+        pa.set_memory_pool(pool)
+        tracemalloc.start()
+        try:
+            columns = {"x": ("low", "high"), "city": "city"}
+            import_workload(source, None, tmp_path / str(rows), columns=columns, key="who")
+            peaks.append((tracemalloc.get_traced_memory()[1], pool.max_memory()))
+        finally:
+            tracemalloc.stop()
+            pa.set_memory_pool(before)
+    assert all(more < 1.5 * fewer for fewer, more in zip(*peaks, strict=True)), peaks

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 import workloads
 from sub2sub.geometry.matching import match
 from workloads import Attribute, Spec
-from workloads.match.bitmaps import CHUNK, Bitmaps
+from workloads.match.bitmap_chunks import CHUNK
+from workloads.match.bitmaps import Bitmaps
 from workloads.match.counts import count_matches, has_at_least
 from workloads.match.event_tree import EventTree
 from workloads.match.index import make_index

@@ -105,11 +105,16 @@ def rows_of(folder: Path) -> list[tuple[int, int, int]]:
     return list(zip(*(table[name] for name in ("event", "subscriber", "successor")), strict=True))
 
 
-@pytest.mark.parametrize("per_arc", [1, 7, 300, 10**6])
+@pytest.mark.parametrize(("per_arc", "ids"), [(1, 2**63), (7, 2**63), (300, 2**63), (10**6, 2**63), (300, 5)])
 def test_rings_do_not_depend_on_how_they_are_cut(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, per_arc: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, per_arc: int, ids: int
 ) -> None:
-    """Rings of one and of many members, parts of rings that are empty, events that nobody matches."""
+    """Rings of one and of many members, empty parts, events without matches, subscribers with equal IDs."""
+    draw = workloads.generate.rows.words
+    monkeypatch.setattr(
+        "workloads.folder.importing.words",
+        lambda *row: (draw(*row) >> np.uint64(1)) % np.uint64(ids) << np.uint64(1),
+    )
     for module in ("folder.layout", "generate.generate", "folder.importing", "match.rings", "match.tiles"):
         monkeypatch.setattr(f"workloads.{module}.ROWS_PER_FILE", 100)
     monkeypatch.setattr("workloads.match.rings._MATCHES_PER_ARC", per_arc)

@@ -133,3 +133,21 @@ def test_events_nobody_could_match_are_refused_rather_than_searched_for() -> Non
     lows, highs = spec.subscriptions(3, seed=1)
     with pytest.raises(InputError, match="candidates match 2 or more of 3"):
         spec.events(1, 1, lows, highs)
+
+
+def test_specs_with_the_same_seed_share_their_draws_and_other_seeds_do_not() -> None:
+    """As docs/workloads.md says: a stream depends on the seed and the column, not on the spec."""
+    narrow, wide = (
+        Spec(name, (Attribute("x", width=Constant(width)), Attribute("y", interest=PowerLaw(2, 0.5))))
+        for name, width in (("narrow", 0.01), ("wide", 0.4))
+    )
+    ranges = [
+        np.stack(spec.subscriptions(20_000, seed)) for spec, seed in ((narrow, 3), (wide, 3), (wide, 4))
+    ]
+    inside = ((ranges[1][0] > 0) & (ranges[1][1] < 1)).all(axis=1)  # not cut off at an end of the axis
+    centres = [ends.mean(axis=0)[inside] for ends in ranges]
+    assert np.allclose(centres[0], centres[1])
+    apart = [np.corrcoef(centres[1][:, axis], centres[2][:, axis])[0, 1] for axis in (0, 1)]
+    assert np.abs(apart).max() < 4 / np.sqrt(inside.sum())
+    assert np.array_equal(narrow.candidates(3, 0, 100), wide.candidates(3, 0, 100))
+    assert not np.array_equal(narrow.candidates(3, 0, 100), wide.candidates(4, 0, 100))

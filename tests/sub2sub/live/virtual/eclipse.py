@@ -1,4 +1,8 @@
-"""An eclipse: a stranger puts two peers of its own beside every node, on both sides, again and again."""
+"""An eclipse: a stranger puts peers of its own beside every node, on both sides, again and again.
+
+`python -m tests.sub2sub.live.virtual.eclipse 20` prints what several attackers do to the deliveries of 20
+nodes that all want everything, without TLS and, where IDs are bound to certificates, with it.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,11 @@ import asyncio
 import contextlib
 import random
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sub2sub.live import Node, Received
+from sub2sub.live import CoreSettings, Node, Received
 from sub2sub.live.core import messages as m
+from sub2sub.live.net.identity import bound_ids
 from sub2sub.live.virtual.liars import Liar
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
@@ -30,18 +35,41 @@ class Hits:
     after: float
 
 
-class Eclipse:
-    """Nodes that all want everything, and their attacker.
+@dataclass(frozen=True)
+class Attack:
+    """What an attacker does.
 
-    With `listens` the invented peers lead to the attacker, which answers probes, takes events and passes none
-    on; without, they lead nowhere.
+    Attributes
+    ----------
+    listens : bool
+        Whether the invented peers lead to the attacker, which takes part in all exchanges, takes events and
+        passes none on; otherwise they lead nowhere.
+    beside : int
+        Invented peers on either side of each node.
+    anew : bool
+        Whether it invents others in every round.
+    early : bool
+        Whether it begins before the nodes know one another, and before any event.
+    bound : bool
+        Whether IDs are bound to certificates, of which the attacker has one (TLS).
     """
 
-    def __init__(self, nodes: int, listens: bool, seed: int = 1) -> None:
-        self.size, self.address, self.listens = nodes, ATTACKER if listens else NOWHERE, listens
+    listens: bool = True
+    beside: int = 1
+    anew: bool = False
+    early: bool = False
+    bound: bool = False
+
+
+class Eclipse:
+    """Nodes that all want everything, and their attacker."""
+
+    def __init__(self, nodes: int, attack: Attack, seed: int = 1, wary: bool = True) -> None:
+        self.size, self.attack, self.settings = nodes, attack, CoreSettings(wary=wary)
         self.network, self.dice = Network(seed), random.Random(seed)
         self.nodes: list[tuple[Machine, Node]] = []
         self.heard: list[bytes] = []
+        self.invented: list[Descriptor] = []
 
     def run(self) -> Hits:
         return VirtualLoop(self.network).run(self._live())
@@ -50,10 +78,12 @@ class Eclipse:
         for number in range(self.size):
             machine = self.network.machine(f"10.0.0.{number}")
             self.nodes.append((machine, await machine.start(self._enter(machine, number))))
-        await asyncio.sleep(25.0)
-        before = await self._hits()
+        before = 1.0
+        if not self.attack.early:
+            await asyncio.sleep(25.0)
+            before = await self._hits()
         attacker = self.network.machine(ATTACKER[0])
-        if self.listens:
+        if self.attack.listens:
             await attacker.start(asyncio.start_server(self._swallow, *ATTACKER))
         attack = attacker.start(self._attack())
         await asyncio.sleep(30.0)
@@ -65,7 +95,10 @@ class Eclipse:
 
     async def _enter(self, machine: Machine, number: int) -> Node:
         contact = ("10.0.0.0", PORT) if number else None
-        node = Node(1, contact, (machine.host, PORT), seed=number + 1, reply=2.0)
+        node = Node(1, contact, (machine.host, PORT), seed=number + 1, reply=2.0, settings=self.settings)
+        if self.attack.bound:  # as under TLS: every host has a certificate of its own
+            node.identity = machine.host.encode()
+            node.identity_of = lambda channel: channel.host.encode()
         await node.__aenter__()
         await node.subscribe([0.0], [1.0], self._note)
         return node
@@ -82,6 +115,17 @@ class Eclipse:
         await asyncio.sleep(8.0)
         return sum(self.heard.count(name) for name in names) / (len(names) * self.size)
 
+    def _beside(self, victim: Descriptor) -> list[Descriptor]:
+        """Peers to invent: right beside a victim, or at the IDs that the attacker may have."""
+        address = ATTACKER if self.attack.listens else NOWHERE
+        if self.attack.bound:
+            ids = bound_ids(ATTACKER[0].encode(), 16)
+        else:
+            shift = self.dice.randrange(1 << 20) if self.attack.anew else 0
+            steps = [sign * (shift + k + 1) for sign in (-1, 1) for k in range(self.attack.beside)]
+            ids = [(victim.id + step) % 2**64 for step in steps]
+        return [Descriptor(id, (0.0,), (1.0,), address) for id in ids]
+
     async def _attack(self) -> None:
         while True:
             for number in range(self.size):
@@ -90,27 +134,55 @@ class Eclipse:
                         reader, writer = await asyncio.open_connection(f"10.0.0.{number}", PORT)
                         liar = Liar(reader, writer)
                         victim = (await liar.ask(m.Join(1), m.Welcome)).links[0].peer
-                        for step in (-1, 1):
-                            other = Descriptor((victim.id + step) % 2**64, (0.0,), (1.0,), self.address)
+                        invented = self._beside(victim)
+                        self.invented = [*self.invented, *invented][-400:]
+                        for other in invented:
                             liar.say(m.Hello(other), victim.id, other.id)
                             liar.say(m.Near(7, (m.Mention(other, 0),)), victim.id, other.id)
+                            liar.say(m.Shuffle(8, (m.Mention(other, 0),)), victim.id, other.id)
                         await asyncio.sleep(0.05)
                         writer.close()
             await asyncio.sleep(0.5)
 
     async def _swallow(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Take part in everything, tell of inventions only, and swallow events."""
         with contextlib.suppress(OSError, EOFError):
             while True:
                 frame = wire.decode(await reader.readexactly(wire.size_of(await reader.readexactly(4))))
-                if isinstance(frame.message, m.Event):
-                    answer: m.Message = m.Taken(frame.message.name, took=True)
-                elif isinstance(frame.message, m.Probe):
-                    answer = m.Probed(frame.message.exchange)
-                else:
-                    continue
+                lies = tuple(m.Mention(each, 0) for each in self.invented[-20:])
+                match frame.message:
+                    case m.Event(name):
+                        answer: m.Message = m.Taken(name, took=True)
+                    case m.Probe(exchange):
+                        answer = m.Probed(exchange)
+                    case m.Shuffle(exchange):
+                        answer = m.Shuffled(exchange, lies)
+                    case m.Near(exchange):
+                        answer = m.NearBack(exchange, lies)
+                    case m.Ring(exchange) | m.Seek(exchange):
+                        answer = m.RingBack(exchange, lies, lies)
+                    case _:
+                        continue
                 writer.write(wire.encode(wire.Frame(frame.sender, frame.to, answer)))
 
 
+ATTACKS = {
+    "inventions that lead nowhere": Attack(listens=False),
+    "one that swallows on either side": Attack(),
+    "five on either side": Attack(beside=5),
+    "others in every round": Attack(anew=True),
+    "five others in every round": Attack(beside=5, anew=True),
+    "before anybody knows anybody": Attack(beside=2, early=True),
+}
+
+
+def main(nodes: int, seeds: int) -> None:
+    for name, attack in ATTACKS.items():
+        for label, kind in ((name, attack), (f"{name}, with TLS", replace(attack, bound=True))):
+            hits = [Eclipse(nodes, kind, seed).run() for seed in range(1, seeds + 1)]
+            means = [sum(getattr(each, when) for each in hits) / seeds for when in ("during", "after")]
+            print(f"{label}: during {means[0]:.1%}, 30 s after {means[1]:.1%}", flush=True)
+
+
 if __name__ == "__main__":
-    for listens in (False, True):
-        print("answering" if listens else "nowhere", Eclipse(int(sys.argv[1]), listens).run())
+    main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1)

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from tests.sub2sub.live.virtual.eclipse import Eclipse
+import pytest
+
+from tests.sub2sub.live.virtual.eclipse import Attack, Eclipse
 
 
-def test_an_eclipse_leaves_nothing_behind() -> None:
-    hits = Eclipse(10, listens=True).run()
-    assert hits.before == 1.0
-    assert hits.during > 0.1  # 1/10 is the publisher alone; docs/live.md says how many are reached
-    assert hits.after == 1.0
+@pytest.mark.parametrize("attack", [Attack(listens=False), Attack(), Attack(beside=3, anew=True)])
+def test_an_eclipse_stops_hardly_any_event(attack: Attack) -> None:
+    hits = Eclipse(10, attack).run()
+    assert (hits.before, hits.after) == (1.0, 1.0)
+    assert hits.during >= 0.95
+
+
+def test_where_nobody_is_wary_it_does() -> None:
+    hits = Eclipse(10, Attack(beside=3, anew=True), wary=False).run()
+    assert hits.during < 0.9
+
+
+def test_where_ids_are_bound_nobody_stands_where_it_likes() -> None:
+    eclipse = Eclipse(10, Attack(beside=3, anew=True, bound=True))
+    assert eclipse.run().during >= 0.95

@@ -1,0 +1,313 @@
+"""One live peer of the shared overlay without clock or socket: Sub-2-Sub's links, and CAMCAST's tables.
+
+A `Core` (`sub2sub.live.core.live_peer`) with two layers more: VICINITY over the points (low, high) of ranges,
+and the tables of `hierarchy.shared.peer`. Every decision is theirs; what is added is who waits for which
+answer. A search and the exchanges of a newcomer go on when the answer to the last question is there; a peer
+that is greeted is kept until it turns out to be silent. Where the simulator sends a message again that is not
+answered, a live peer believes only the second silence.
+
+An event goes along the rings, as of any core, or by CAMCAST's routing (`Routed`), as its publisher likes;
+a peer delivers it once, however it comes.
+
+Whether a subscription is a topic's is the last bit of its sequence ID: so every descriptor says it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from hierarchy.shared.live import table_messages as t
+from hierarchy.shared.peer import TablePeer, Told
+from hierarchy.shared.points import APART
+from hierarchy.shared.router import range_neighbours, targets_of
+from hierarchy.shared.routing import STREAM as ROUTING
+from hierarchy.shared.rules import STREAM as TABLES
+from hierarchy.shared.settings import CamcastRoute, SharedSettings
+from sub2sub.live.core import messages as m
+from sub2sub.live.core.exchanges import Exchange
+from sub2sub.live.core.live_peer import Core, Draws
+from sub2sub.live.core.settings import CoreSettings
+from sub2sub.overlay.descriptors import Descriptor, Link
+from sub2sub.vicinity.peer import VicinityPeer
+
+__all__ = ["SharedCore", "SharedCoreSettings", "is_topical", "topical_id"]
+
+TOLD = 64  # links of one table in one message that are considered, at most
+GREETINGS = 32  # in one cycle, at most: whatever others tell must not cost more
+SUSPECTS = 1024  # at most
+TRIES, AGAIN = 3, 256  # times an event is sent that could not be sent, and how many such wait at most
+REPLIES = t.AlikeBack | t.Greeted | t.Ways | t.TablesBack
+
+
+def topical_id(bits: int, topical: bool) -> int:
+    """A sequence ID that says whether its subscription is a topic's.
+
+    Examples
+    --------
+    >>> topical_id(7, False), topical_id(6, True)
+    (6, 7)
+    """
+    return bits & ~1 | int(topical)
+
+
+def is_topical(peer: Descriptor) -> bool:
+    """Whether a peer's subscription is a topic's."""
+    return bool(peer.id & 1)
+
+
+def _bounded() -> SharedSettings:
+    settings = SharedSettings()
+    return replace(settings, ring=replace(settings.ring, cap=512, max_steps=250))
+
+
+@dataclass(frozen=True)
+class SharedCoreSettings(CoreSettings):
+    """Settings of a live peer of the shared overlay: as of any live peer, with those of the tables."""
+
+    overlay: SharedSettings = field(default_factory=_bounded)
+
+
+class SharedCore(Core):
+    """The state of one peer; parameters as of `Core`.
+
+    Attributes
+    ----------
+    points : VicinityPeer
+        Its peers are points, whose address is the peer itself.
+    tables : TablePeer
+    """
+
+    settings: SharedCoreSettings
+    turns: ClassVar[tuple[str, ...]] = (
+        "send_again", "meet_near", "meet_points", "probe", "meet_ring", "keep_tables", "shuffle",
+    )  # fmt: skip
+
+    def __init__(self, own: Descriptor, deliver: Any, settings: Any = None, **clock: Any) -> None:
+        super().__init__(own, deliver, settings or SharedCoreSettings(), **clock)
+        overlay, unit = self.settings.overlay, self.clock.unit
+        points, tables = overlay.points, overlay.tables
+        self.points = VicinityPeer(_point(own), replace(points, max_age=points.max_age * unit))
+        aged = replace(tables, max_age=tables.max_age * unit, suspect_age=tables.suspect_age * unit)
+        self.tables = TablePeer(own, aged, topical=is_topical, since=self.now, unit=unit)
+        self._questions: Iterator[Descriptor] = iter(())
+        self._partners: Iterator[Descriptor] = iter(())
+        self._asked = self._greeted = 0
+        self._greetings: list[m.Send] = []
+        self._again: list[m.Send] = []
+        self._tries: Counter[tuple[bytes, int]] = Counter()
+        self._suspects: set[int] = set()  # who was silent once, and was not heard from since
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it may publish by CAMCAST's routing (CAMCAST, Section 5.1)."""
+        return self.tables.is_settled(self.now)
+
+    def route(self, event: t.Routed, draws: Draws) -> list[m.Send]:
+        """Begin to spread an event of this peer's topic by CAMCAST's routing."""
+        return self._take_routed(event, draws)
+
+    def known(self) -> list[Descriptor]:
+        """Everybody in any view or table."""
+        told = (link.peer for table in self.tables.tell() for link in table)
+        return [*super().known(), *told, *(link.peer.address for link in self.points.view)]
+
+    def send_again(self, draws: Draws) -> list[m.Send]:
+        """Send events again that could not be sent: a connection may have broken, and its peer be there."""
+        sends, self._again = self._again, []
+        if not sends:
+            self._tries.clear()
+        return sends
+
+    def meet_points(self, draws: Draws) -> list[m.Send]:
+        """The turn of VICINITY over points."""
+        randoms = _points(self.random.view)
+        partner = self.points.feed(randoms, self.now, draws(APART))
+        if partner is None:
+            return []
+        links = self.points.offer(partner, randoms, self.now, draws(APART))
+        number = self.exchanges.begin(Exchange(t.AlikeBack, partner.address, self.now))
+        return [m.Send(partner.address, t.Alike(number, self.clock.mentions(_peers(links))))]
+
+    def keep_tables(self, draws: Draws) -> list[m.Send]:
+        """The tables' turn: what the other layers found, then questions, then exchanges."""
+        if not is_topical(self.own):
+            return []
+        self._greeted = self._asked = 0
+        self.tables.expire(self.now)
+        ring = [Link(each.peer, each.stamp) for each in self.ring.in_order()]
+        self._hear([*self._fed(), *_peers(self.points.view), *ring])
+        self._questions, self._partners = self.tables.to_ask(self.now), self.tables.partners(self.now)
+        return [*self._ask_next(), *self._exchange_next(), *self._flush()]
+
+    def receive(self, message: m.Message, sender: int, draws: Draws) -> list[m.Send]:
+        """Take a message: those of the tables and of points here, the others as any core."""
+        self._suspects.discard(sender)
+        match message:
+            case t.Routed():
+                return self._receive_routed(message, draws)
+            case t.Alike():
+                return self._answer_alike(message, draws)
+            case t.Greet() | t.Inquire() | t.Tables() if message.sender.d != self.own.d:
+                return self._ignore()
+            case t.Greet():
+                self.tables.heard_from(message.sender, self.now)
+                return [m.Send(None, t.Greeted(message.exchange))]
+            case t.Inquire():
+                links = self.tables.ways(message.sender, self._asked % 8, self.now, draws(TABLES))
+                self._asked += 1
+                return [m.Send(None, t.Ways(message.exchange, self.clock.mentions(links)))]
+            case t.Tables():
+                told = self._told(message)
+                reply = self.tables.answer(message.sender, told, self.now, self._greet)
+                back = t.TablesBack(message.exchange, *(self.clock.mentions(each) for each in reply))
+                return [m.Send(None, back), *self._flush()]
+            case t.AlikeBack() | t.Greeted() | t.Ways() | t.TablesBack():
+                return self._finish_table(message, draws)
+        return super().receive(message, sender, draws)
+
+    def unreachable(self, to: Descriptor, message: m.Message) -> list[m.Send]:
+        """Note that a message could not be sent; an event is sent again in the next cycle, a few times."""
+        if isinstance(message, t.Routed):
+            self._silent(to)
+            self._tries[message.name, to.id] += 1
+            if self._tries[message.name, to.id] < TRIES and len(self._again) < AGAIN:
+                self._again.append(m.Send(to, message))
+        return super().unreachable(to, message)
+
+    def _finish_table(self, message: REPLIES, draws: Draws) -> list[m.Send]:
+        exchange = self.exchanges.finish(message.exchange, message)
+        if exchange is None:
+            return self._ignore()
+        partner = exchange.partner
+        match message:
+            case t.AlikeBack(_, links):
+                self.points.finish(_points(self._few(links)), self.now, draws(APART))
+                return []
+            case t.Greeted():
+                self.tables.heard_from(partner, self.now)
+                return []
+            case t.Ways(_, links):
+                self.tables.heard_from(partner, self.now)
+                self._hear(self._few(links))
+                return [*self._ask_next(), *self._flush()]
+            case t.TablesBack():
+                self.tables.finish(partner, self._told(message), self.now, self._greet)
+                return [*self._exchange_next(), *self._flush()]
+
+    def _fail(self, exchange: Exchange) -> list[m.Send]:
+        if exchange.reply is t.AlikeBack:
+            self.points.fail(_point(exchange.partner))
+        elif exchange.reply in (t.Greeted, t.Ways, t.TablesBack):
+            self._silent(exchange.partner)
+            if exchange.reply is t.Ways:
+                return self._ask_next()
+            if exchange.reply is t.TablesBack:
+                return self._exchange_next()
+        else:
+            return super()._fail(exchange)
+        return []
+
+    def _hear_of_change(self, message: m.Changed) -> list[m.Send]:
+        """Take another peer in the place of one that was asked, in tables too."""
+        exchange = self.exchanges.open.get(message.exchange)
+        sends = super()._hear_of_change(message)
+        if exchange is not None and message.exchange not in self.exchanges.open:
+            self.points.fail(_point(exchange.partner))
+            self.tables.fail(exchange.partner, self.now)
+            self.tables.heard_from(message.sender, self.now)
+            if exchange.reply is t.Ways:
+                sends += self._ask_next()
+            elif exchange.reply is t.TablesBack:
+                sends += self._exchange_next()
+        return sends
+
+    def _silent(self, peer: Descriptor) -> None:
+        """Note that a peer did not answer; the second time, forget it."""
+        if peer.id in self._suspects:
+            self._suspects.discard(peer.id)
+            self.tables.fail(peer, self.now)
+        elif len(self._suspects) < SUSPECTS:
+            self._suspects.add(peer.id)
+
+    def _ask_next(self) -> list[m.Send]:
+        """Put the next question of a search."""
+        peer = next(self._questions, None)
+        if peer is None:
+            return []
+        number = self.exchanges.begin(Exchange(t.Ways, peer, self.now))
+        return [m.Send(peer, t.Inquire(number, self.own))]
+
+    def _exchange_next(self) -> list[m.Send]:
+        """Exchange tables with the next partner."""
+        peer = next(self._partners, None)
+        if peer is None:
+            return []
+        number = self.exchanges.begin(Exchange(t.TablesBack, peer, self.now))
+        told = (self.clock.mentions(each) for each in self.tables.tell())
+        return [m.Send(peer, t.Tables(number, self.own, *told))]
+
+    def _hear(self, links: Iterable[Link]) -> None:
+        self.tables.hear(links, self.now, self._greet)
+
+    def _greet(self, peer: Descriptor) -> None:
+        """Greet a peer that was taken up; whether it is there turns out later."""
+        if self._greeted < GREETINGS:
+            self._greeted += 1
+            number = self.exchanges.begin(Exchange(t.Greeted, peer, self.now))
+            self._greetings.append(m.Send(peer, t.Greet(number, self.own)))
+
+    def _flush(self) -> list[m.Send]:
+        """The greetings to send."""
+        sends, self._greetings = self._greetings, []
+        return sends
+
+    def _told(self, message: t.Tables | t.TablesBack) -> Told:
+        lists = (message.equals, message.above, message.below)
+        return Told(*(self.clock.links(each[:TOLD], self.own) for each in lists))
+
+    def _answer_alike(self, message: t.Alike, draws: Draws) -> list[m.Send]:
+        links = _points(self._few(message.links))
+        if not links:
+            return self._ignore()
+        randoms = _points(self.random.view)
+        back = self.points.answer(links[-1].peer, links, randoms, self.now, draws(APART))
+        return [m.Send(None, t.AlikeBack(message.exchange, self.clock.mentions(_peers(back))))]
+
+    def _receive_routed(self, event: t.Routed, draws: Draws) -> list[m.Send]:
+        if len(event.point) != self.own.d or not self.own.matches(event.point):
+            self.counts["spam"] += 1
+            return []
+        return self._take_routed(event, draws)
+
+    def _take_routed(self, event: t.Routed, draws: Draws) -> list[m.Send]:
+        if not self.events.is_new(event.name):
+            self.counts["duplicates"] += 1
+            return []
+        self.counts["delivered"] += 1
+        self.deliver(m.Event(event.name, event.point, event.hops, event.data))
+        if event.hops >= m.MAX_HOPS:
+            self.counts["too far"] += 1
+            return []
+        route = CamcastRoute(event.c, event.g, event.a)
+        upward, within = targets_of(self.tables, route, draws(ROUTING))
+        ring = [each.peer for each in self.ring.in_order()]
+        aside = range_neighbours(ring, event.point, [is_topical(peer) for peer in ring])
+        onward = replace(event, hops=event.hops + 1)
+        return [m.Send(peer, onward) for peer in (*upward, *within, *aside)]
+
+
+def _point(peer: Descriptor) -> Descriptor:
+    """A peer as the point (lows, highs) of its range."""
+    corners = peer.low + peer.end
+    return Descriptor(peer.id, corners, corners, peer)
+
+
+def _points(links: Sequence[Link]) -> list[Link]:
+    return [Link(_point(link.peer), link.stamp) for link in links]
+
+
+def _peers(links: Sequence[Link]) -> list[Link]:
+    return [Link(link.peer.address, link.stamp) for link in links]

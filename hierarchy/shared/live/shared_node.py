@@ -1,0 +1,215 @@
+"""A node of the shared overlay: it subscribes to topics and to ranges, and publishes by either way.
+
+A `Node` (`sub2sub.live`) that knows the topics as nested ranges of the first attribute. All nodes of an
+overlay have to know the same topics; `add_topic` and `add_parent` change them while running, and have to be
+called at every node, in the same order. A topic subscription is one peer for the topic's own range, and one
+for each range that the topic includes by a further parent.
+
+>>> import asyncio
+>>> from hierarchy.topics import NestedRanges, TopicTree
+>>> def topics():
+...     return NestedRanges(TopicTree.from_paths([".soccer.italy"]))
+>>> async def example():
+...     async with SharedNode(topics(), period=0.05) as alice:
+...         soccer = await alice.subscribe_topic(".soccer")
+...         async with SharedNode(topics(), contact=alice.address, period=0.05) as bob:
+...             await bob.subscribe_topic(".soccer.italy")
+...             await bob.publish_topic(".soccer.italy", b"goal", CamcastRoute())
+...             event = await anext(soccer)
+...             return event.data
+>>> asyncio.run(example())
+b'goal'
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from hierarchy.shared.live import table_messages as t
+from hierarchy.shared.live.shared_core import SharedCore, SharedCoreSettings, topical_id
+from hierarchy.shared.live.table_wire import PROTOCOL
+from hierarchy.shared.settings import CamcastRoute
+from hierarchy.topics import NestedRanges
+from sub2sub.errors import InputError
+from sub2sub.geometry.boxes import TOP
+from sub2sub.live.core.live_peer import Core
+from sub2sub.live.net.connections import Address
+from sub2sub.live.net.entry import Published
+from sub2sub.live.net.node import ANSWERED, Node
+from sub2sub.live.net.subscriptions import Inbox, Received, Subscription
+from sub2sub.live.net.tls import Tls
+from sub2sub.live.wire.format import MAX_DATA, NAME
+from sub2sub.live.wire.framing import Protocol
+from sub2sub.live.wire.limits import Limits
+from sub2sub.overlay.descriptors import Descriptor
+
+__all__ = ["SharedNode", "TopicSubscription"]
+
+WAIT = 16  # cycles to wait before publishing by CAMCAST's routing, at most
+
+
+class TopicSubscription(Inbox[Received]):
+    """A subscription to a topic; made by `SharedNode.subscribe_topic`.
+
+    Attributes
+    ----------
+    topic : str
+    parts : list of Subscription
+        Its peers in the overlay; the first is a member of the topic's community.
+    """
+
+    def __init__(self, topic: str, callback: Callable[[Received], None] | None = None) -> None:
+        super().__init__(callback)
+        self.topic = topic
+        self.parts: list[Subscription] = []
+
+
+class SharedNode(Node):
+    """A live node of the shared overlay.
+
+    Parameters
+    ----------
+    topics : NestedRanges
+        The topics, as ranges of the first attribute.
+    attributes : int
+        A topic subscription leaves all but the first open.
+    contact, listen, period, settings, limits, tls, seed, reply, advertise
+        As of `sub2sub.live.Node`.
+    """
+
+    wire_protocol: ClassVar[Protocol] = PROTOCOL
+    core_type: ClassVar[type[Core]] = SharedCore
+    answered: ClassVar[tuple[type[Any], ...]] = (*ANSWERED, t.Alike, t.Greet, t.Inquire, t.Tables)
+
+    def __init__(
+        self,
+        topics: NestedRanges,
+        attributes: int = 1,
+        contact: Address | None = None,
+        listen: Address = ("127.0.0.1", 0),
+        period: float = 1.0,
+        settings: SharedCoreSettings | None = None,
+        limits: Limits | None = None,
+        tls: Tls | None = None,
+        seed: int | None = None,
+        reply: float = 5.0,
+        advertise: Address | None = None,
+    ) -> None:
+        given = settings or SharedCoreSettings()
+        super().__init__(attributes, contact, listen, period, given, limits, tls, seed, reply, advertise)
+        self.identity = None  # an ID says whether its peer follows a topic, so it cannot be a digest
+        self.topics = topics
+        self.followed: list[TopicSubscription] = []
+
+    def new_id(self) -> int:
+        """A sequence ID for another range subscription."""
+        return topical_id(super().new_id(), topical=False)
+
+    async def subscribe_topic(
+        self, topic: str, callback: Callable[[Received], None] | None = None
+    ) -> TopicSubscription:
+        """Receive each event of a topic and of its subtopics; without a callback, iterate over them."""
+        self.topics.tree.number(topic)
+        if callback is not None and not callable(callback):
+            raise InputError(f"callback: expected a function of one event, got {callback!r}")
+        subscription = TopicSubscription(topic, callback)
+        await self._enter(subscription)
+        self.followed.append(subscription)
+        return subscription
+
+    async def unsubscribe_topic(self, subscription: TopicSubscription) -> None:
+        """End a subscription to a topic."""
+        if subscription not in self.followed:
+            raise InputError("subscription: expected one of this node that has not ended")
+        self.followed.remove(subscription)
+        await self._exit(subscription)
+        subscription.close()
+
+    async def publish_topic(
+        self, topic: str, data: bytes = b"", route: CamcastRoute | None = None
+    ) -> Published:
+        """Publish an event of a topic along the rings or, with a route, by CAMCAST's routing.
+
+        By CAMCAST's routing the node has to be subscribed to the topic. It waits until its peer knows who is
+        above, or that nobody is (CAMCAST, Section 5.1), for `WAIT` cycles at most.
+        """
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise InputError(f"data: expected bytes, got {type(data).__name__}")
+        at = (float(self.topics.point(topic)), *([0.0] * (self.attributes - 1)))
+        if route is None:
+            return await self.publish(at, bytes(data))
+        if len(data) > MAX_DATA:
+            raise InputError(f"data: expected at most {MAX_DATA} bytes, got {len(data)}")
+        core = self._member(topic)
+        for _ in range(4 * WAIT):
+            if core.is_settled:
+                break
+            await asyncio.sleep(self.period / 4)
+        name = self.dice.randbytes(NAME)
+        event = t.Routed(name, at, 0, float(route.c), float(route.g), float(route.a), bytes(data))
+        self.dispatch(core, core.route(event, self._draws(core)))
+        return Published(name, core.own.id, 0)
+
+    async def add_topic(self, name: str, parents: Sequence[str | int] | None = None) -> None:
+        """Take note of a new topic; subscriptions whose ranges change join anew."""
+        self.topics.add(name, parents)
+        await self._follow_topics()
+
+    async def add_parent(self, topic: str, parent: str) -> None:
+        """Take note of another supertopic of a topic; its subscribers now get the topic's events too."""
+        self.topics.tree.add_parent(topic, parent)
+        await self._follow_topics()
+
+    async def remove_topic(self, topic: str) -> None:
+        """Take note that a topic without subtopics is gone; subscriptions to it end."""
+        for subscription in [each for each in self.followed if each.topic == topic]:
+            await self.unsubscribe_topic(subscription)
+        self.topics.remove(topic)
+        await self._follow_topics()
+
+    async def _follow_topics(self) -> None:
+        """Change peers whose ranges are not those of their topics any more; others are told what they are."""
+        for subscription in self.followed:
+            boxes, parts = self._boxes(subscription.topic), subscription.parts
+            for number, (part, (low, high)) in enumerate(zip(parts, boxes, strict=False)):
+                if (part.own.low, part.own.high) != (low, high):
+                    self._change_to(part, self._peer(number, low, high))
+            for part in parts[len(boxes) :]:
+                await self.unsubscribe(part)
+            del parts[len(boxes) :]
+            await self._enter(subscription)
+
+    async def _enter(self, subscription: TopicSubscription) -> None:
+        """Begin a peer for each range of a topic that has none: the first is a topic's, the others ranges."""
+        begun = len(subscription.parts)
+        for number, (low, high) in enumerate(self._boxes(subscription.topic)[begun:], begun):
+            own = self._peer(number, low, high)
+            subscription.parts.append(await self._subscribe_as(own, subscription.deliver))
+
+    def _peer(self, number: int, low: tuple[float, ...], high: tuple[float, ...]) -> Descriptor:
+        return Descriptor(topical_id(self.new_id(), number == 0), low, high, self.address)
+
+    async def _exit(self, subscription: TopicSubscription) -> None:
+        for part in subscription.parts:
+            await self.unsubscribe(part)
+        subscription.parts = []
+
+    def _boxes(self, topic: str) -> list[tuple[tuple[float, ...], tuple[float, ...]]]:
+        """The ranges of a topic, open in all attributes but the first."""
+        others = self.attributes - 1
+        return [
+            ((low, *([-TOP] * others)), (high, *([TOP] * others)))
+            for low, high in self.topics.closed_ranges(topic).tolist()
+        ]
+
+    def _member(self, topic: str) -> SharedCore:
+        for subscription in self.followed:
+            if subscription.topic == topic and subscription.parts:
+                core = subscription.parts[0].core
+                assert isinstance(core, SharedCore)
+                return core
+        raise InputError(
+            f"topic: expected one this node subscribes to, got {topic!r}; others publish along the rings"
+        )

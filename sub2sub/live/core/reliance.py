@@ -1,0 +1,227 @@
+"""Which peers a live peer relies on to pass events on.
+
+Not in Sub-2-Sub, whose peers are honest. Anybody can put peers of its own right beside another one: they
+become its nearest neighbours, hide the true ones, take events and pass none on (an eclipse). So a live peer
+keeps an account of each peer: it relies on those that have brought an event that was new here, and have not
+taken more than `CREDIT` events since.
+
+An event goes to the nearest neighbour as ever. If that is not relied on, the event also goes past it, to the
+nearest peer in that direction that is; if none is known, to one that has been a neighbour `TENURE` cycles
+longer; else to one at another host. For this, neighbours that nearer ones have made superfluous are
+remembered (`former`), a few of each host, those that were neighbours for longest.
+
+A neighbour that has taken `PATIENCE` events and brought none leaves the view for `BARRED` cycles, so that the
+ones it hides are found again. It still gets events, since an honest one may have none to bring: where all
+events come from one side, it always comes second.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from sub2sub.overlay.descriptors import AROUND, Coordinates, Descriptor
+from sub2sub.ring.need import Need
+from sub2sub.ring.peer import Neighbour
+
+__all__ = ["Reliance", "WaryNeed", "few_of_a_host", "is_loopback"]
+
+CREDIT = 8  # events
+PATIENCE = 32  # events
+TENURE = 5  # cycles
+BARRED = 50  # cycles
+FORMER = 16  # neighbours remembered
+OF_A_HOST = 2  # of them
+ACCOUNTS = 1024  # peers whose events are counted
+
+
+def is_loopback(host: object) -> bool:
+    """Whether a host is the machine itself: all peers of a swarm on one machine share it."""
+    return isinstance(host, str) and (host.startswith("127.") or host in ("::1", "localhost"))
+
+
+def _host(peer: Descriptor) -> object:
+    return peer.address[0] if peer.address else None
+
+
+def few_of_a_host(offered: Sequence[Descriptor], held: Sequence[Descriptor], most: int) -> list[Descriptor]:
+    """Those of some peers that are held already, or of whose host fewer than `most` are.
+
+    Examples
+    --------
+    >>> peers = [Descriptor.of(k, [0.0], [1.0], ("192.0.2.1", 7000 + k)) for k in range(4)]
+    >>> [peer.id for peer in few_of_a_host(peers, peers[:1], most=2)]
+    [0, 1]
+    """
+    hosts = Counter([_host(peer) for peer in held])
+    together = hosts + Counter([_host(peer) for peer in offered])
+    if not any(count > most and not is_loopback(host) for host, count in together.items()):
+        return list(offered)
+    known = {peer.id for peer in held}
+    kept = []
+    for peer in offered:
+        host = _host(peer)
+        if peer.id not in known:
+            if hosts[host] >= most and not is_loopback(host):
+                continue
+            known.add(peer.id)
+            hosts[host] += 1
+        kept.append(peer)
+    return kept
+
+
+def _ends(order: Sequence[Descriptor]) -> list[Descriptor]:
+    """The nearest in either direction."""
+    return [order[0], order[-1]] if order else []
+
+
+def _elsewhere(nearest: Sequence[Descriptor], everybody: Iterable[Descriptor]) -> set[int]:
+    """IDs of those that are at other hosts than the nearest."""
+    hosts = {_host(peer) for peer in nearest}
+    return {peer.id for peer in everybody if _host(peer) not in hosts}
+
+
+class Reliance:
+    """The accounts that one peer keeps of others.
+
+    Parameters
+    ----------
+    own : Descriptor
+    unit : int
+        Steps of the peer's clock in a cycle.
+
+    Attributes
+    ----------
+    former : dict of int to Neighbour
+        Neighbours that nearer ones have made superfluous.
+
+    Examples
+    --------
+    >>> own, near, far = (Descriptor.of(id, [0.0], [1.0]) for id in (10, 20, 30))
+    >>> reliance = Reliance(own, unit=1)
+    >>> reliance.look({30: Neighbour(far, stamp=0, since=0)}, now=25)
+    >>> reliance.look({20: Neighbour(near, stamp=26, since=26)}, now=26)
+    >>> order, passed = reliance.order((0.5,), neighbours=[near], others=[])
+    >>> [peer.id for peer in order], passed
+    ([20, 30], {20})
+    """
+
+    def __init__(self, own: Descriptor, unit: int) -> None:
+        self.own, self.unit = own, unit
+        self.former: dict[int, Neighbour] = {}
+        self._taken: Counter[int] = Counter()  # events, since the peer brought one
+        self._brought: dict[int, None] = {}  # IDs of those that have
+        self._barred: dict[int, int] = {}  # until when
+        self._view: dict[int, Neighbour] = {}
+
+    @property
+    def accounts(self) -> int:
+        """How many there are."""
+        return len(self._brought) + len(self._taken)
+
+    def relies_on(self, id: int) -> bool:
+        """Whether a peer is relied on."""
+        return id in self._brought and self._taken[id] <= CREDIT
+
+    def look(
+        self, view: Mapping[int, Neighbour], now: int,
+        is_silent: Callable[[Neighbour], bool] = lambda each: False,
+    ) -> None:  # fmt: skip
+        """Remember neighbours that have left the view, unless they did not answer."""
+        for id, each in self._view.items():
+            if id not in view and not is_silent(each):
+                self._remember(each)
+        for id in view:
+            self.former.pop(id, None)
+        self._view = dict(view)
+
+    def brought(self, id: int) -> None:
+        """Note that a peer has brought an event that was new."""
+        self._taken.pop(id, None)
+        self._brought.pop(id, None)
+        self._brought[id] = None
+        while len(self._brought) > ACCOUNTS:
+            del self._brought[next(iter(self._brought))]
+
+    def took(self, id: int) -> None:
+        """Note that a peer has taken an event."""
+        self._taken[id] += 1
+        while len(self._taken) > ACCOUNTS:
+            del self._taken[next(iter(self._taken))]
+
+    def forget(self, id: int) -> None:
+        """Note that a peer did not answer."""
+        self.former.pop(id, None)
+        self._view.pop(id, None)
+
+    def bar(self, now: int) -> list[int]:
+        """Neighbours to remove from the view: they have taken many events and brought none."""
+        self._barred = {id: until for id, until in self._barred.items() if until > now}
+        used_up = [id for id in self._view if self._taken[id] > PATIENCE]
+        for id in used_up:
+            self._barred[id] = now + BARRED * self.unit
+            self._remember(self._view.pop(id))
+            self._taken[id] = PATIENCE
+        return used_up
+
+    def is_barred(self, id: int) -> bool:
+        """Whether a peer may not be taken up again yet."""
+        return id in self._barred
+
+    def order(
+        self, point: Coordinates, neighbours: Sequence[Descriptor], others: Iterable[Descriptor]
+    ) -> tuple[list[Descriptor], set[int]]:
+        """Whom an event may go to along the ring, in its order, and past whom it has to go.
+
+        Named are the nearest neighbour in either direction, and whoever is relied on among neighbours, former
+        ones and others; without any of these, neighbours of long standing; without these, others that are
+        not at the nearest neighbours' hosts.
+        """
+        own = self.own.id
+        ring = [peer for peer in neighbours if peer.matches(point)]
+        if not self._barred and all(self.relies_on(peer.id) for peer in _ends(ring)):
+            return ring, set()
+        adjacent = {peer.id: peer for peer in (*ring, *(each.peer for each in self.former.values()))}
+        known = {peer.id: peer for peer in others} | adjacent
+        everybody = sorted(
+            (peer for peer in known.values() if peer.matches(point)),
+            key=lambda peer: (peer.id - own) % AROUND,
+        )
+        nearest = _ends([peer for peer in everybody if peer.id in adjacent])
+        named = {peer.id for peer in everybody if self.relies_on(peer.id)}
+        named = named or self._of_long_standing(nearest, everybody) or _elsewhere(nearest, everybody)
+        passed = {peer.id for peer in nearest} - named
+        if not named or not passed:
+            return ring, set()
+        return [peer for peer in everybody if peer.id in named | passed], passed
+
+    def _of_long_standing(self, nearest: Sequence[Descriptor], everybody: Iterable[Descriptor]) -> set[int]:
+        """IDs of those that have been neighbours for much longer than the nearest."""
+        newest = max((self._since(peer.id) for peer in nearest), default=0)
+        held = [peer.id for peer in everybody if peer.id in self._view or peer.id in self.former]
+        return {id for id in held if newest - self._since(id) >= TENURE * self.unit}
+
+    def _since(self, id: int) -> int:
+        return (self._view.get(id) or self.former[id]).since
+
+    def _remember(self, each: Neighbour) -> None:
+        """Keep a former neighbour; of too many, those relied on, and that were neighbours for longest."""
+        ranked = sorted(
+            [*self.former.values(), each], key=lambda other: (not self.relies_on(other.peer.id), other.since)
+        )
+        few = {peer.id for peer in few_of_a_host([other.peer for other in ranked], (), OF_A_HOST)}
+        self.former = {other.peer.id: other for other in ranked if other.peer.id in few}
+        while len(self.former) > FORMER:
+            self.former.popitem()
+
+
+class WaryNeed(Need):
+    """Which candidates a ring view needs, but for those that are barred."""
+
+    def __init__(self, own: Descriptor, max_steps: int, reliance: Reliance) -> None:
+        super().__init__(own, max_steps)
+        self.reliance = reliance
+
+    def may_be(self, peer: Descriptor) -> bool:
+        """Whether a peer is worth being offered."""
+        return not self.reliance.is_barred(peer.id) and super().may_be(peer)

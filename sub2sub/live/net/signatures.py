@@ -1,0 +1,114 @@
+"""Events signed by their publishers (Ed25519), so that nobody else can publish in their name.
+
+A publisher signs an event's name, point and data with its key; the public key and the signature travel with
+the event. A node that is given the public keys it trusts takes and passes on no other events; one that is
+given none takes events without a signature, too, but none whose signature is wrong. The number of hops is not
+signed: it changes on the way. Needs the extra `signed` (cryptography).
+
+>>> signer = Signer.generate()
+>>> event = signer.sign(Event(bytes(16), (0.5,), 0, b"hello"))
+>>> is_genuine(event), is_genuine(replace(event, data=b"goodbye")), event.signer == signer.public
+(True, False, True)
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sub2sub.errors import InputError
+from sub2sub.live.core.messages import Event
+
+__all__ = ["Signer", "accepts", "is_genuine"]
+
+
+def _ed25519() -> Any:
+    try:
+        from cryptography.hazmat.primitives.asymmetric import ed25519
+    except ImportError:
+        raise InputError("signer: expected the extra `signed` (pip install cryptography)") from None
+    return ed25519
+
+
+def _signed(event: Event) -> bytes:
+    """What of an event is signed."""
+    return event.name + struct.pack(f">B{len(event.point)}d", len(event.point), *event.point) + event.data
+
+
+@dataclass(frozen=True)
+class Signer:
+    """A publisher's key.
+
+    Attributes
+    ----------
+    public : bytes
+        The public key, 32 bytes: what others are told to trust.
+    """
+
+    public: bytes
+    _key: Any
+
+    @classmethod
+    def generate(cls) -> Signer:
+        """A new key."""
+        return cls._of(_ed25519().Ed25519PrivateKey.generate())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Signer:
+        """The key in a PEM file, as `openssl genpkey -algorithm ed25519` writes it.
+
+        Raises
+        ------
+        InputError
+            For a file that cannot be read, or holds no such key.
+        """
+        ed25519 = _ed25519()
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+        try:
+            key = load_pem_private_key(Path(path).read_bytes(), password=None)
+        except (OSError, ValueError, TypeError) as error:
+            raise InputError(f"signer: expected a PEM file with a private key, got {path}: {error}") from None
+        if not isinstance(key, ed25519.Ed25519PrivateKey):
+            raise InputError(f"signer: expected an Ed25519 key, got {path}")
+        return cls._of(key)
+
+    @classmethod
+    def _of(cls, key: Any) -> Signer:
+        return cls(key.public_key().public_bytes_raw(), key)
+
+    def sign(self, event: Event) -> Event:
+        """An event with a signature."""
+        return replace(event, signer=self.public, signature=self._key.sign(_signed(event)))
+
+
+def is_genuine(event: Event) -> bool:
+    """Whether the signature of an event is its signer's."""
+    if len(event.signer) != 32 or len(event.signature) != 64:
+        return False
+    from cryptography.exceptions import InvalidSignature
+
+    try:
+        _ed25519().Ed25519PublicKey.from_public_bytes(event.signer).verify(event.signature, _signed(event))
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def accepts(event: Event, trusted: Collection[bytes] | None) -> bool:
+    """Whether a node that trusts some public keys (None: anybody) takes an event.
+
+    Examples
+    --------
+    >>> unsigned, signer = Event(bytes(16), (0.5,), 0, b""), Signer.generate()
+    >>> accepts(unsigned, None), accepts(unsigned, [signer.public])
+    (True, False)
+    >>> accepts(signer.sign(unsigned), [signer.public])
+    True
+    """
+    if trusted is None and not event.signer and not event.signature:
+        return True
+    return (trusted is None or event.signer in trusted) and is_genuine(event)

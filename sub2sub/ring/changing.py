@@ -1,0 +1,64 @@
+"""Changed subscriptions: the host of a peer tells that peer's ring neighbours what it has changed to.
+
+Sub-2-Sub has no word for it: a changed subscription is another peer on the same host, and the old one is
+forgotten like the dead, while it receives events that its host does not want any more (Section 4.2 admits
+this spam). Here the host, which still has the old peer's view, tells everybody in it ("changed to ...") and
+waits for an answer. A neighbour that is told drops the old peer at once, refuses links to it that are no
+younger, and considers the new one; the new peer considers the neighbours that answered, and then joins as
+any newcomer does (`sub2sub.ring.joining`).
+
+`RingPeer.hear_of_change` is the readable form of what a neighbour does. Live hosts also answer those that
+address the old peer later (`sub2sub.live.net.node`); in the simulator these find nobody there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sub2sub.kernels.compilation import hot, rule
+from sub2sub.ring.joining import box_distance
+from sub2sub.ring.offers import consider, note
+from sub2sub.ring.pool import PEER, STAMP, get, place_of, put
+from sub2sub.ring.probes import is_there
+from sub2sub.ring.scratch import forget_lists
+from sub2sub.ring.shadow import frame_of
+from sub2sub.ring.tombstones import bury
+from sub2sub.ring.view import remove
+
+__all__ = ["tell_change"]
+
+
+@rule
+def _hear_of(pool, labels, boxes, t, x, settings, scratch, probes, news):
+    """Let t consider x, which is there: renew a link to it, or take it up if it is needed."""
+    place = place_of(pool, t, x)
+    if place >= 0:
+        if settings.aged:
+            put(pool, t, STAMP, place, settings.cycle)
+    elif t != x and box_distance(boxes, t, x, scratch.point.shape[0]) < 0.0:
+        count = note(pool, labels, t, x, settings.cycle, scratch, np.int64(0))
+        if count > 0:
+            consider(pool, labels, t, count, settings, scratch, probes, news, np.int64(0))
+
+
+@hot
+def tell_change(pool, labels, boxes, settings, probes, step, old, new):
+    """Tell the neighbours of `old` that it has changed to `new`; how many answered."""
+    answered = 0
+    for place in range(pool.size[old]):
+        t = get(pool, old, PEER, place)
+        if t == new or not is_there(probes, old, t, settings.tries):
+            continue
+        answered += 1
+        forget_lists(step.partner)
+        frame_of(labels, pool.shadow, t, step.partner.frame)
+        held = place_of(pool, t, old)
+        if held >= 0:
+            remove(pool, labels, t, held, settings, step.partner)
+        if settings.verify:
+            bury(pool, t, old, settings.cycle)
+        _hear_of(pool, labels, boxes, t, new, settings, step.partner, probes, step.news)
+        forget_lists(step.own)
+        frame_of(labels, pool.shadow, new, step.own.frame)
+        _hear_of(pool, labels, boxes, new, t, settings, step.own, probes, step.news)
+    return answered

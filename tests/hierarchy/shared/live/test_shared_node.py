@@ -1,0 +1,123 @@
+"""Live nodes of the shared overlay: topics and ranges, either way of publishing, topics that change."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from hierarchy.shared import CamcastRoute
+from hierarchy.shared.live import SharedNode
+from hierarchy.shared.live import table_messages as t
+from hierarchy.shared.live.table_wire import PROTOCOL
+from hierarchy.topics import NestedRanges, TopicTree
+from sub2sub.errors import InputError
+from sub2sub.live.core.messages import Mention
+from sub2sub.live.wire.framing import Frame, WireError
+from sub2sub.overlay.descriptors import Descriptor
+
+PERIOD = 0.05
+TO_ALL = CamcastRoute(c=16.0, g=1000.0)
+
+
+def topics() -> NestedRanges:
+    return NestedRanges(TopicTree.from_paths([".soccer.italy", ".tennis"]), span=4096)
+
+
+async def heard(events, count: int) -> list[bytes]:
+    return sorted([(await asyncio.wait_for(anext(events), 10)).data for _ in range(count)])
+
+
+def test_one_overlay_carries_topics_and_ranges_and_each_publication_chooses_its_way() -> None:
+    async def story() -> None:
+        async with SharedNode(topics(), period=PERIOD, seed=1) as alice:
+            soccer = await alice.subscribe_topic(".soccer")
+            low, high = topics().range(".soccer.italy")
+            some = await alice.subscribe([float(low)], [float(low + 1)])
+            async with SharedNode(topics(), contact=alice.address, period=PERIOD, seed=2) as bob:
+                italy = await bob.subscribe_topic(".soccer.italy")
+                await asyncio.sleep(12 * PERIOD)
+                await bob.publish_topic(".soccer.italy", b"tables", TO_ALL)
+                await bob.publish_topic(".soccer.italy", b"rings")
+                await bob.publish_topic(".tennis", b"nobody")
+                for events in (soccer, some, italy):
+                    assert await heard(events, 2) == [b"rings", b"tables"]
+                assert bob.counts["spam"] + alice.counts["spam"] == 0
+                assert high > low + 1
+
+    asyncio.run(story())
+
+
+def test_topics_are_added_given_a_second_parent_moved_and_removed_while_running() -> None:
+    async def story() -> None:
+        async with SharedNode(topics(), period=PERIOD, seed=1) as alice:
+            tennis = await alice.subscribe_topic(".tennis")
+            async with SharedNode(topics(), contact=alice.address, period=PERIOD, seed=2) as bob:
+                for node in (alice, bob):
+                    await node.add_topic(".soccer.italy.roma")
+                    await node.add_parent(".soccer.italy", ".tennis")
+                roma = await bob.subscribe_topic(".soccer.italy.roma")
+                assert len(tennis.parts) == 2  # its own range, and that of its new subtopic
+                await asyncio.sleep(12 * PERIOD)
+                await bob.publish_topic(".soccer.italy.roma", b"by rings")
+                assert await heard(tennis, 1) == [b"by rings"]
+                before = bob.topics.range(".soccer.italy.roma")
+                added = 0
+                while bob.topics.range(".soccer.italy.roma") == before:  # until ranges have to move
+                    for node in (alice, bob):
+                        await node.add_topic(f".soccer.italy.roma.t{added}")
+                    added += 1
+                assert roma.parts[0].own.low == (float(bob.topics.range(".soccer.italy.roma")[0]),)
+                await asyncio.sleep(12 * PERIOD)
+                await bob.publish_topic(".soccer.italy.roma", b"moved", TO_ALL)
+                assert b"moved" in await heard(roma, 2)
+                for node in (alice, bob):
+                    await node.remove_topic(".soccer.italy.roma.t0")
+                with pytest.raises(InputError, match=r"roma\.t0"):
+                    await bob.publish_topic(".soccer.italy.roma.t0", b"")
+
+    asyncio.run(story())
+
+
+def test_mistakes_are_one_line() -> None:
+    async def story() -> None:
+        async with SharedNode(topics(), period=PERIOD) as node:
+            with pytest.raises(InputError, match="golf"):
+                await node.subscribe_topic(".golf")
+            with pytest.raises(InputError, match="callback: expected a function"):
+                await node.subscribe_topic(".tennis", callback=3)
+            with pytest.raises(InputError, match=r"expected one this node subscribes to, got '\.tennis'"):
+                await node.publish_topic(".tennis", b"", CamcastRoute())
+            with pytest.raises(InputError, match="data: expected bytes, got str"):
+                await node.publish_topic(".tennis", "text")
+
+    asyncio.run(story())
+
+
+def test_a_publisher_waits_until_it_knows_who_is_above() -> None:
+    async def story() -> None:
+        async with SharedNode(topics(), period=PERIOD, seed=5) as alice:
+            root = await alice.subscribe_topic(".")
+            async with SharedNode(topics(), contact=alice.address, period=PERIOD, seed=6) as bob:
+                await bob.subscribe_topic(".soccer.italy")
+                await bob.publish_topic(".soccer.italy", b"at once", CamcastRoute())
+                assert await heard(root, 1) == [b"at once"]
+
+    asyncio.run(story())
+
+
+def test_messages_survive_the_wire_and_wrong_ones_are_refused() -> None:
+    peer = Descriptor.of(7, [1.0], [2.0], ("127.0.0.1", 9))
+    links = (Mention(peer, 3),)
+    for message in (
+        t.Alike(1, links), t.Greet(2, peer), t.Greeted(2), t.Inquire(3, peer), t.Ways(3, links),
+        t.Tables(4, peer, links, (), links), t.TablesBack(4, (), links, ()),
+        t.Routed(bytes(16), (1.5,), 2, 1.0, 10.0, 1.0, b"x"),
+    ):  # fmt: skip
+        assert PROTOCOL.decode(PROTOCOL.encode(Frame(1, 2, message))[4:]).message == message
+    for wrong in (
+        t.Routed(bytes(16), (1.5,), 2, -1.0, 10.0, 1.0, b""),
+        t.Routed(bytes(3), (1.5,), 2, 1.0, 10.0, 1.0, b""),
+    ):
+        with pytest.raises(WireError, match="Routed"):
+            PROTOCOL.decode(PROTOCOL.encode(Frame(1, 2, wrong))[4:])

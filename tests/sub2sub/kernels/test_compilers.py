@@ -1,0 +1,119 @@
+"""What is changed of numba's compiler changes how fast kernels are and how soon, not what they compute."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numba import config, typeof, types
+
+from sub2sub.kernels.compilation import apart, hot, kernel, rule
+from sub2sub.kernels.references import Reference, by_reference
+
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+
+
+@by_reference
+class Inner(NamedTuple):
+    """Is part of another tuple."""
+
+    factor: int
+    flags: np.ndarray
+
+
+@by_reference
+class Outer(NamedTuple):
+    """Has arrays of several kinds, numbers and another tuple."""
+
+    rows: np.ndarray
+    share: float
+    inner: Inner
+    key: np.uint64
+
+
+def outer() -> Outer:
+    return Outer(
+        np.arange(12.0).reshape(3, 4), 0.5, Inner(7, np.array([1, 0, 1], np.uint8)), np.uint64(2**63)
+    )
+
+
+@rule
+def scaled(outer: Any, row: int) -> Any:
+    return outer.rows[row].sum() * outer.share * outer.inner.factor
+
+
+@apart
+def marked(outer: Any, row: int) -> Any:
+    outer.inner.flags[row] += 2
+    return scaled(outer, row)
+
+
+@hot
+def total(outer: Any) -> Any:
+    result = 0.0
+    for row in range(outer.rows.shape[0]):
+        result += marked(outer, row)
+    return result, outer.key
+
+
+@hot
+def item(row: Any, place: int) -> Any:
+    return row[place]
+
+
+@hot
+def last(row: Any) -> Any:
+    return row[-1]
+
+
+@kernel
+def from_the_end(row: Any, place: int) -> Any:
+    return row[place]
+
+
+def test_a_tuple_by_reference_is_read_and_its_arrays_written_through_all_that_is_called() -> None:
+    given = outer()
+    assert total(given) == (66.0 * 0.5 * 7, 2**63)
+    assert given.inner.flags.tolist() == [3, 2, 3]
+    (signature,) = total.signatures  # type: ignore[attr-defined]
+    assert isinstance(signature[0], Reference)
+
+
+def test_a_tuple_is_read_anew_in_each_call() -> None:
+    given = outer()
+    total(given)
+    assert total(given._replace(share=1.0, rows=np.ones((1, 4)))) == (28.0, 2**63)
+
+
+def test_python_calls_what_kernels_call() -> None:
+    given = outer()
+    assert marked(given, 1) == scaled(given, 1) == 22.0 * 0.5 * 7
+    assert given.inner.flags.tolist() == [1, 2, 1]
+    assert marked.__name__ == "marked"
+
+
+def test_what_kernels_call_is_not_made_into_machine_code_by_itself() -> None:
+    for_kernels = marked._numba_type_.dispatcher  # type: ignore[attr-defined]
+    for_kernels.compile((typeof(outer()), types.int64))
+    (compiled,) = for_kernels.overloads.values()
+    assert not compiled.library.codegen._engine.is_symbol_defined(compiled.fndesc.llvm_func_name)
+
+
+def test_only_hot_functions_take_an_index_as_it_is_and_constants_count_from_the_end() -> None:
+    row = np.arange(5.0)
+    assert item(row, 3) == 3.0
+    assert item(row[2:], -1) == 1.0  # the place before the first
+    assert last(row) == from_the_end(row, -1) == 4.0
+
+
+def test_garbage_is_collected_after_compilation_as_before() -> None:
+    @kernel
+    def fails(x: Any) -> Any:
+        return x.there_is_no_such_thing
+
+    assert gc.isenabled()
+    with pytest.raises(Exception, match="there_is_no_such_thing"):
+        fails(1)
+    assert gc.isenabled()

@@ -1,0 +1,101 @@
+"""Changed subscriptions of live nodes: the host answers for its old peer, and spam ends within two cycles."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from sub2sub.errors import InputError
+from sub2sub.live import CoreSettings, Node
+from sub2sub.live.core import messages as m
+from sub2sub.live.core.live_peer import Core
+from sub2sub.live.virtual.loop import VirtualLoop
+from sub2sub.live.virtual.machine import Machine
+from sub2sub.live.virtual.weather import Network, Weather
+from sub2sub.overlay.descriptors import Descriptor
+from tests.sub2sub.live.test_core import OWN, draws, peer
+
+DRAWS = draws()
+OLD, NEW = peer(9), replace(peer(9), id=10)  # at the same address
+
+
+def asked(made: Core) -> int:
+    """Let a core probe its neighbour; the number of the exchange."""
+    made.ring.suspect(OLD.id, 400, made.now)
+    [send] = made.probe(DRAWS)
+    assert isinstance(send.message, m.Probe)
+    return send.message.exchange
+
+
+@pytest.fixture
+def made() -> Core:
+    core = Core(OWN, lambda event: None, CoreSettings(wary=False), unit=100)
+    core.clock.tick()
+    core.receive(m.Hello(OLD), OLD.id, DRAWS)
+    return core
+
+
+def test_the_answer_of_the_host_puts_another_peer_in_the_place_of_one(made: Core) -> None:
+    sends = made.receive(m.Changed(asked(made), NEW), OLD.id, DRAWS)
+    assert set(made.ring.view) == {NEW.id}
+    assert [(send.to, type(send.message)) for send in sends] == [(NEW, m.Hello)]
+    assert made.exchanges.open == {}
+
+
+def test_what_nobody_asked_for_or_another_host_says_is_not_believed(made: Core) -> None:
+    number = asked(made)
+    elsewhere = replace(NEW, address=("127.0.0.9", 1))
+    for message in (m.Changed(number + 1, NEW), m.Changed(number, elsewhere)):
+        assert made.receive(message, OLD.id, DRAWS) == []
+    assert set(made.ring.view) == {OLD.id}
+
+
+def test_one_that_is_asked_by_shuffling_hands_its_place_on(made: Core) -> None:
+    made.join([OLD])
+    [send] = made.shuffle(DRAWS)
+    assert isinstance(send.message, m.Shuffle)
+    made.receive(m.Changed(send.message.exchange, NEW), OLD.id, DRAWS)
+    assert [link.peer for link in made.random.view] == [NEW]
+    assert made.random.lost is None
+
+
+def test_a_changed_subscription_gets_the_new_events_and_soon_no_others() -> None:
+    network, heard = Network(5, Weather(latency=(0.01, 0.02), jitter=0.0)), list[float]()
+    left = Descriptor.of(0, [0.0], [0.5]), Descriptor.of(0, [0.5], [1.0])
+
+    async def live() -> None:
+        nodes: list[tuple[Machine, Node]] = []
+        for number in range(12):
+            machine = network.machine(f"10.0.0.{number}")
+            node = Node(1, nodes[0][1].address if nodes else None, (machine.host, 7000), seed=number + 1)
+            nodes.append((machine, node))
+            box = left[number % 2]
+
+            async def begin(node: Node = node, box: Descriptor = box, number: int = number) -> None:
+                await node.__aenter__()
+                note = (lambda event: heard.append(event.point[0])) if number == 4 else (lambda event: None)
+                await node.subscribe(box.low, box.high, note)
+
+            await machine.start(begin())
+        await asyncio.sleep(12.0)
+        machine, node = nodes[4]
+        subscription = next(iter(node.subscriptions.values()))
+        old = subscription.own.id
+        for wanted in (left[1], left[0], left[1]):  # there, back, and there again
+            await machine.start(node.change(subscription, wanted.low, wanted.high))
+        await asyncio.sleep(2.5)
+        cores = [core for _, each in nodes for core in each.cores.values()]
+        assert not any(old in core.ring.view for core in cores)
+        before = node.counts["spam"]
+        for point in (0.2, 0.8):
+            await nodes[1][0].start(nodes[1][1].publish([point]))
+        await asyncio.sleep(1.0)
+        assert heard == [0.8]
+        assert node.counts["spam"] == before
+        with pytest.raises(InputError, match="attributes"):
+            await node.change(subscription, [0.0, 0.0], [1.0, 1.0])
+        assert list(node.subscriptions.values()) == [subscription]
+
+    VirtualLoop(network).run(live())

@@ -1,0 +1,146 @@
+"""Whom a live peer relies on to pass events on, and what it does about the others."""
+
+from __future__ import annotations
+
+from sub2sub.events.dissemination import DisseminationSettings
+from sub2sub.kernels.dice import Dice
+from sub2sub.live.core import messages as m
+from sub2sub.live.core.live_peer import Core
+from sub2sub.live.core.reliance import BARRED, CREDIT, FORMER, OF_A_HOST, PATIENCE, TENURE, Reliance
+from sub2sub.live.core.settings import CoreSettings
+from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.ring.peer import Neighbour
+from tests.sub2sub.live.test_core import OWN, acquaint, draws, peer
+
+OLD, NEW, OTHER = peer(9), peer(5), peer(2**63)  # OWN is 4: NEW hides OLD, OTHER is on the other side
+
+
+def core(wary: bool = True) -> Core:
+    settings = CoreSettings(dissemination=DisseminationSettings(shortcuts=0), wary=wary)
+    made = Core(OWN, lambda event: None, settings)
+    for other in (OLD, OTHER):
+        acquaint(made, other, draws())
+    return made
+
+
+def answered_ticks(made: Core, cycles: int) -> None:
+    """Let cycles pass in which everybody that is asked answers."""
+    for _ in range(cycles):
+        for send in made.tick(Dice):
+            assert send.to
+            if isinstance(send.message, m.Probe):
+                made.receive(m.Probed(send.message.exchange), send.to.id, draws())
+            elif isinstance(send.message, m.Ring):
+                made.receive(m.RingBack(send.message.exchange, (), ()), send.to.id, draws())
+
+
+def targets(made: Core, number: int, took: bool = True) -> set[int]:
+    """To whom an event that was published here is sent; all take it."""
+    event = m.Event(number.to_bytes(16, "big"), (0.5,), 0, b"")
+    sent = {send.to.id for send in made.publish(event, draws()) if send.to}
+    for id in sent if took else ():
+        made.receive(m.Taken(event.name, took=True), id, draws())
+    return sent
+
+
+def test_an_event_goes_past_a_new_neighbour_to_the_one_it_hides() -> None:
+    made = core()
+    answered_ticks(made, TENURE)
+    assert targets(made, 1) == {OLD.id, OTHER.id}
+    acquaint(made, NEW, draws())
+    assert OLD.id not in made.ring.view
+    assert targets(made, 2) == {NEW.id, OLD.id, OTHER.id}
+
+
+def test_who_has_brought_an_event_is_relied_on_and_who_has_only_stayed_is_not() -> None:
+    for brings, more in ((True, set[int]()), (False, {OLD.id})):
+        made = core()
+        answered_ticks(made, TENURE)
+        acquaint(made, NEW, draws())
+        answered_ticks(made, 5 * TENURE)
+        if brings:
+            made.receive(m.Event(bytes(16), (0.5,), 0, b""), NEW.id, draws())
+        assert targets(made, 1) == {NEW.id, OTHER.id} | more
+
+
+def test_an_event_goes_past_a_neighbour_to_any_peer_that_has_brought_one() -> None:
+    made, known = core(), peer(2**62)
+    made.join([known])
+    assert targets(made, 1) == {OLD.id, OTHER.id}
+    made.receive(m.Event(bytes(16), (0.5,), 0, b""), known.id, draws())
+    assert targets(made, 2) == {OLD.id, OTHER.id, known.id}
+
+
+def test_credit_is_used_up_by_events_taken() -> None:
+    made = core()
+    made.receive(m.Event(bytes(16), (0.5,), 0, b""), OLD.id, draws())
+    acquaint(made, NEW, draws())
+    for number in range(CREDIT + 1):
+        assert targets(made, 1 + number) == {NEW.id, OLD.id, OTHER.id}
+    assert targets(made, 2 + CREDIT) == {NEW.id, OTHER.id}
+
+
+def test_while_all_are_new_events_go_the_usual_way() -> None:
+    made = core()
+    acquaint(made, NEW, draws())
+    assert targets(made, 1) == {NEW.id, OTHER.id}
+    assert targets(core(wary=False), 1) == {OLD.id, OTHER.id}
+
+
+def test_a_former_neighbour_that_fails_is_forgotten() -> None:
+    made = core()
+    answered_ticks(made, TENURE)
+    acquaint(made, NEW, draws())
+    event = m.Event(bytes(16), (0.5,), 0, b"")
+    assert OLD.id in {send.to.id for send in made.publish(event, draws()) if send.to}
+    made.unreachable(OLD, event)
+    assert targets(made, 2) == {NEW.id, OTHER.id}
+
+
+def test_who_takes_events_and_brings_none_leaves_the_view_and_may_not_return_at_once() -> None:
+    made = core()
+    for number in range(PATIENCE + 1):
+        made.receive(m.Event(bytes(15) + bytes([number]), (0.5,), 0, b""), OTHER.id, draws())
+        made.receive(m.Taken(bytes(15) + bytes([number]), took=True), OLD.id, draws())
+    made.tick(draws())
+    assert OLD.id not in made.ring.view
+    assert OTHER.id in made.ring.view
+    assert made.counts["barred"] == 1
+    made.receive(m.Hello(OLD), OLD.id, draws())
+    assert OLD.id not in made.ring.view | dict.fromkeys(made.ring.asking)
+    assert targets(made, 999) == {OLD.id, OTHER.id}, "an honest one must not miss events"
+    answered_ticks(made, BARRED)
+    acquaint(made, OLD, draws())
+    assert OLD.id in made.ring.view
+
+
+def test_events_taken_in_anothers_name_are_not_held_against_it() -> None:
+    made = core()
+    for number in range(2 * PATIENCE):
+        made.receive(m.Taken(number.to_bytes(16, "big"), took=True), OLD.id, draws())
+    made.tick(draws())
+    assert OLD.id in made.ring.view
+
+
+def test_former_neighbours_are_few_and_few_of_a_host() -> None:
+    for of_a_host, most in ((False, FORMER), (True, OF_A_HOST)):
+        reliance = Reliance(OWN, unit=1)
+        for k in range(10, 50):
+            host = "192.0.2.1" if of_a_host else f"192.0.2.{k}"
+            other = Descriptor.of(k, [0.0], [1.0], (host, k))
+            reliance.look({k: Neighbour(other, 0, since=k)}, now=100)
+        reliance.look({}, now=100)
+        assert sorted(reliance.former) == list(range(10, 10 + most)), "those that were neighbours first"
+
+
+def test_of_one_host_a_view_takes_few_links() -> None:
+    for wary in (True, False):
+        made = core(wary)
+        links = tuple(
+            m.Mention(Descriptor.of(100 + k, [0.0], [1.0], ("192.0.2.1", 1 + k)), 0) for k in range(20)
+        )
+        made.receive(m.Near(1, links), 100, draws())
+        made.receive(m.Shuffle(2, links), 100, draws())
+        for view in (made.near.view, made.random.view):
+            count = sum(link.peer.address[0] == "192.0.2.1" for link in view)
+            assert (count <= made.settings.of_a_host) == wary

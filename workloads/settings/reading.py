@@ -1,0 +1,50 @@
+"""Reading data as a type, with all errors reported at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from workloads.settings.problems import SettingsError, problems_of
+
+__all__ = ["adapter", "read"]
+
+
+def read(kind: Any, data: Any, **context: Any) -> Any:
+    """Read data as a type that `table`, `either` or `one_of` made.
+
+    Parameters
+    ----------
+    kind : type
+    data : Any
+        Tables, lists and values as `tomllib` gives them.
+    **context
+        For what depends on more than the data: `folder`, to which paths are relative, and others.
+
+    Raises
+    ------
+    SettingsError
+        With everything that is wrong.
+
+    Examples
+    --------
+    >>> from workloads.generate.churn import Churn
+    >>> from workloads.settings.models import table
+    >>> read(table(Churn), {"session": 50, "absence": 10}).session
+    50.0
+    """
+    try:
+        return adapter(kind).validate_python(data, context=context)
+    except ValidationError as error:
+        raise SettingsError(problems_of(error, data)) from None
+
+
+_adapters: dict[int, tuple[Any, TypeAdapter[Any]]] = {}
+
+
+def adapter(kind: Any) -> TypeAdapter[Any]:
+    """The adapter of a type, made once; found by identity, as not every type can be hashed."""
+    if id(kind) not in _adapters:
+        _adapters[id(kind)] = (kind, TypeAdapter(kind))
+    return _adapters[id(kind)][1]
