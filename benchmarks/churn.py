@@ -32,8 +32,8 @@ def measure(
     spec = named("power-law-3")
     lows, highs = spec.subscriptions(peers, seed)
     events = spec.events(1000, seed, lows, highs)
-    people = Population.of(lows, highs, spare=round((1 + share * FOLLOWED) * peers), seed=seed)
-    overlay = Overlay(people, settings, seed=seed)
+    population = Population.of(lows, highs, spare=round((1 + share * FOLLOWED) * peers), seed=seed)
+    overlay = Overlay(population, settings, seed=seed)
     simulation = Simulation(overlay, [(Schedule(start=BUILD), Churn(share))])
     overlay.bootstrap()
     hits = []

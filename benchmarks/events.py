@@ -39,11 +39,12 @@ SAMPLE = 20  # events spread in the plainest way
 Numbers = NDArray[np.int64]
 
 
-def written_down(people: Population, events: NDArray[np.float64]) -> Links:
+def written_down(population: Population, events: NDArray[np.float64]) -> Links:
     """Links of a settled overlay, as far as these events need them."""
-    n = len(people)
+    n = len(population)
     nobody = Links(
-        people.d, people.boxes, people.host, *_random_links(people.boxes, n), np.zeros(n, np.int64),
+        population.d, population.boxes, population.host, *_random_links(population.boxes, n),
+        np.zeros(n, np.int64),
         np.zeros(n, np.int32), np.empty(0, np.int32),
     )  # fmt: skip
     lows, highs = half_open(nobody)
@@ -143,16 +144,16 @@ def measure(n: int, m: int, threads: int, gossip: bool, quiet: bool = False) -> 
     spec = named("power-law-3")
     lows, highs = spec.subscriptions(n, 1)
     events = spec.events(m, 1, lows, highs, at_least=2)
-    people, network = Population.of(lows, highs, seed=1), Network.whole(n)
+    population, network = Population.of(lows, highs, seed=1), Network.whole(n)
     before = time.perf_counter()
     if gossip:
-        overlay = Overlay(people, seed=1)
+        overlay = Overlay(population, seed=1)
         overlay.bootstrap()
         for cycle in range(1, 41):
             overlay.step(cycle)
         links = Links.of(overlay)
     else:
-        links = written_down(people, events)
+        links = written_down(population, events)
     built = time.perf_counter() - before
     before = time.process_time()
     outcome = disseminate(links, network, events)

@@ -78,7 +78,7 @@ class NestedTables:
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer keep its tables."""
-        given, people = self.settings, self.population
+        given, population = self.settings, self.population
         settings = StepSettings(
             given.neighbours, cycle - given.max_age if given.max_age else 0,
             cycle - given.suspect_age if given.suspect_age else -1, given.patience, cycle,
@@ -86,7 +86,7 @@ class NestedTables:
         cyclon, vicinity, points, ring = self.feeding
         feeds = Feeds(cyclon.view, vicinity.view, points.view, ring.pool)
         world = World(
-            people.boxes, self.topical, self.equals, self.above, self.below, self.buried, self.buried_at,
+            population.boxes, self.topical, self.equals, self.above, self.below, self.buried, self.buried_at,
             self.since,
         )  # fmt: skip
         net = Net(network.faults(), given.tries, cycle_key(self.seed, GREETINGS, cycle))
@@ -97,8 +97,8 @@ class NestedTables:
         keep_tables(world, feeds, settings, net, key, scratch, counts)
         messages, failed, same, other, asked, greeted = (int(count) for count in counts)
         # A message says once which range its sender has; of those with another range it says it each time.
-        size = (HEADER + DESCRIPTOR + RANGE * people.d) * messages + DESCRIPTOR * same
-        size += (DESCRIPTOR + RANGE * people.d) * other
+        size = (HEADER + DESCRIPTOR + RANGE * population.d) * messages + DESCRIPTOR * same
+        size += (DESCRIPTOR + RANGE * population.d) * other
         return {"messages": messages, "failed": failed, "bytes": size, "asked": asked, "greeted": greeted}
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:

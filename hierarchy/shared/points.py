@@ -52,8 +52,8 @@ class Points(Vicinity):
 
     Examples
     --------
-    >>> people = Population.of([[0.0]] * 30 + [[1.0]] * 5, [[9.0]] * 30 + [[2.0]] * 5)
-    >>> Points(people, Cyclon(35, seed=1), seed=1).boxes.shape
+    >>> population = Population.of([[0.0]] * 30 + [[1.0]] * 5, [[9.0]] * 30 + [[2.0]] * 5)
+    >>> Points(population, Cyclon(35, seed=1), seed=1).boxes.shape
     (35, 2, 4)
     """
 

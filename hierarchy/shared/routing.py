@@ -72,12 +72,12 @@ class Ring(NamedTuple):
 
 def routing_tables(overlay: SharedOverlay, route: CamcastRoute) -> tuple[Tables, Parameters]:
     """The tables as dissemination takes them, every peer as a community with parameters of its own."""
-    people, n = overlay.population, len(overlay.population)
+    population, n = overlay.population, len(overlay.population)
     equals, above = overlay.tables.equals, overlay.tables.above
     topic_table = np.full(equals.shape, -1, np.int32)
     super_table = np.full((n, 1, above.shape[1]), -1, np.int32)
-    tightest = _fill_tables(people.boxes, equals, above, topic_table, super_table[:, 0])
-    size = community_sizes(equals, people.ids, overlay.settings.tables.neighbours)
+    tightest = _fill_tables(population.boxes, equals, above, topic_table, super_table[:, 0])
+    size = community_sizes(equals, population.ids, overlay.settings.tables.neighbours)
     ln_n = np.log(size)
     parameters = Parameters(
         np.maximum(1, np.floor(ln_n + route.c)).astype(np.int32),
@@ -132,13 +132,13 @@ def route_events(
     record: bool = False,
 ) -> Outcome:
     """Spread events by CAMCAST's routing; see `SharedOverlay.publish`."""
-    people, network, n = overlay.population, overlay.network, len(overlay.population)
-    low, high = (people.boxes[:, side, : people.d].copy() for side in (0, 1))
+    population, network, n = overlay.population, overlay.network, len(overlay.population)
+    low, high = (population.boxes[:, side, : population.d].copy() for side in (0, 1))
     to = match_boxes(low, high, events)
     tables, parameters = routing_tables(overlay, route)
     links = Links.of(overlay)
     ring = Ring(links.ring_start, links.ring_size, links.ring_peer, overlay.topical)
-    carrier = Carrier.of(network, route.retries, people.host)
+    carrier = Carrier.of(network, route.retries, population.host)
     timed = carrier.clock.timed
     books = open_books(len(events), n, (to, np.arange(len(events))) if timed else None)
     first = np.empty((len(events) if record else 1, n), np.int32)

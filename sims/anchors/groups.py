@@ -49,8 +49,8 @@ class Groups:
 
     Examples
     --------
-    >>> people = Population.of([[0.0], [1.0], [2.0]], [[3.0], [3.0], [3.0]])
-    >>> groups = Groups(people)
+    >>> population = Population.of([[0.0], [1.0], [2.0]], [[3.0], [3.0], [3.0]])
+    >>> groups = Groups(population)
     >>> groups.of, groups.name(np.zeros(1, np.int64), np.array([1]), np.array([0, 1, 1]), np.uint64([7]))
     (array([0, 0, 0]), array([2]))
     """

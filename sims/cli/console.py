@@ -70,7 +70,7 @@ def progress_bar(title: str, unit: str = "", per_step: float = 1.0, quiet: bool 
 
 
 def shown(value: object) -> str:
-    """Format a value for people.
+    """Format a value for population.
 
     Examples
     --------

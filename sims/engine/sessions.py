@@ -150,13 +150,13 @@ class Sessions:
 
     def execute(self, simulation: Simulation) -> Row:
         """Let those leave whose visit is over, and those come back whose absence is."""
-        people, alive = simulation.overlay.population, simulation.overlay.network.alive
+        population, alive = simulation.overlay.population, simulation.overlay.network.alive
         seed = simulation.overlay.seed
         wanted = self.settings.there(len(self.interests.lows), simulation.cycle - self.first, seed)
-        mine = np.flatnonzero((alive == 1) & (people.host >= 0) & (people.host < wanted.size))
+        mine = np.flatnonzero((alive == 1) & (population.host >= 0) & (population.host < wanted.size))
         is_there = np.zeros(wanted.size, bool)
-        is_there[people.host[mine]] = True
-        leaving = mine[~wanted[people.host[mine]]]
+        is_there[population.host[mine]] = True
+        leaving = mine[~wanted[population.host[mine]]]
         coming = np.flatnonzero(wanted & ~is_there)
         depart(simulation, leaving)
         if coming.size:

@@ -112,12 +112,12 @@ class BrokerSystem(KnownTrees):
         """Clients, and the broker."""
         nowhere = np.full((1, self.wanted.d), NOWHERE)
         lows, highs = (np.concatenate([side, nowhere]) for side in (self.wanted.lows, self.wanted.highs))
-        people = Population.of(lows, highs, spare=spare, seed=self.seed)
-        self.broker = int(np.flatnonzero(people.row == self.wanted.n)[0])
+        population = Population.of(lows, highs, spare=spare, seed=self.seed)
+        self.broker = int(np.flatnonzero(population.row == self.wanted.n)[0])
         self.layer = BrokerLayer(
-            len(people), self.broker, self.wanted.d, layers or BrokerSettings(), self.seed
+            len(population), self.broker, self.wanted.d, layers or BrokerSettings(), self.seed
         )
-        return Stack(people, [self.layer], self.seed)
+        return Stack(population, [self.layer], self.seed)
 
     def fail(self, alive: NDArray[np.uint8], loss: float) -> None:
         """Take subscribers down, the broker not among them."""
@@ -156,8 +156,8 @@ class MatchingTree(KnownTrees):
 
     def build(self, layers: Any, spare: int) -> Stack:
         """Nobody keeps anything."""
-        people = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
-        return Stack(people, (), self.seed)
+        population = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
+        return Stack(population, (), self.seed)
 
     def links(self) -> dict[str, Integers]:
         """None."""

@@ -60,9 +60,9 @@ class GossipSubSystem(Grouped):
     probe = Knob(D_lazy=3, mcache_gossip=1)
     layer_names = ("gossipsub",)
 
-    def protocol(self, people: Population, layers: GossipSubSettings | None) -> Sequence[Layer]:
+    def protocol(self, population: Population, layers: GossipSubSettings | None) -> Sequence[Layer]:
         """GossipSub."""
-        self.layer = GossipSub(len(people), layers or GossipSubSettings(), self.seed)
+        self.layer = GossipSub(len(population), layers or GossipSubSettings(), self.seed)
         return [self.layer]
 
     def tables(self) -> PushTables:

@@ -43,21 +43,23 @@ class Grouped(Pushed):
     def build(self, layers: Any, spare: int) -> GroupStack:
         """Groups, the protocol's own layers, and contacts in other groups."""
         self._tables: PushTables | None = None
-        people = self.people(spare)
-        self.groups = Groups(people, self.wanted.topics.ranges if self.wanted.topics else None)
-        own = self.protocol(people, layers)
+        population = self.make_population(spare)
+        self.groups = Groups(population, self.wanted.topics.ranges if self.wanted.topics else None)
+        own = self.protocol(population, layers)
         self.entries = Entries(self.groups, self.seed) if self.wanted.topics else None
-        return GroupStack(people, self.groups, [*own, *filter(None, [self.entries])], self.seed, self.within)
+        return GroupStack(
+            population, self.groups, [*own, *filter(None, [self.entries])], self.seed, self.within
+        )
 
     def forget(self) -> None:
         """Links may have changed, and newcomers have come."""
         self._tables = None
 
-    def people(self, spare: int) -> Population:
+    def make_population(self, spare: int) -> Population:
         """The peers."""
         return Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
 
-    def protocol(self, people: Population, layers: Any) -> Sequence[Layer]:
+    def protocol(self, population: Population, layers: Any) -> Sequence[Layer]:
         """The layers of the protocol."""
         raise NotImplementedError
 

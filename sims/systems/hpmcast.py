@@ -212,16 +212,16 @@ class Hpmcast(System):
         marks = draws(cycle_key(self.seed, ADDRESSES, 0), np.arange(space.capacity))
         addresses = np.sort(np.argsort(marks, kind="stable")[:n])
         row = np.argsort(draws(cycle_key(self.seed, ADDRESSES, 1), np.arange(n)), kind="stable")
-        people = Population.of(self.wanted.lows[row], self.wanted.highs[row], ids=addresses, hosts=row)
+        population = Population.of(self.wanted.lows[row], self.wanted.highs[row], ids=addresses, hosts=row)
         condensation = Condensation(redundancy=REDUNDANCY if self.levels > 1 else 1)
         if self.levels == 1 and n * n > MOST_LINES:
             self.static = f"not run: {n:,}² lines of tables, more than {MOST_LINES:,}"
-            boxes = people.boxes[:, 0, : people.d], people.boxes[:, 1, : people.d]
+            boxes = population.boxes[:, 0, : population.d], population.boxes[:, 1, : population.d]
             self._known = exact_knowledge(
                 Participants.at(space, addresses), condensation, boxes if self.filters else None
             )
-            return Stack(people, (), self.seed)
-        overlay = Addressed(people, space, condensation, seed=self.seed)
+            return Stack(population, (), self.seed)
+        overlay = Addressed(population, space, condensation, seed=self.seed)
         overlay.contacts = CONTACTS
         if not self.filters:
             overlay.keep_interests()
@@ -353,6 +353,6 @@ def addressed(wanted: Subscriptions, spare: int, space: AddressSpace) -> Populat
     taken[np.arange(n) * (n + spare) // n] = True
     which: NDArray[np.int64] = np.zeros(n + spare, np.int64)
     which[taken] = np.arange(n)
-    people = Population.of(wanted.lows[which], wanted.highs[which], ids=addresses)
-    people.row[:], people.host[:] = np.where(taken, which, DORMANT), np.where(taken, which, -1)
-    return people
+    population = Population.of(wanted.lows[which], wanted.highs[which], ids=addresses)
+    population.row[:], population.host[:] = np.where(taken, which, DORMANT), np.where(taken, which, -1)
+    return population

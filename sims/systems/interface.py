@@ -209,10 +209,10 @@ class System(ABC):
     @property
     def peer_of(self) -> Integers:
         """The peer of each subscriber there was at the start."""
-        people = self.overlay.population
+        population = self.overlay.population
         peer = np.empty(self.wanted.n, np.int64)
-        own = people.present & (people.host < self.wanted.n)
-        peer[people.host[own]] = np.flatnonzero(own)
+        own = population.present & (population.host < self.wanted.n)
+        peer[population.host[own]] = np.flatnonzero(own)
         return peer
 
     @property
@@ -233,10 +233,10 @@ class System(ABC):
     @property
     def matches(self) -> Members:
         """Which peers want each event, crashed or not: the truth, for the books."""
-        people = self.overlay.population
-        if self._matched is None or not np.array_equal(self._matched[0], people.boxes):
-            low, high = (people.boxes[:, side, : people.d].copy() for side in (0, 1))
-            self._matched = people.boxes.copy(), match_boxes(low, high, self.wanted.points)
+        population = self.overlay.population
+        if self._matched is None or not np.array_equal(self._matched[0], population.boxes):
+            low, high = (population.boxes[:, side, : population.d].copy() for side in (0, 1))
+            self._matched = population.boxes.copy(), match_boxes(low, high, self.wanted.points)
         return self._matched[1]
 
     def step(self, cycle: int) -> Traffic:

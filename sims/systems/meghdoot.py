@@ -68,17 +68,17 @@ class MeghdootSystem(System):
 
     def build(self, layers: MeghdootSettings | None, spare: int) -> GroupStack:
         """The network, over the domain of all interests."""
-        people = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
+        population = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
         low, high = self.wanted.lows.min(axis=0), self.wanted.highs.max(axis=0)
         whole = bool((self.wanted.lows % 1 == 0).all() and (self.wanted.highs % 1 == 0).all())
         self.scale = Scale(low, high, np.maximum(1.0 if whole else FINE, (high - low) * FINE))
 
         def points() -> NDArray[np.float64]:
-            lows, highs = people.ranges()
+            lows, highs = population.ranges()
             return self.scale.points(np.clip(lows, low, high), np.clip(highs, low, high), self.seed)
 
-        self.layer = Meghdoot(len(people), points, layers or MeghdootSettings(), self.seed)
-        return GroupStack(people, Groups(people), [self.layer], self.seed)
+        self.layer = Meghdoot(len(population), points, layers or MeghdootSettings(), self.seed)
+        return GroupStack(population, Groups(population), [self.layer], self.seed)
 
     def forget(self) -> None:
         """Zones may have changed."""

@@ -49,9 +49,9 @@ class PlumtreeSystem(Grouped):
     probe = Knob(wait=4, retries=0)
     layer_names = ("plumtree",)
 
-    def protocol(self, people: Population, layers: HyParViewSettings | None) -> Sequence[Layer]:
+    def protocol(self, population: Population, layers: HyParViewSettings | None) -> Sequence[Layer]:
         """Plumtree, which keeps HyParView's views as well."""
-        self.layer = Plumtree(len(people), layers or HyParViewSettings(), self.seed)
+        self.layer = Plumtree(len(population), layers or HyParViewSettings(), self.seed)
         return [self.layer]
 
     def tables(self) -> PushTables:

@@ -65,10 +65,10 @@ class PolderCastSystem(Grouped):
     layer_names = ("cyclon", "vicinity", "rings")
     within = False
 
-    def protocol(self, people: Population, layers: PolderCastSettings | None) -> Sequence[Layer]:
+    def protocol(self, population: Population, layers: PolderCastSettings | None) -> Sequence[Layer]:
         """CYCLON, VICINITY and RINGS."""
         given = layers or PolderCastSettings()
-        self.cyclon = Cyclon(len(people), given.cyclon, self.seed)
+        self.cyclon = Cyclon(len(population), given.cyclon, self.seed)
         # Equal topics overlap, all others are apart.
         topic = self.groups.of[:, None].astype(np.float64)
         self.boxes = packed_boxes(topic, topic + np.float64(0.5))

@@ -142,10 +142,10 @@ class Sampled(Stack):
         seed: int,
         spare: int = 0,
     ) -> None:
-        people = Population.of(lows, highs, np.arange(len(hosts)), hosts, spare, seed)
-        self.cyclon = Cyclon(len(people), CyclonSettings(view=VIEW, retry=10, tries=3), seed)
+        population = Population.of(lows, highs, np.arange(len(hosts)), hosts, spare, seed)
+        self.cyclon = Cyclon(len(population), CyclonSettings(view=VIEW, retry=10, tries=3), seed)
         self.kept = Kept(self.cyclon)
-        super().__init__(people, (self.cyclon, self.kept), seed)
+        super().__init__(population, (self.cyclon, self.kept), seed)
         self.group, self.asked = group, 0
 
     def bootstrap(self, cycle: int = 0) -> None:

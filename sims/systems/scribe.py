@@ -79,10 +79,10 @@ class ScribeSystem(Pushed):
 
     def build(self, layers: PastrySettings | None, spare: int) -> GroupStack:
         """Nodes with the identifiers of their peers."""
-        people = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
-        self.groups = Groups(people, self.wanted.tree.ranges)
-        self.layer = Scribe(people.ids, self.groups, layers or PastrySettings(), self.seed)
-        return GroupStack(people, self.groups, [self.layer], self.seed, within=False)
+        population = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
+        self.groups = Groups(population, self.wanted.tree.ranges)
+        self.layer = Scribe(population.ids, self.groups, layers or PastrySettings(), self.seed)
+        return GroupStack(population, self.groups, [self.layer], self.seed, within=False)
 
     def forget(self) -> None:
         """Trees may have changed."""

@@ -100,9 +100,9 @@ class SharedCamcast(RingOverlay):
 
     def build(self, layers: OverlaySettings | None, spare: int) -> SharedOverlay:
         """All links of the rings' overlay, and the tables."""
-        people = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
+        population = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
         given = layers if isinstance(layers, SharedSettings) else None
-        return SharedOverlay(people, given, self.seed, topics=self.wanted.tree.ranges)
+        return SharedOverlay(population, given, self.seed, topics=self.wanted.tree.ranges)
 
     def links(self) -> dict[str, Integers]:
         """Those of the rings' overlay, points, and entries of tables."""

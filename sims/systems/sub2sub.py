@@ -80,9 +80,9 @@ class RingOverlay(System):
     def build(self, layers: OverlaySettings | None, spare: int) -> Overlay:
         """Random, proximity and ring links."""
         wanted = self.wanted
-        people = Population.of(wanted.lows, wanted.highs, wanted.ids, spare=spare, seed=self.seed)
+        population = Population.of(wanted.lows, wanted.highs, wanted.ids, spare=spare, seed=self.seed)
         near, above = (layers.near, layers.above) if isinstance(layers, RingLayers) else (None, ())
-        return Overlay(people, layers, seed=self.seed, vicinity=near, above=above)
+        return Overlay(population, layers, seed=self.seed, vicinity=near, above=above)
 
     def entry_bytes(self, kind: str) -> int:
         """Random links are addresses; the others stand for a box as well."""

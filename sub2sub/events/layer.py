@@ -80,9 +80,9 @@ class RecentEvents:
 
         What is asked of the simulator, not of any peer.
         """
-        people, alive = self.overlay.population, self.overlay.network.alive == 1
+        population, alive = self.overlay.population, self.overlay.network.alive == 1
         numbers, points, since = self.recovery.recent(cycle)
-        low, high = (np.ascontiguousarray(people.boxes[:, side, : people.d]) for side in (0, 1))
+        low, high = (np.ascontiguousarray(population.boxes[:, side, : population.d]) for side in (0, 1))
         found: dict[int, Had] = {}
         for published in np.unique(since):
             own = np.flatnonzero(since == published)

@@ -70,12 +70,12 @@ class Links(NamedTuple):
         array([1, 1, 1], dtype=int8)
         """
         kinds: Mapping[str, Any] = getattr(overlay, "kinds", {layer.name: layer for layer in overlay.layers})
-        people, n = overlay.population, len(overlay.population)
+        population, n = overlay.population, len(overlay.population)
         near, random = (_rows(kinds.get(name), n) for name in ("vicinity", "cyclon"))
         nobody = np.zeros(n, np.int64), np.zeros(n, np.int32), np.empty(0, np.int32)
         pool = kinds["ring"].pool if "ring" in kinds else None
         ring = nobody if pool is None else (pool.start, pool.size, np.ascontiguousarray(pool.peer))
-        return cls(people.d, people.boxes, people.host, *near, *random, *ring)
+        return cls(population.d, population.boxes, population.host, *near, *random, *ring)
 
     def younger(self, age: int) -> Links:
         """The same without proximity and random links older than `age` cycles.

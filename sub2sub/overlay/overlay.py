@@ -133,17 +133,23 @@ class Overlay(Stack):
         super().__init__(population, (), seed, network)
         self.settings = settings or OverlaySettings()
         self.space: AttributeSpace | None = None
-        people = self.population
-        if not people.d:
+        population = self.population
+        if not population.d:
             raise InputError("population: expected one with subscriptions, of 1 or more attributes")
         if self.settings.axes:
-            people.measure(self.settings.axes)
-        self.cyclon = Cyclon(len(people), self.settings.cyclon, seed)
+            population.measure(self.settings.axes)
+        self.cyclon = Cyclon(len(population), self.settings.cyclon, seed)
         self.rendezvous = Rendezvous(self.cyclon, self.settings.patience, seed)
         near = self._near(proximity) if vicinity is None else self.make(vicinity)
-        self.vicinity: Feed = feed_of(near, len(people))
+        self.vicinity: Feed = feed_of(near, len(population))
         self.ring = Ring(
-            people.boxes, people.d, self.cyclon, self.vicinity, self.settings.ring, seed, people.scaled
+            population.boxes,
+            population.d,
+            self.cyclon,
+            self.vicinity,
+            self.settings.ring,
+            seed,
+            population.scaled,
         )
         self.probing = Probing(self.ring, self.settings.suspect_age, seed)
         kept = self.settings.recovery
@@ -202,8 +208,8 @@ class Overlay(Stack):
             raise InputError(
                 "highs: expected the upper ends of the ranges, or space=AttributeSpace(...) with columns"
             )
-        people = Population.of(lows, highs, ids, hosts, spare, whole_number("seed", seed))
-        overlay = cls(people, settings, seed, vicinity=vicinity, proximity=proximity, above=above)
+        population = Population.of(lows, highs, ids, hosts, spare, whole_number("seed", seed))
+        overlay = cls(population, settings, seed, vicinity=vicinity, proximity=proximity, above=above)
         overlay.space = space
         overlay.bootstrap()
         return overlay
@@ -263,10 +269,10 @@ class Overlay(Stack):
         return Published.of(self.population, self.network, found, outcome, given)
 
     def _near(self, proximity: Distance | None) -> Layer:
-        people, near = self.population, self.settings.vicinity
+        population, near = self.population, self.settings.vicinity
         if proximity is None:
-            return Vicinity(people.scaled, people.d, self.cyclon, near, self.seed)
-        return Nearest(people.boxes[:, :, : people.d], proximity, self.cyclon, near, self.seed)
+            return Vicinity(population.scaled, population.d, self.cyclon, near, self.seed)
+        return Nearest(population.boxes[:, :, : population.d], proximity, self.cyclon, near, self.seed)
 
     def _points(self, events: Any) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
         """Events as points and, where attributes have names, the values that were given for each."""

@@ -59,8 +59,8 @@ class Population:
 
     Examples
     --------
-    >>> people = Population.of([[0.0], [0.5], [0.2]], [[0.6], [1.0], [0.3]], ids=[30, 10, 20])
-    >>> people.row, people.ids
+    >>> population = Population.of([[0.0], [0.5], [0.2]], [[0.6], [1.0], [0.3]], ids=[30, 10, 20])
+    >>> population.row, population.ids
     (array([1, 2, 0]), array([10, 20, 30], dtype=uint64))
     """
 
@@ -86,9 +86,9 @@ class Population:
 
         Examples
         --------
-        >>> people = Population.of([[0.0, 0.0]], [[1.0, 500.0]])
-        >>> people.measure([1.0, 1000.0])
-        >>> people.scale[:2].tolist(), people.scaled[0, 1, :2].round(3).tolist()
+        >>> population = Population.of([[0.0, 0.0]], [[1.0, 500.0]])
+        >>> population.measure([1.0, 1000.0])
+        >>> population.scale[:2].tolist(), population.scaled[0, 1, :2].round(3).tolist()
         ([1.0, 0.0009765625], [1.0, 0.488])
         """
         if len(lengths) != self.d:
@@ -146,8 +146,8 @@ class Population:
 
         Examples
         --------
-        >>> people = Population.of_size(3)
-        >>> len(people), people.d
+        >>> population = Population.of_size(3)
+        >>> len(population), population.d
         (3, 0)
         """
         if n < 1 or spare < 0:

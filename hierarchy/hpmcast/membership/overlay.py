@@ -42,8 +42,8 @@ class Hierarchy:
     Examples
     --------
     >>> low = np.random.default_rng(1).random((64, 1))
-    >>> people = Subscribers.of(low, low + 0.1, ids=np.arange(64))
-    >>> overlay = Hierarchy(people, AddressSpace((4, 4, 4)), seed=1)
+    >>> population = Subscribers.of(low, low + 0.1, ids=np.arange(64))
+    >>> overlay = Hierarchy(population, AddressSpace((4, 4, 4)), seed=1)
     >>> overlay.bootstrap()
     >>> costs = [overlay.step(cycle)["hpmcast"]["messages"] for cycle in range(1, 40)]
     >>> overlay.membership.tables[2].members[0].tolist()

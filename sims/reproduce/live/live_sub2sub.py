@@ -116,16 +116,16 @@ def _simulated(
     from sims.live.subscriber import Report
     from sims.live.swarm import completeness
 
-    people = Population.of(low, high, seed=seed)
-    overlay = Overlay(people, seed=seed)
+    population = Population.of(low, high, seed=seed)
+    overlay = Overlay(population, seed=seed)
     overlay.bootstrap()
-    lows, highs = people.ranges()
+    lows, highs = population.ranges()
 
     def look(cycle: int, start: int) -> tuple[float, float, float]:
         holders, peers, _ = overlay.ring.links()
         reports = [
-            Report(int(people.ids[i]), cycle, tuple(lows[i]), tuple(highs[i]), (), (),
-                   tuple(people.ids[peers[holders == i]].tolist()), {})
+            Report(int(population.ids[i]), cycle, tuple(lows[i]), tuple(highs[i]), (), (),
+                   tuple(population.ids[peers[holders == i]].tolist()), {})
             for i in np.flatnonzero(overlay.network.alive)
         ]  # fmt: skip
         return float(cycle - start), *completeness(reports, points)
@@ -137,7 +137,7 @@ def _simulated(
         overlay.step(cycle)
         curves["built, simulated"].append(look(cycle, 0))
     rng = np.random.default_rng(seed)
-    overlay.network.alive[rng.choice(len(people), round(KILLED * len(people)), replace=False)] = 0
+    overlay.network.alive[rng.choice(len(population), round(KILLED * len(population)), replace=False)] = 0
     start = cycle
     curves["healed, simulated"].append(look(cycle, start))
     while curves["healed, simulated"][-1][2] < 1.0 and cycle < start + 60:

@@ -74,8 +74,8 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
 
 
 def _cyclon(n: int, cycles: int, seed: int, progress: Progress) -> Simulation[Overlay]:
-    people = Population.of(np.zeros((n, 1)), np.ones((n, 1)), seed=seed)
-    simulation = Simulation(Overlay(people, OverlaySettings(ring=RingSettings(exchanges=0)), seed=seed))
+    population = Population.of(np.zeros((n, 1)), np.ones((n, 1)), seed=seed)
+    simulation = Simulation(Overlay(population, OverlaySettings(ring=RingSettings(exchanges=0)), seed=seed))
     overlay = simulation.overlay
     overlay.bootstrap()
     for cycle in range(1, cycles + 1):

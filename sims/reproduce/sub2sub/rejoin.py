@@ -30,16 +30,19 @@ Peers = NDArray[np.int64]
 
 def ring_of(overlay: Overlay, peer: int) -> Peers:
     """The ring neighbours that a peer would select if it knew everybody."""
-    people = overlay.population
-    lows, highs = people.ranges()
-    others = np.flatnonzero((overlay.network.alive == 1) & (np.arange(len(people)) != peer))
+    population = overlay.population
+    lows, highs = population.ranges()
+    others = np.flatnonzero((overlay.network.alive == 1) & (np.arange(len(population)) != peer))
     near = others[
         overlaps(
-            people.boxes[peer, 0], people.boxes[peer, 1], people.boxes[others, 0], people.boxes[others, 1]
+            population.boxes[peer, 0],
+            population.boxes[peer, 1],
+            population.boxes[others, 0],
+            population.boxes[others, 1],
         )
     ]
     chosen = select_ring(
-        lows[peer], highs[peer], int(people.ids[peer]), lows[near], highs[near], people.ids[near]
+        lows[peer], highs[peer], int(population.ids[peer]), lows[near], highs[near], population.ids[near]
     )
     return near[np.union1d(chosen.successors, chosen.predecessors)]
 

@@ -50,8 +50,8 @@ def start(
     spec = named(setting.workload)
     lows, highs = spec.subscriptions(setting.subscribers, setting.seed)
     events = spec.events(setting.events, setting.seed, lows, highs, at_least=2)
-    people = Population.of(lows, highs, spare=spare, seed=setting.seed)
-    overlay = Overlay(people, settings, seed=setting.seed)
+    population = Population.of(lows, highs, spare=spare, seed=setting.seed)
+    overlay = Overlay(population, settings, seed=setting.seed)
     overlay.bootstrap()
     observed: list[tuple[Schedule, Control[Overlay]]] = [(Schedule(every=every), RingCompleteness(events))]
     return Simulation(overlay, [*(controls or []), *observed]), events
