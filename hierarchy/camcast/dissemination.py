@@ -32,7 +32,7 @@ from hierarchy.camcast.settings import MemberParameters, Parameters
 from hierarchy.camcast.tables import Tables
 from hierarchy.trace import Trace
 from sub2sub.errors import InputError
-from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.compilation import kernel, rule
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
 from sub2sub.overlay.network import Network, reaches
 from sub2sub.timing.agenda import Agenda, clear, departure, new_agenda, offer, take
@@ -218,7 +218,7 @@ def spread_event(tables, parameters, carrier, publisher, key, first, counts):
         member = receive(carrier, first)
 
 
-@kernel
+@rule
 def begin(carrier, publisher, first, counts):
     """Nobody has received anything, and a publisher is about to."""
     first[:] = -1
@@ -227,7 +227,7 @@ def begin(carrier, publisher, first, counts):
     offer(carrier.agenda, publisher, -1, 0.0)
 
 
-@kernel
+@rule
 def send(carrier, sender, target, key, fate, counts, column):
     """Send a message, and again where it fails and may be sent again; whether it arrived."""
     clock, agenda = carrier.clock, carrier.agenda
@@ -243,7 +243,7 @@ def send(carrier, sender, target, key, fate, counts, column):
     return False
 
 
-@kernel
+@rule
 def receive(carrier, first):
     """The next member that receives the event for the first time; -1 when nobody will."""
     member = take(carrier.agenda)

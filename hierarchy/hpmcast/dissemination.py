@@ -40,8 +40,9 @@ from hierarchy.hpmcast.settings import Gossip
 from hierarchy.hpmcast.views import Views
 from hierarchy.trace import Trace
 from sub2sub.errors import InputError
-from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.compilation import apart, kernel, rule
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
+from sub2sub.kernels.references import by_reference
 from sub2sub.overlay.network import Faults, Network, arrives
 from sub2sub.timing.agenda import again, departure, new_agenda, offer, take
 from sub2sub.timing.latency import HOPS, Clock, next_beat, travel
@@ -69,6 +70,7 @@ class _Audience(NamedTuple):
     share: NDArray[np.float64]  # per row: the fraction of entries that is (getprob)
 
 
+@by_reference
 class _World(NamedTuple):
     """What all participants have in common."""
 
@@ -79,6 +81,7 @@ class _World(NamedTuple):
     clock: Clock
 
 
+@by_reference
 class _Counts(NamedTuple):
     first: NDArray[np.int32]
     sent: NDArray[np.int32]
@@ -90,6 +93,7 @@ class _Counts(NamedTuple):
     ends: NDArray[np.int64]  # letters so far
 
 
+@by_reference
 class _Buffers(NamedTuple):
     """What every participant has of the event: one entry each."""
 
@@ -131,7 +135,7 @@ def _audience(start, line, hit, least, wanted, share):
         share[r] = hits / size if size > 0 else 0.0
 
 
-@kernel
+@rule
 def _choose(key, k, size, skip, chosen):
     """The k-th of distinct random positions below `size`, none of them `skip`; `chosen` is kept sorted."""
     free = size - k - (1 if skip >= 0 else 0)
@@ -155,7 +159,7 @@ def _choose(key, k, size, skip, chosen):
     return place
 
 
-@kernel
+@rule
 def _rounds(world, level, x, prob):
     views, rules = world.views, world.rules
     row = views.row[level - 1, x]
@@ -165,7 +169,7 @@ def _rounds(world, level, x, prob):
     return pittel_rounds(size * prob, rules.fanout * prob, rules.loss, rules.crash, rules.constant)
 
 
-@kernel
+@rule
 def _enter(world, buffers, x, level, age, prob):
     """Start to gossip at a level, or go on where the sender was."""
     buffers.level[x], buffers.age[x] = level, age
@@ -174,7 +178,7 @@ def _enter(world, buffers, x, level, age, prob):
     buffers.limit[x] = _rounds(world, level, x, prob)
 
 
-@kernel
+@rule
 def _publish(world, x, buffers, trace):
     """The publisher matches a whole view, that of the highest level; what it enters with."""
     levels = world.views.row.shape[0]
@@ -184,7 +188,7 @@ def _publish(world, x, buffers, trace):
     return levels, 0, world.audience.share[row]
 
 
-@kernel
+@rule
 def _move_down(world, buffers, x, trace):
     """The level below, and the share of those interested there: matched in the view, or estimated."""
     views = world.views
@@ -199,7 +203,7 @@ def _move_down(world, buffers, x, trace):
     _enter(world, buffers, x, level, 0, prob)
 
 
-@kernel
+@rule
 def _adjust(world, buffers, x):
     """Adjust the share by who matched so far; what the event came with counts as one round."""
     fanout = world.rules.fanout
@@ -207,7 +211,7 @@ def _adjust(world, buffers, x):
     buffers.limit[x] = _rounds(world, buffers.level[x], x, buffers.prob[x])
 
 
-@kernel
+@apart
 def _gossip(world, x, now, draws, buffers, agenda, trace):
     """One round of a participant, unless it has had all; how many are active through it, itself included."""
     views, rules, level, age = world.views, world.rules, buffers.level, buffers.age
@@ -245,7 +249,7 @@ def _gossip(world, x, now, draws, buffers, agenda, trace):
     return active
 
 
-@kernel
+@rule
 def _note(x, y, trace):
     """Note a message that arrived."""
     trace.received[y] += 1
@@ -254,7 +258,7 @@ def _note(x, y, trace):
         trace.ends[0] += 1
 
 
-@kernel
+@rule
 def _reach(world, x, y, leaves, attempt, draws, buffers, agenda, trace):
     """A message is on its way to y; counted in rounds it is there at once. Whether y is active for that."""
     level, age, prob = buffers.level[x], buffers.age[x], buffers.prob[x]

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from sims.anchors.pushing.tables import PushRules, PushTables
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw, peer_key, unit
+from sub2sub.kernels.references import by_reference
 from sub2sub.overlay.network import Faults, reaches
 from sub2sub.timing.agenda import Agenda, departure, new_agenda, schedule, take
 from sub2sub.timing.latency import HOPS, Clock, next_beat, travel
@@ -41,6 +42,7 @@ ANNOUNCERS = 8
 ROUND_TRIP = 3  # hops after which the next announcer is asked
 
 
+@by_reference
 class PushWorld(NamedTuple):
     """What all events have in common."""
 
@@ -50,6 +52,7 @@ class PushWorld(NamedTuple):
     clock: Clock
 
 
+@by_reference
 class Scratch(NamedTuple):
     """What members know of the event at hand, and messages on their way.
 
