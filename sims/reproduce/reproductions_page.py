@@ -1,7 +1,8 @@
 """One page of all reproductions: every experiment, the paper's value, the measured one, verdict and reading.
 
-Written from run folders, never by hand: `sub2sub reproduce --page docs/reproductions.md`. An experiment whose
-full run is missing is shown in its quick form and says so; one that was not run at all says that.
+Written from run folders, never by hand: `sub2sub reproduce --page docs/reproductions.md`. An experiment
+without a run folder keeps what an earlier page says of it, with the commit it was run at; one whose full run
+is missing is shown in its quick form and says so; one that was never run says that.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sims.reproduce.claims import Claim, read_claims
 from sims.reproduce.registry import experiments
@@ -82,12 +83,16 @@ def write_page(path: Path, full: Path, quick: Path | None = None) -> int:
     runs = {id: _run(id, (full, quick)) for id in experiments()}
     found = {id: run for id, run in runs.items() if run is not None}
     claims = {id: read_claims(run.path) for id, run in found.items()}
-    parts = [INTRODUCTION, _summary(claims, found), _overview(claims, found)]
+    kept = {id: earlier for id, earlier in _earlier(path).items() if id in runs and id not in found}
+    parts = [INTRODUCTION, _summary(claims, found, kept), _overview(claims, found, kept)]
     told: set[str] = set()  # modules that have several experiments are told of once
     for title in dict.fromkeys(SECTIONS.values()):
         parts.append(f"## {title}\n")
         for id, experiment in experiments().items():
             if SECTIONS.get(id.partition("-")[0]) == title:
+                if id in kept:
+                    parts.append(kept[id].section)
+                    continue
                 module = experiment.judge.__module__
                 about = "" if module in told else _about(experiment)
                 told.add(module)
@@ -109,16 +114,48 @@ def _run(id: str, folders: Sequence[Path]) -> RunFolder | None:
     return None
 
 
-def _summary(claims: dict[str, list[Claim]], runs: dict[str, RunFolder]) -> str:
-    everything = [claim for own in claims.values() for claim in own]
-    papers = Counter(claim.verdict for claim in everything if not claim.is_ours)
-    ours = Counter(claim.verdict for claim in everything if claim.is_ours)
+class _Earlier(NamedTuple):
+    """What an earlier page says of an experiment: its line in the overview, and its section."""
+
+    line: str
+    section: str
+
+    @property
+    def is_quick(self) -> bool:
+        return "| quick |" in self.line
+
+    def verdicts(self) -> list[tuple[str, bool]]:
+        """The verdict of each statement, and whether it is about a bound of ours."""
+        rows = [row for row in self.section.splitlines() if row.startswith("| ")][1:]
+        cells = [re.split(r"(?<!\\\\)\|", row) for row in rows]
+        return [(each[-2].strip(" *"), each[3].strip().startswith("ours: ")) for each in cells]
+
+
+def _earlier(path: Path) -> dict[str, _Earlier]:
+    """What the page has, if there is one, by experiment; those it calls not run left out."""
+    if not path.is_file():
+        return {}
+    page = path.read_text(encoding="utf-8")
+    lines = dict(re.findall(r"^(\| \[([\w-]+)\].*)$", page, flags=re.MULTILINE))
+    sections = re.split(r"^(?=#{2,3} )", page, flags=re.MULTILINE)
+    named = {
+        found[1]: text.rstrip() + "\n" for text in sections if (found := re.match(r"### ([\w-]+): ", text))
+    }
+    return {id: _Earlier(line, named[id]) for line, id in lines.items() if id in named}
+
+
+def _summary(claims: dict[str, list[Claim]], runs: dict[str, RunFolder], kept: dict[str, _Earlier]) -> str:
+    everything = [(claim.verdict, claim.is_ours) for own in claims.values() for claim in own]
+    everything += [verdict for earlier in kept.values() for verdict in earlier.verdicts()]
+    papers = Counter(verdict for verdict, is_ours in everything if not is_ours)
+    ours = Counter(verdict for verdict, is_ours in everything if is_ours)
     quick = [id for id, run in runs.items() if run.manifest["quick"]]
-    missing = [id for id in experiments() if id not in runs]
+    quick += [id for id, earlier in kept.items() if earlier.is_quick]
+    missing = [id for id in experiments() if id not in runs and id not in kept]
     lines = [
         f"Statements of the papers, counted once for each reading: {papers['holds']} hold, "
         f"{papers['does not hold']} do not. Bounds of ours: {ours['holds']} hold, {ours['does not hold']} do "
-        f"not. {papers['observation']} observations. In {len(runs)} experiments."
+        f"not. {papers['observation']} observations. In {len(runs) + len(kept)} experiments."
     ]
     if quick:
         lines.append(f"In quick form only: {', '.join(quick)}.")
@@ -127,10 +164,13 @@ def _summary(claims: dict[str, list[Claim]], runs: dict[str, RunFolder]) -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def _overview(claims: dict[str, list[Claim]], runs: dict[str, RunFolder]) -> str:
+def _overview(claims: dict[str, list[Claim]], runs: dict[str, RunFolder], kept: dict[str, _Earlier]) -> str:
     """One line per experiment: how its claims came out, in which form, and what was run."""
     lines = ["| experiment | hold | do not | observations | form | run |", "|---|---|---|---|---|---|"]
     for id in experiments():
+        if id in kept:
+            lines.append(kept[id].line)
+            continue
         if id not in runs:
             lines.append(f"| {id} | | | | not run | |")
             continue

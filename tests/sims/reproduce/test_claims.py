@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -132,6 +133,9 @@ def test_the_page_has_every_experiment_and_says_which_were_not_run_in_full(tmp_p
     assert "| camcast-fig13 | | | | not run | |" in text
     assert text.count("| quick | ") == 1
     assert text.count("| full | ") == 1
+    shutil.rmtree(tmp_path / "full" / "hpmcast-fig9")  # what was run before is kept, and counted
+    assert write_page(tmp_path / "page.md", tmp_path / "full") == 1
+    assert (tmp_path / "page.md").read_text() == text
 
 
 def test_the_page_counts_by_reading_and_keeps_our_bounds_apart() -> None:
@@ -146,7 +150,7 @@ def test_the_page_counts_by_reading_and_keeps_our_bounds_apart() -> None:
     assert "by reading: *one* 1 of 1; *another* 1 of 2." in text
     assert "| ours: at most 3 | a: (b: 1) | **holds** |" in text
     assert "About it." in text
-    summary = _summary({"tiny": claims}, {})
+    summary = _summary({"tiny": claims}, {}, {})
     assert "for each reading: 2 hold, 1 do not. Bounds of ours: 1 hold, 0 do not." in summary
 
 

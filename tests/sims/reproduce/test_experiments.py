@@ -47,7 +47,7 @@ MUST_HOLD = {
     "hpmcast-coverage": ["pass an event in vain"],
     "hpmcast-depth": ["never more with more"],
     "hpmcast-event-coverage": ["pass an event in vain"],
-    "hpmcast-improvements": ["digests", "adjusted share (fewer)"],
+    "hpmcast-improvements": ["digests", "adjusted share (fewer"],
     "hpmcast-upkeep": ["distance of the contact", "dedicated messages"],
     "pmcast-chain": ["largest difference of the mean"],
 }
