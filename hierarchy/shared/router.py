@@ -31,6 +31,7 @@ def targets_of(tables: TablePeer, route: CamcastRoute, dice: Dice) -> Targets:
     Examples
     --------
     >>> from hierarchy.shared.settings import TableSettings
+    >>> from sub2sub.overlay.descriptors import Link
     >>> own, equal, above = (Descriptor.half_open(k, (low,), (end,))
     ...                      for k, (low, end) in enumerate([(1.0, 5.0), (1.0, 5.0), (0.0, 9.0)]))
     >>> tables = TablePeer(own, TableSettings(), equals=[Link(equal, 0)], above=[Link(above, 0)])

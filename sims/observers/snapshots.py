@@ -3,8 +3,9 @@
 They are two tables of a run folder (see docs/formats.md). `sims.report` shows them as an interactive overlay:
 
     peers   cycle, peer, id, low_0 .. high_0 .. (closed ranges), alive, host, group
-    links   cycle, kind, source, target; in the order of the views. Kinds are cyclon, vicinity and ring,
-            whatever the names of the layers that keep these links, and the names of the layers above them
+    links   cycle, kind, source, target, stamp (when it was made), in the order of the views. Kinds are
+            cyclon, vicinity and ring, whatever the layers that keep these links are called, and the names of
+            the layers above them
 
 Each snapshot is appended to the files, so nothing is kept in memory. A resumed run replaces the snapshots
 that the interrupted run recorded after its checkpoint.
@@ -61,7 +62,7 @@ def links_of(simulation: Simulation) -> pa.Table:
     tables = []
     kinds = {name: layer for name, layer in kinds_of(simulation).items() if _has_links(name, layer)}
     for name, layer in kinds.items():
-        holders, peers, _ = layer.links()
+        holders, peers, stamps = layer.links()
         held = alive[holders]
         source, target = holders[held].astype(np.int32), peers[held].astype(np.int32)
         kind = pa.DictionaryArray.from_arrays(
@@ -74,6 +75,7 @@ def links_of(simulation: Simulation) -> pa.Table:
                     "kind": kind,
                     "source": source,
                     "target": target,
+                    "stamp": stamps[held].astype(np.int32),
                 }
             )
         )

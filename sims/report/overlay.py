@@ -90,7 +90,8 @@ def encode(
         `peer`, `low_0` .., `high_0` ..; and, where recorded, `cycle`, `id`, `alive`, `host`, `group`.
         Without `cycle` the peers are the same in all cycles.
     links : pyarrow.Table
-        `cycle`, `kind`, `source`, `target`, the links of a view in its order.
+        `cycle`, `kind`, `source`, `target`, the links of a view in its order; and, where recorded, `stamp`,
+        the cycle a link was made in: those too old for shortcuts (`settings`) are left out of the page.
     seed : int
         Random seed of the run.
     settings : DisseminationSettings
@@ -111,6 +112,7 @@ def encode(
     if not cycles:
         raise InputError("links: expected links of at least one cycle, the table is empty")
     packer, shots = Packer(), []
+    how = settings or DisseminationSettings()
     ends: list[tuple[Floats, Floats]] = []
     for cycle in cycles:
         there = peers if "cycle" not in peers.column_names else peers.filter(pc.equal(peers["cycle"], cycle))
@@ -122,8 +124,7 @@ def encode(
             np.stack([there[f"{side}_{k}"].to_numpy() for k in range(d)], axis=1) for side in ("low", "high")
         )
         ends.append((lows, highs))
-        shots.append(_snapshot(packer, cycle, there, lows, highs, held))
-    how = settings or DisseminationSettings()
+        shots.append(_snapshot(packer, cycle, there, lows, highs, _young(held, how.max_age)))
     head = {
         "seed": str(seed),
         "streams": {"entry": str(ENTRY), "dissemination": str(DISSEMINATION)},
@@ -190,6 +191,18 @@ def _snapshot(
         mine = pc.equal(links["kind"].cast(pa.string()), name).to_numpy()
         shot[view] = _pack_view(packer, n, source[mine].astype(np.int64), target[mine].astype(np.int64), view)
     return shot
+
+
+def _young(links: pa.Table, max_age: int) -> pa.Table:
+    """The links without proximity and random ones that are too old for shortcuts (`Links.younger`)."""
+    if not max_age or "stamp" not in links.column_names:
+        return links
+    kinds, stamps = links["kind"].cast(pa.string()).to_numpy(), links["stamp"].to_numpy()
+    young = np.ones(len(stamps), bool)
+    for name in (_VIEWS["near"], _VIEWS["random"]):
+        mine = kinds == name
+        young[mine] = stamps[mine] >= stamps[mine].max(initial=0) - max_age
+    return links.filter(pa.array(young))
 
 
 def _pack_view(packer: Packer, n: int, source: Ints, target: Ints, view: str) -> dict[str, Any]:

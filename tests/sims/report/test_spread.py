@@ -90,7 +90,7 @@ def test_events_spread_as_in_the_library(
     run = simulation(n=150, d=2, cycles=cycles, seed=cycles, dead=dead, shared=shared)
     run.overlay.network.loss = loss
     points = np.random.default_rng(5).random((60, 2))
-    view = recorded(run)
+    view = recorded(run, settings=settings)
     how = {
         "shortcuts": settings.shortcuts, "ringShortcuts": settings.ring_shortcuts,
         "tries": settings.tries, "retries": settings.retries, "loss": loss,
