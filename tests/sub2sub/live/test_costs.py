@@ -36,11 +36,11 @@ def test_between_two_frames_of_a_flood_others_have_their_turn() -> None:
             await node.subscribe([0.0], [1.0])
             _, flood = await asyncio.open_connection(*node.address)
             reader, writer = await asyncio.open_connection(*node.address)
-            flood.write(frame(m.Probe(1), to=5) * 2000)
+            flood.write(frame(m.Probe(1), to=5) * 40_000)
             await until(lambda: node.counts["frames in"] > 0)
             writer.write(frame(m.Join(1)))
             await read(reader)
-            assert node.counts["frames in"] < 2000
+            assert node.counts["frames in"] < 40_000
             flood.close()
 
     live(test)
