@@ -135,7 +135,7 @@ def test_the_headline_has_a_line_for_each_system_that_delivers_the_cheapest_firs
     lines = headline(cells(pd.DataFrame(rows)), Plan(("topics",), seeds=3)).splitlines()
     assert lines[4] == "| system | messages per delivery | links |"
     assert lines[6:8] == ["| cheap | 2.00 | 7 |", "| dear | 9.00 | — |"]
-    assert lines[-1] == "Less than 99 %: bad 0.900."
+    assert lines[-1] == "Not shown to deliver 99 %, by the lower end of the confidence interval: bad 0.900."
 
 
 def test_a_system_that_does_not_deliver_enough_is_named_and_compared_with_nobody() -> None:
