@@ -115,7 +115,7 @@ def test_rings_close_while_one_watches(tab: LabTab, served: Served) -> None:
     tab.page.keyboard.press("p")
     tab.wait("lab.running === 'false'")
     assert served.lab.rings == 1.0
-    assert tab.page.locator(".plot svg .curve").count() >= 2
+    tab.page.wait_for_function("document.querySelectorAll('.plot svg .curve').length >= 2")
     pixels = "document.querySelector('[data-role=field]').getContext('2d').getImageData(0, 0, 500, 500)"
     assert tab.page.evaluate(f"{pixels}.data.some(value => value)")
 
