@@ -7,11 +7,16 @@ import pytest
 from tests.sub2sub.live.virtual.eclipse import Attack, Eclipse
 
 
-@pytest.mark.parametrize("attack", [Attack(listens=False), Attack(), Attack(beside=3, anew=True)])
-def test_an_eclipse_stops_hardly_any_event(attack: Attack) -> None:
+@pytest.mark.parametrize(
+    ("attack", "least"),
+    [(Attack(listens=False), 1.0), (Attack(), 1.0), (Attack(beside=3, anew=True), 0.95)],
+    ids=["deaf", "beside", "three anew"],
+)
+def test_an_eclipse_stops_hardly_any_event(attack: Attack, least: float) -> None:
+    """Three invented IDs beside each peer, again and again, cost up to a twentieth (three seeds)."""
     hits = Eclipse(10, attack).run()
     assert (hits.before, hits.after) == (1.0, 1.0)
-    assert hits.during >= 0.95
+    assert hits.during >= least
 
 
 def test_where_nobody_is_wary_it_does() -> None:
@@ -21,4 +26,4 @@ def test_where_nobody_is_wary_it_does() -> None:
 
 def test_where_ids_are_bound_nobody_stands_where_it_likes() -> None:
     eclipse = Eclipse(10, Attack(beside=3, anew=True, bound=True))
-    assert eclipse.run().during >= 0.95
+    assert eclipse.run().during == 1.0
