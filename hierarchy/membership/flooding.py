@@ -102,9 +102,7 @@ class Flooding(Unstructured):
 
     def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """With the neighbourhood."""
-        messages, size = (
-            own + kept for own, kept in zip(super().spent(), self.cyclon.spent(), strict=True)
-        )
+        messages, size = (own + kept for own, kept in zip(super().spent(), self.cyclon.spent(), strict=True))
         return messages, size
 
     def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
