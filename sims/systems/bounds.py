@@ -23,7 +23,7 @@ from sims.anchors.trees import descend
 from sims.systems.gossip import keys_of
 from sims.systems.interface import Integers, Knob, System
 from sims.systems.ledger import Ledger
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.events.outcome import Outcome
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.stack import Stack
@@ -51,8 +51,7 @@ class Retries:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if self.retries < 0:
-            raise InputError(f"retries: expected 0 or more, got {self.retries}")
+        require(self, retries=0)
 
 
 @dataclass(frozen=True)
@@ -72,8 +71,7 @@ class TreeShape:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if self.arity < 1 or self.retries < 0:
-            raise InputError(f"arity, retries: expected at least 1 and 0, got {self.arity}, {self.retries}")
+        require(self, arity=1, retries=0)
 
 
 class KnownTrees(System):
