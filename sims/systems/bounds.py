@@ -10,6 +10,7 @@ repaired. No way of sending to each alone what it wants can do with fewer messag
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,9 +79,9 @@ class TreeShape:
 class KnownTrees(System):
     """A system in which an event goes down a tree that is known when it is published."""
 
+    @abstractmethod
     def plan(self, event: int, publisher: int, settings: Any) -> Plan:
         """The tree of one event."""
-        raise NotImplementedError
 
     def publish(
         self, events: Integers, publishers: Integers, settings: Any, salt: int, record: bool = False
