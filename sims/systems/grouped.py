@@ -7,6 +7,7 @@ in its group, and in the groups of the topics above, where its publisher sends i
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -66,17 +67,17 @@ class Grouped(Pushed):
         """The peers."""
         return Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
 
+    @abstractmethod
     def protocol(self, population: Population, layers: Any) -> Sequence[Layer]:
         """The layers of the protocol."""
-        raise NotImplementedError
 
+    @abstractmethod
     def tables(self) -> PushTables:
         """The links that events are pushed and announced along."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rules(self, settings: Any) -> PushRules:
         """How they are used."""
-        raise NotImplementedError
 
     def publish(
         self, events: Integers, publishers: Integers, settings: Any, salt: int, record: bool = False
