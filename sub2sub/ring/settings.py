@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.kernels.references import by_reference
 
 __all__ = ["Partner", "RingSettings", "StepSettings"]
@@ -77,13 +77,7 @@ class RingSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if self.exchanges < 0:
-            raise InputError(f"ring.exchanges: expected 0 or more, got {self.exchanges}")
-        if self.tries < 1:
-            raise InputError(f"ring.tries: expected 1 or more, got {self.tries}")
-        for name in ("cap", "max_age", "max_steps"):
-            if getattr(self, name) < 0:
-                raise InputError(f"ring.{name}: expected 0 (no limit) or more, got {getattr(self, name)}")
+        require(self, "ring", exchanges=0, tries=1, cap=0, max_age=0, max_steps=0)
 
     @classmethod
     def paper(cls, **changes: Any) -> RingSettings:

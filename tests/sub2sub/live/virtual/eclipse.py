@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from sub2sub.live import CoreSettings, Node, Received
 from sub2sub.live.core import messages as m
-from sub2sub.live.net.identity import bound_ids
+from sub2sub.live.net.identity import bound_id
 from sub2sub.live.virtual.liars import Liar
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
@@ -124,7 +124,7 @@ class Eclipse:
         """Peers to invent: right beside a victim, or at the IDs that the attacker may have."""
         hosts = [f"10.8.0.{k}" for k in range(self.attack.hosts)]
         if self.attack.bound:
-            places = [(id, host) for host in hosts for id in bound_ids(host.encode(), 16)]
+            places = [(bound_id(host.encode(), number), host) for host in hosts for number in range(16)]
         else:
             shift = self.dice.randrange(1 << 20) if self.attack.anew else 0
             steps = [sign * (shift + k + 1) for sign in (-1, 1) for k in range(self.attack.beside)]
