@@ -170,7 +170,7 @@ class SuperTables:
             "searches": searches,
         }
 
-    def settled(self) -> NDArray[np.bool_]:
+    def ready(self) -> NDArray[np.bool_]:
         """Who may publish (CAMCAST, Section 5.1): tables in use are filled, or searched up to the root."""
         s, slots = self.state, self.slots
         ready = np.ones(len(s.topic), bool)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.anchors.mail import Mail, Sends
+from sims.anchors.transport import Sends, Transport
 from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import stream_number
 from sub2sub.overlay.network import Network
@@ -80,7 +80,7 @@ class ObjectLayer(ABC, Generic[P]):
 
     def __init__(self, n: int, seed: int, tries: int = 3) -> None:
         self.seed, self.stream = seed, stream_number(self.name)
-        self.mail = Mail(n, tries)
+        self.transport = Transport(n, tries)
         self.peers: list[P] = [self.fresh(peer) for peer in range(n)]
 
     @abstractmethod
@@ -90,14 +90,14 @@ class ObjectLayer(ABC, Generic[P]):
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer take its turn, in random order."""
         dice = Dice.of(self.seed, self.stream, cycle)
-        self.mail.open(network, dice)
+        self.transport.open(network, dice)
         self.turns(cycle, dice)
-        return self.mail.bill()
+        return self.transport.bill()
 
     def turns(self, cycle: int, dice: Dice) -> None:
         """The turns of a cycle."""
-        for peer in self.mail.live(dice.of_peer(ORDER)):
-            self.mail.carry(self.peers, peer, self.peers[peer].turn(cycle, self.mail.dice[peer]))
+        for peer in self.transport.live(dice.of_peer(ORDER)):
+            self.transport.carry(self.peers, peer, self.peers[peer].turn(cycle, self.transport.dice[peer]))
 
     def join(self, peers: Integers, contacts: Integers, cycle: int) -> None:
         """Start peers afresh, each with its contact."""
@@ -114,7 +114,7 @@ class ObjectLayer(ABC, Generic[P]):
 
     def spent(self) -> tuple[Integers, Integers]:
         """Messages and bytes of the last cycle, by peer."""
-        return self.mail.spent()
+        return self.transport.spent()
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""

@@ -132,7 +132,7 @@ def _build(measured: Measured, clock: _Clock) -> Iterator[Row]:
                 hits.append(measured.probe(Fault(), cycle))
             clock.check()
         last = float(np.mean(hits[-SETTLED // EVERY :]))
-        converged = EVERY * _settled(np.array(hits), last)
+        converged = EVERY * _first_cycle_at(np.array(hits), last)
         yield _row("converge_cycles", converged)
         yield _row("probe_hit_ratio", last)
         if not np.isnan(converged):
@@ -219,7 +219,9 @@ def _heal(measured: Measured, clock: _Clock) -> Iterator[Row]:
         if cycle % EVERY == 0:
             hits.append(measured.probe(fault, cycle))
         clock.check()
-    healed = EVERY * (_settled(np.array(hits), before) - 1)  # the first value is that right after the crash
+    healed = EVERY * (
+        _first_cycle_at(np.array(hits), before) - 1
+    )  # the first value is that right after the crash
     note = f"not within {HEALING} cycles" if np.isnan(healed) else ""
     yield _row("heal_cycles", healed, note)
     if system.network.timing is not None:
@@ -227,7 +229,7 @@ def _heal(measured: Measured, clock: _Clock) -> Iterator[Row]:
     yield _row("healed_hit_ratio", float(np.mean(hits[-SETTLED // EVERY :])))
 
 
-def _settled(hits: np.ndarray, level: float) -> float:
+def _first_cycle_at(hits: np.ndarray, level: float) -> float:
     """The first value, counted from 1, from which on a mean is near the level or above; NaN for none."""
     means = np.convolve(hits, np.full(WINDOW, 1 / WINDOW), mode="valid")
     enough = np.flatnonzero(means >= level - TOLERANCE)

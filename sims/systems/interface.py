@@ -3,7 +3,7 @@
 How a system is stepped, what it counts as links and how its settings turn reliability into messages is its
 own affair; its messages go through the network of its overlay. Nothing that only the simulator knows (who
 matches an event, how many there are, who is down, what is lost) enters a decision of a peer: `matches` and
-`alive` are used for the books alone.
+`alive` are used for accounting alone.
 
 Events are numbered as in `Subscriptions.points`, publishers by the *peers* of an outcome: the peers of the
 overlay, or the subscribers where each of these has several memberships (`SeveralMemberships`).
@@ -232,7 +232,7 @@ class System(ABC):
 
     @property
     def matches(self) -> Members:
-        """Which peers want each event, crashed or not: the truth, for the books."""
+        """Which peers want each event, crashed or not: the truth, for accounting."""
         population = self.overlay.population
         if self._matched is None or not np.array_equal(self._matched[0], population.boxes):
             low, high = (population.boxes[:, side, : population.d].copy() for side in (0, 1))

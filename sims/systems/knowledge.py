@@ -26,7 +26,7 @@ def shared_rows(known: Knowledge) -> Knowledge:
     --------
     >>> from hierarchy.hpmcast import Membership, Population
     >>> layer = Membership(Population.regular(a=4, levels=2))
-    >>> layer.settle()
+    >>> layer.make_exact()
     >>> [len(table.members) for table in shared_rows(layer.knowledge()).tables]
     [4, 1]
     """

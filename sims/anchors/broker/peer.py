@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import ClassVar, NamedTuple
 
 from sims.anchors.broker.settings import BrokerSettings
-from sims.anchors.mail import Sends
 from sims.anchors.objects import ObjectPeer
+from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import NAME, RANGE
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple
 
 from sims.anchors.gossipsub.settings import GossipSubSettings
-from sims.anchors.mail import Sends
 from sims.anchors.objects import ObjectPeer
+from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import LINK, NAME
 

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, NamedTuple
 
-from sims.anchors.mail import Sends
 from sims.anchors.meghdoot.rules import Zone, cut, gap, holds, touch, volume
 from sims.anchors.meghdoot.settings import MeghdootSettings
 from sims.anchors.objects import ObjectPeer
+from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import LINK, NAME, VALUE
 

@@ -20,10 +20,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, ClassVar, NamedTuple
 
-from sims.anchors.mail import Sends
 from sims.anchors.objects import ObjectPeer
 from sims.anchors.pastry.rules import AROUND, ID_BITS, apart, digit, shared
 from sims.anchors.pastry.settings import PastrySettings
+from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import LINK, NAME
 

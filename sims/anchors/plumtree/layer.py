@@ -68,13 +68,13 @@ class Plumtree(ObjectLayer[PlumtreePeer]):
     def turns(self, cycle: int, dice: Dice) -> None:
         """Keep the views, then let beacons run."""
         super().turns(cycle, dice)
-        for peer in self.mail.live(dice.of_peer(ORDER - 1)):
+        for peer in self.transport.live(dice.of_peer(ORDER - 1)):
             if self.peers[peer].heard <= cycle - BEACONS:
                 self._beacon(peer, cycle)
 
     def _beacon(self, source: int, cycle: int) -> None:
         """Let a beacon run through all that can be reached."""
-        peers, mail = self.peers, self.mail
+        peers, transport = self.peers, self.transport
         arrivals, announced = deque([(source, -1)]), deque[tuple[int, int]]()
         while arrivals or announced:
             if arrivals:
@@ -85,15 +85,15 @@ class Plumtree(ObjectLayer[PlumtreePeer]):
                     self._pass_on(member, sender, arrivals, announced)
                 else:
                     peers[member].prune(sender)
-                    if mail.arrives(member, sender, NAME):  # Prune
+                    if transport.arrives(member, sender, NAME):  # Prune
                         peers[sender].prune(member)
                 continue
             member, sender = announced.popleft()
             if peers[member].heard < cycle and sender in peers[member].active:
                 peers[member].graft(sender)
-                if mail.arrives(member, sender, NAME):  # Graft
+                if transport.arrives(member, sender, NAME):  # Graft
                     peers[sender].graft(member)
-                    if mail.arrives(sender, member, NAME):
+                    if transport.arrives(sender, member, NAME):
                         arrivals.append((member, sender))
 
     def _pass_on(
@@ -105,8 +105,8 @@ class Plumtree(ObjectLayer[PlumtreePeer]):
             if other == sender:
                 continue
             reached = announced if other in peer.lazy else arrivals
-            if self.mail.arrives(member, other, NAME):
+            if self.transport.arrives(member, other, NAME):
                 reached.append((other, member))
             else:
-                sends = peer.unreachable(other, None, self.mail.dice[member])
-                self.mail.carry(self.peers, member, sends)
+                sends = peer.unreachable(other, None, self.transport.dice[member])
+                self.transport.carry(self.peers, member, sends)

@@ -46,7 +46,7 @@ class Rings(ObjectLayer[RingsPeer]):
     def turns(self, cycle: int, dice: Dice) -> None:
         """Take up candidates, then exchange."""
         for peer, links in enumerate(self.mates()):
-            if self.mail.alive[peer]:
+            if self.transport.alive[peer]:
                 self.peers[peer].feed(links, cycle)
         super().turns(cycle, dice)
 

@@ -204,7 +204,7 @@ def swarm(
                     break
                 live.kill(share)
             with watching(stage, quiet=as_json) as show:
-                watch = live.settle(points, most, show)[-1]
+                watch = live.wait_for_rings(points, most, show)[-1]
             cost = live.rest(CALM)
             delivery = live.publish(points[:events])
             outcome.append(
@@ -265,7 +265,7 @@ def communities(
     with Communities(counts, settings, period, per_process, seed, membership) as live:
         live.found()
         live.enter()
-        live.settle(most=60.0)
+        live.wait_for_tables(most=60.0)
         fates = live.publish(chances)
     rows = [
         {"p_sel": chance, "community": topic, **fate._asdict()}

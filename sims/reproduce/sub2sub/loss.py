@@ -9,7 +9,7 @@ from __future__ import annotations
 from sims.engine import Schedule
 from sims.engine.faults import Loss
 from sims.reproduce.claims import OURS, Claim, observed, span, stated
-from sims.reproduce.sub2sub.following import EXTENDED, PUBLISHED, Seen, Story, register_story
+from sims.reproduce.sub2sub.following import EXTENDED, PUBLISHED, FaultScenario, Seen, register_scenario
 
 __all__ = ["judge"]
 
@@ -39,8 +39,8 @@ def judge(seen: Seen) -> list[Claim]:
     return [*claims, observed(text, "not in the paper", ends)]
 
 
-register_story(
-    Story(
+register_scenario(
+    FaultScenario(
         "sub2sub-loss", "Rings built and events delivered while messages are lost",
         levels=[0.0, 0.05, 0.15, 0.3], quick_levels=[0.0, 0.3],
         faults=lambda p, peers, seed: [(Schedule(at=0), Loss(p)), (Schedule(at=STOP), Loss(0.0))],

@@ -167,7 +167,7 @@ class Connections(Generic[FrameT]):
         self._from[channel.host] += 1
         if self.server_tls:
             transport.pause_reading()
-            channel.task = asyncio.create_task(self._shake_hands(channel, transport, self.server_tls))
+            channel.task = asyncio.create_task(self._handshake(channel, transport, self.server_tls))
         else:
             channel.begin(transport)
         return True
@@ -207,7 +207,7 @@ class Connections(Generic[FrameT]):
         self._failures.pop(to, None)
         self.counts["opened"] += 1
 
-    async def _shake_hands(
+    async def _handshake(
         self, channel: Channel, transport: asyncio.Transport, context: ssl.SSLContext
     ) -> None:
         loop = asyncio.get_running_loop()

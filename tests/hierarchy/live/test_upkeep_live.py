@@ -218,6 +218,61 @@ def test_who_hears_no_heartbeat_subscribes_again_and_nobody_else_does() -> None:
     assert {number: swarm.members[number].scamp.lease_end for number in ends} == ends
 
 
+def one_that_knows(other: Contact, lease: int) -> Member:
+    """A member with one entry in its view, who answers heartbeats or not, and never renews."""
+    member = Member(Contact(1, "h", 1, "."), lambda event: None, MemberSettings(scamp=OWN))
+    list(member.scamp.keep(other, lease, cycle=0))
+    return member
+
+
+def test_an_entry_ends_with_its_lease_and_grace_though_its_owner_answers() -> None:
+    member = one_that_knows(Contact(2, "h", 2, "."), lease=4)
+    last = 4 + member.scamp.grace
+    for cycle in range(1, last + 2):
+        list(member.tick(Dice(cycle)))
+        list(member.receive(m.Beaten(), 2, Dice(cycle)))
+        assert member.scamp.has(2) == (cycle < last), cycle
+
+
+def test_an_entry_ends_after_isolation_cycles_of_silence_though_it_has_a_lease() -> None:
+    member = one_that_knows(Contact(2, "h", 2, "."), lease=10_000)
+    for cycle in range(1, OWN.isolation + 4):
+        list(member.tick(Dice(cycle)))
+        assert member.scamp.has(2) == (cycle <= OWN.isolation + 1), cycle
+
+
+def test_a_heartbeat_that_fails_once_costs_nobody_its_place_and_three_do() -> None:
+    other = Contact(2, "h", 2, ".")
+    member = one_that_knows(other, lease=10_000)
+    for failures in (1, 2, 3):
+        list(member.unreachable(other, m.Beat(), Dice(1)))
+        assert member.scamp.has(2) == (failures < 3)
+
+
+def test_nobody_is_believed_to_have_a_lease_longer_than_there_are() -> None:
+    longest = OWN.lease + OWN.lease // 2
+    for message in (m.Copy(Contact(3, "h", 3, "."), 10**6, 5), m.Served(Contact(3, "h", 3, "."), 10**6)):
+        member = Member(Contact(1, "h", 1, "."), lambda event: None, MemberSettings(scamp=OWN))
+        list(member.join(Contact(3, "h", 3, "."), Dice(1)))
+        list(member.receive(message, 3, Dice(2)))
+        assert [link.expires for link in member.scamp.view] == [longest + member.scamp.grace]
+
+
+def test_a_goodbye_is_believed_when_nobody_objects_and_not_before() -> None:
+    for objects in (False, True):
+        member = one_that_knows(Contact(2, "h", 2, "."), lease=10_000)
+        list(member.tick(Dice(1)))
+        heir = Contact(3, "h", 3, ".")
+        (check,) = member.receive(m.Replace((heir,), 9), 2, Dice(2))
+        for cycle in range(1, member.settings.patience + 1):
+            list(member.tick(Dice(cycle)))
+            assert member.scamp.has(2)
+        if objects:
+            list(member.receive(m.Checked(check.message.exchange), 2, Dice(3)))
+        list(member.tick(Dice(9)))
+        assert (member.scamp.has(2), member.scamp.has(3)) == (objects, not objects)
+
+
 def test_a_leaver_names_all_but_c_plus_1_heirs_and_nobody_knows_it_any_more() -> None:
     own = ScampSettings(c=1, lease=10_000, indirection=4)
     swarm = Swarm(40, own)

@@ -181,7 +181,7 @@ def test_a_contact_named_while_an_old_one_is_tried_in_vain_is_tried_next() -> No
     (request,) = made.shuffle(draws())
     made.introduce(OTHER)
     made.unreachable(PARTNER, request.message)
-    assert (made.random.lost, made.random.in_vain) == (OTHER, False)
+    assert (made.random.lost, made.random.failed_again) == (OTHER, False)
 
 
 def test_a_goodbye_is_followed_by_a_probe_and_a_sooner_end() -> None:
