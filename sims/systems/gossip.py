@@ -1,8 +1,8 @@
-"""Publishing over tables: CAMCAST's kernel, for many events, with the totals kept by subscriber.
+"""Publishing over tables: CAMCAST's kernel, for many events, with totals by subscriber.
 
-`hierarchy.camcast.dissemination` has one fan-out and one chance of sending upward for each community. Told
-that every member is a community of its own it takes what each member chose for itself: nobody has to be told
-how large its community is. The draws are the same.
+`hierarchy.camcast.dissemination` has one fan-out and one chance of sending upward for each community. Here
+every member is passed to it as a community of its own, so that each has the fan-out that it chose itself. The
+draws are the same.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Choices(NamedTuple):
 
 
 class Truth(NamedTuple):
-    """What only the totals know: the peer of each member, who is up, and who wants each event.
+    """What only accounting knows: the peer of each member, which peers are up, which match each event.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Truth(NamedTuple):
 
     @classmethod
     def of(cls, system: System) -> Truth:
-        """The truth of a system: hosts and places, who is alive, and who wants which event."""
+        """The truth of a system."""
         return cls(system.host, system.places, system.alive, *system.matches)
 
     def new_totals(self, events: Integers, timed: bool) -> Totals:
@@ -123,10 +123,9 @@ def spread_tables(
     keys : (m,) uint64
         Of each event's draws.
     retries : int
-        Times a message is sent again that is not acknowledged; every message that arrives is acknowledged
-        unless this is 0.
+        How often a message is repeated that is not acknowledged; with 0 there are no acknowledgements.
     record : bool
-        Whether to keep who got what when.
+        Whether to record receptions.
     """
     topic_table, super_table, choices = tables
     own = np.arange(len(truth.host), dtype=np.int32)
@@ -174,7 +173,7 @@ class TableGossip(System):
         record: bool,
         network: Network | None = None,
     ) -> Outcome:
-        """`spread_tables` with what all these systems have in common."""
+        """Call `spread_tables` with the network, truth and keys of this system."""
         keys = keys_of(self.seed, salt, events)
         return spread_tables(
             tables, network or self.network, Truth.of(self), events, starts, publishers, keys, retries, record

@@ -1,4 +1,4 @@
-"""Events accounted for one by one, for systems that follow each of them from Python."""
+"""Accounting one event at a time, for systems that follow each event in Python."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Ledger:
     events, publishers : (m,) int64
         Numbers of events, and the peers that publish them.
     record : bool
-        Whether to keep who got what when.
+        Whether to record receptions.
     """
 
     def __init__(self, system: System, events: Integers, publishers: Integers, record: bool) -> None:
@@ -44,7 +44,7 @@ class Ledger:
         arrived: NDArray[Any],
         when: NDArray[np.float64],
     ) -> None:
-        """What each member received and sent of the k-th event."""
+        """Account for the k-th event, given what each member received and sent."""
         truth, totals = self.truth, self.totals
         wanting = self.matches.of(int(self.events[k]))
         account(k, wanting, self.publishers[k], truth.alive, truth.host, first, sent, arrived, when, totals)
@@ -53,7 +53,7 @@ class Ledger:
             self.when += [when.copy()] if self.timed else []
 
     def outcome(self, acknowledged: bool) -> Outcome:
-        """What became of them, with an acknowledgement of every message that arrived or without."""
+        """The outcome, with or without an acknowledgement of every message that arrived."""
         totals = self.totals
         if acknowledged:
             totals.events[:, ACKS] = totals.events[:, MESSAGES] - totals.events[:, FAILED]

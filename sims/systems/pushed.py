@@ -48,11 +48,11 @@ def push_all(
     events, publishers : (m,) int64
         Numbers of events, and the peers that publish them.
     starts : Starts
-        Where each is pushed from.
+        The members at which each event starts.
     keys : (m,) uint64
         Of each event's draws.
     record : bool
-        Whether to keep who got what when.
+        Whether to record receptions.
     """
     clock = Clock.of(network.timing, truth.places)
     world = PushWorld(tables, rules, network.faults(), clock)
@@ -100,7 +100,7 @@ class Pushed(System):
         network: Network | None = None,
         truth: Truth | None = None,
     ) -> Outcome:
-        """`push_all` with what all these systems have in common."""
+        """Call `push_all` with the network, truth and keys of this system."""
         return push_all(
             tables, rules, network or self.network, truth or Truth.of(self), events, publishers, starts,
             keys_of(self.seed, salt, events), record,

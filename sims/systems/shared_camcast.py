@@ -59,7 +59,7 @@ class SharedDissemination:
         self.chosen()
 
     def chosen(self) -> Route:
-        """As the overlay takes it."""
+        """The settings of the chosen route."""
         if self.route == "rings":
             return DisseminationSettings(shortcuts=self.shortcuts, retries=self.retries)
         return CamcastRoute(self.c, self.g, self.a, self.retries)
