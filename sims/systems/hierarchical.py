@@ -1,8 +1,8 @@
 """Hierarchical gossip broadcast (alternative (c) of CAMCAST, Section 4.2; Kermarrec et al., TPDS 2003).
 
-Subscribers are assigned to about sqrt(n) groups, independent of their interests. Each keeps a CYCLON view of its group and
-one of the whole population, of which the entries outside its group are its links to other groups. An event
-is sent once to `intra` of the former and, on average, to `inter` of the latter.
+Subscribers are assigned to about sqrt(n) groups, independent of their interests. Each keeps a CYCLON view of
+its group and one of the whole population, of which the entries outside its group are its links to other
+groups. An event is sent once to `intra` of the former and, on average, to `inter` of the latter.
 """
 
 from __future__ import annotations

@@ -168,7 +168,7 @@ class System(ABC):
         return total
 
     def spent(self) -> tuple[Integers, Integers] | None:
-        """Messages and bytes that each subscriber sent for upkeep in the last cycle, if all layers count them."""
+        """Messages and bytes of each subscriber for upkeep in the last cycle, if all layers count them."""
         counted = [layer.spent() for layer in self.overlay.layers if isinstance(layer, CountsPeers)]
         if not counted or len(counted) < len(self.overlay.layers):
             return None

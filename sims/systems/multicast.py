@@ -24,7 +24,7 @@ MOST_MEMBERS = 2_000_000  # memberships, about 1 GB of views and counts
 
 
 class Multicast(SeveralMemberships, TableGossip):
-    """A membership for each subscriber and each topic whose events it receives, sorted by host, then topic."""
+    """A membership for each subscriber and topic whose events it receives, sorted by host, then topic."""
 
     name = "multicast"
     workload = TopicWorkload
