@@ -1,6 +1,6 @@
 """The community programming interface: get a community, subscribe, publish, unsubscribe, stop publishing.
 
-CAMCAST Section 5.1, in Python's manner. A process has one `CommunityManager`; it hands out a `Community` for
+CAMCAST Section 5.1, as a Python interface. A process has one `CommunityManager`; it hands out a `Community` for
 each topic. Subscribing or publishing for the first time makes the process a member; it leaves when it has no
 subscription left and has stopped publishing. What carries the events is a `Transport`:
 `hierarchy.membership.SimulatedTransport`, and live peers can be one just as well.

@@ -127,7 +127,7 @@ class GroupStack(Stack):
         self.asked = np.zeros(len(population), np.int64)
 
     def bootstrap(self, cycle: int = 0) -> None:
-        """Let everybody in, each but the first of its group through a random one of it who came before."""
+        """Let all peers join, each through a random earlier member of its group."""
         if not self.within:
             super().bootstrap(cycle)
             return

@@ -73,7 +73,7 @@ class ObjectLayer(ABC, Generic[P]):
     n : int
     seed : int
     tries : int
-        Copies of a message before its target is taken to be gone.
+        Copies of a message before its target counts as unreachable.
     """
 
     name: str
@@ -85,7 +85,7 @@ class ObjectLayer(ABC, Generic[P]):
 
     @abstractmethod
     def fresh(self, peer: int) -> P:
-        """A peer that knows nobody."""
+        """A peer without contacts."""
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer take its turn, in random order."""

@@ -103,7 +103,7 @@ class HierarchySettings:
     upkeep: Upkeep = field(default_factory=Upkeep)
 
     def __post_init__(self) -> None:
-        """Refuse address spaces that cannot be."""
+        """Refuse invalid address spaces."""
         AddressSpace(self.sizes)
 
 

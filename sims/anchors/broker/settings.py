@@ -19,7 +19,7 @@ class BrokerSettings:
         Cycles between two signs of life of a client. The broker forgets one it has not heard of for one and a
         half times as long. More signs cost messages; fewer, events sent to those who are gone.
     tries : int
-        Copies of a message before its target is taken to be gone.
+        Copies of a message before its target counts as unreachable.
     """
 
     keepalive: int = 6

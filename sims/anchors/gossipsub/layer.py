@@ -31,7 +31,7 @@ class GossipSub(ObjectLayer[GossipSubPeer]):
         super().__init__(n, seed, settings.tries)
 
     def fresh(self, peer: int) -> GossipSubPeer:
-        """One that knows nobody."""
+        """A peer without contacts."""
         return GossipSubPeer(peer, self.settings)
 
     def seeking(self, cycle: int, alive: NDArray[np.uint8]) -> Sequence[int]:

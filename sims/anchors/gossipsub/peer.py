@@ -216,7 +216,7 @@ class GossipSubPeer(ObjectPeer):
 
 
 def _some(among: list[int], count: int, dice: Dice) -> list[int]:
-    """So many of them at random."""
+    """A random sample of them."""
     if len(among) <= count:
         return list(among)
     chosen = list(among)

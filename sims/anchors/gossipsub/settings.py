@@ -27,7 +27,7 @@ class GossipSubSettings:
     keepalive : int
         Cycles between two signs of life on a connection.
     tries : int
-        Copies of a message before its target is taken to be gone.
+        Copies of a message before its target counts as unreachable.
     """
 
     D: int = 6

@@ -263,7 +263,7 @@ class HyParViewPeer(ObjectPeer):
 
     @staticmethod
     def _sample(among: list[int], count: int, dice: Dice) -> list[int]:
-        """So many of them at random."""
+        """A random sample of them."""
         if len(among) <= count:
             return list(among)
         chosen = list(among)

@@ -25,7 +25,7 @@ class HyParViewSettings:
     shuffled_active, shuffled_passive : int
         Peers of either view that are sent in a shuffle, besides the sender.
     tries : int
-        Copies of a message before its target is taken to be gone.
+        Copies of a message before its target counts as unreachable.
     patience : int
         Cycles without a full active view after which a peer asks the rendezvous again.
     """

@@ -54,7 +54,7 @@ class Plumtree(ObjectLayer[PlumtreePeer]):
         super().__init__(n, seed, settings.tries)
 
     def fresh(self, peer: int) -> PlumtreePeer:
-        """One that knows nobody."""
+        """A peer without contacts."""
         return PlumtreePeer(peer, self.settings)
 
     def seeking(self, cycle: int, alive: NDArray[np.uint8]) -> Sequence[int]:

@@ -40,7 +40,7 @@ class Rings(ObjectLayer[RingsPeer]):
         super().__init__(len(groups.of), seed, settings.tries)
 
     def fresh(self, peer: int) -> RingsPeer:
-        """One that knows nobody."""
+        """A peer without contacts."""
         return RingsPeer(peer, len(self.groups.of), self.settings)
 
     def turns(self, cycle: int, dice: Dice) -> None:
