@@ -9,8 +9,8 @@ Here lengths of visits follow a law (`workloads.generate.churn`: exponential or 
   workload generate` writes it for a workload with churn. Subscribers are numbered from 0.
 
 When the control is first due, everybody is there (or those that `start`), each somewhere within a visit. One
-who is away has left: it comes back as a newcomer with another sequence ID and no links. Which subscribers are present in a
-cycle is a pure function of the seed, so a resumed run continues as if uninterrupted.
+who is away has left: it comes back as a newcomer with another sequence ID and no links. Which subscribers are
+present in a cycle is a pure function of the seed, so a resumed run continues as if uninterrupted.
 """
 
 from __future__ import annotations
