@@ -2,7 +2,7 @@
 
 CAMCAST Section 5.1. A process has one `CommunityManager`, which hands out a `Community` for each topic. The
 first subscription or publication makes the process a member; it leaves when it has no subscription left and
-has stopped publishing. Events are carried by a `Transport`: `hierarchy.membership.SimulatedTransport`, or live
+has stopped publishing. A `Transport` carries events: `hierarchy.membership.SimulatedTransport`, or live
 peers.
 """
 
