@@ -52,6 +52,13 @@ class Grouped(Pushed):
             population, self.groups, [*own, *filter(None, [self.entries])], self.seed, self.within
         )
 
+    def spent(self) -> tuple[Integers, Integers] | None:
+        """With what the rendezvous was asked."""
+        own, asked = super().spent(), self.overlay.spent_asking()
+        if own is None:
+            return None
+        return own[0] + self.by_subscriber(asked[0]), own[1] + self.by_subscriber(asked[1])
+
     def forget(self) -> None:
         """Links may have changed, and newcomers have come."""
         self._tables = None
