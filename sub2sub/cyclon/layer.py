@@ -139,9 +139,9 @@ def _shuffle(views, settings, faults, key, scratch, peers, counts):
             row[left] = FREE
             size[i] = left
         draws = peer_key(key, i)
-        sent_times, failed = _send(faults, i, q, tries, draw(draws, REQUEST))
+        sent_times, undelivered = _send(faults, i, q, tries, draw(draws, REQUEST))
         spent[i, 0] += sent_times
-        if failed:
+        if undelivered:
             failed += 1
             lost[i] = remember(lost[i], q, again)
             continue
@@ -156,11 +156,11 @@ def _shuffle(views, settings, faults, key, scratch, peers, counts):
         my_news = shuffle_news(i, row, back, coming)
         his_news = shuffle_news(q, his_row, there, going)
         size[q] = shuffle_merge(his_row, his, room, answered, there, his_news)
-        sent_times, failed = _send(faults, q, i, tries, draw(draws, REPLY))
+        sent_times, undelivered = _send(faults, q, i, tries, draw(draws, REPLY))
         spent[q, 0] += sent_times
         spent[i, 1] += going
         spent[q, 1] += coming
-        if failed:
+        if undelivered:
             failed += 1
             lost[i] = remember(lost[i], q, again)
             continue
