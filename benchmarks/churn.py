@@ -21,7 +21,7 @@ from workloads import named
 
 BUILD, FOLLOWED = 30, 24  # cycles before churn begins, and with it; the second half is measured
 DEFAULT = OverlaySettings()
-EARLIER = replace(DEFAULT.ring, verify=False, join=False, tries=1, drop_failed=False)
+EARLIER = replace(DEFAULT.ring, verify=False, join=False, tries=1, most_tries=1, drop_failed=False)
 WITHOUT = replace(DEFAULT, ring=EARLIER, suspect_age=6)
 
 
