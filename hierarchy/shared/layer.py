@@ -77,6 +77,7 @@ class NestedTables:
         self.since = np.zeros(n, np.int64)
         self.buried = np.full((n, TOMBSTONES), -1, np.int32)
         self.buried_at = np.zeros((n, TOMBSTONES), np.int32)
+        self._counts = np.zeros((n, 6), np.int64)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer keep its tables."""
@@ -94,14 +95,19 @@ class NestedTables:
         net = Net(network.faults(), given.tries, cycle_key(self.seed, GREETINGS, cycle))
         rooms = given.equals, given.z, given.below
         mine, his = (Told(*(np.empty(room, np.int64) for room in rooms)) for _ in range(2))
-        counts, key = np.zeros(6, np.int64), cycle_key(self.seed, STREAM, cycle)
+        self._counts[:], key = 0, cycle_key(self.seed, STREAM, cycle)
         scratch = mine, his, np.empty(STEPS, np.int64)
-        keep_tables(world, feeds, settings, net, key, scratch, counts)
-        messages, failed, same, other, asked, greeted = (int(count) for count in counts)
-        # A message says once which range its sender has; of those with another range it says it each time.
-        size = (HEADER + DESCRIPTOR + RANGE * population.d) * messages + DESCRIPTOR * same
-        size += (DESCRIPTOR + RANGE * population.d) * other
+        keep_tables(world, feeds, settings, net, key, scratch, self._counts)
+        messages, failed, _, _, asked, greeted = self._counts.sum(axis=0).tolist()
+        size = int(self.spent()[1].sum())
         return {"messages": messages, "failed": failed, "bytes": size, "asked": asked, "greeted": greeted}
+
+    def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Messages and bytes of the last cycle, by peer."""
+        messages, _, same, other, _, _ = self._counts.T
+        # A message says once which range its sender has; of those with another range it says it each time.
+        own, known = DESCRIPTOR + RANGE * self.population.d, DESCRIPTOR
+        return messages.copy(), (HEADER + own) * messages + known * same + own * other
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Empty the tables of `peers`; the first entries come from the other layers."""

@@ -36,7 +36,7 @@ from sub2sub.ring.tombstones import bury
 
 __all__ = ["Feeds", "Net", "StepSettings", "Told", "keep_tables"]
 
-MESSAGES, FAILED, SAME, OTHER, ASKED, GREETED = range(6)  # what is counted; links of equals and of others
+MESSAGES, FAILED, SAME, OTHER, ASKED, GREETED = range(6)  # counted by sender; links of equals and of others
 
 
 class StepSettings(NamedTuple):
@@ -83,10 +83,10 @@ def _send(net, a, b, bits, same, other, counts):
     copies, in_vain = np.int64(net.tries), True
     if reaches(net.faults.alive, net.faults.group, a, b):
         copies, in_vain = attempts(bits, net.faults.loss, net.tries)
-    counts[MESSAGES] += copies
-    counts[FAILED] += in_vain
-    counts[SAME] += copies * same
-    counts[OTHER] += copies * other
+    counts[a, MESSAGES] += copies
+    counts[a, FAILED] += in_vain
+    counts[a, SAME] += copies * same
+    counts[a, OTHER] += copies * other
     return not in_vain
 
 
@@ -106,7 +106,7 @@ def _hear(world, i, word, settings, net, counts):
         return
     j = peer_of(word)
     draws = peer_key(peer_key(net.greetings, i), j)
-    counts[GREETED] += 1
+    counts[i, GREETED] += 1
     if not _send(net, i, j, draw(draws, 0), 0, 0, counts):
         _forget(world, i, j, settings.cycle)
         return
@@ -238,7 +238,7 @@ def _hear_ways(world, i, table, settings, net, counts):
 def _ask(world, i, j, settings, net, draws, step, counts):
     """Ask a peer with an enclosing or enclosed range for its community, and for ways to i's own topic."""
     first = ASKS + step * DRAWS
-    counts[ASKED] += 1
+    counts[i, ASKED] += 1
     if not _send(net, i, j, draw(draws, first), 0, 0, counts):
         _forget(world, i, j, settings.cycle)
         return

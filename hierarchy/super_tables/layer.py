@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import Settings, for_topics, select
-from hierarchy.channel import WORD, channel_of
+from hierarchy.channel import WORD, Sent, channel_of
 from hierarchy.super_tables.rules import Search, State
 from hierarchy.super_tables.slots import chains_of, slots_of
 from hierarchy.super_tables.steps import (
@@ -108,6 +108,7 @@ class SuperTables:
             np.zeros((n, most), np.uint8),
         )
         self.joined = np.zeros(n, np.uint8)
+        self.sent: Sent = ()
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
         """Start `peers` afresh; a contact (-1: none) of a supertopic is the first entry of a table."""
@@ -155,12 +156,14 @@ class SuperTables:
         deactivate(s, self.slots)
         limits = Limits(self._z, self._tau, self.tries)
         updates = pass_on(s, self.slots, tables, limits, present, channel, key)
-        checks = keep_updated(s, self.slots, tables, limits, p_sel, present, channel, key)
+        asking = channel.afresh()
+        checks = keep_updated(s, self.slots, tables, limits, p_sel, present, asking, key)
         requests = due_requests(s, self.slots, p_sel, present, cycle, key)
         found, searches = self.finder.find(
             Search(s, self.slots, tables, requests, s.table.shape[2], cycle, self.seed, channel)
         )
         take_found(s, self.slots, requests, found, self._z, cycle, self.timeout)
+        self.sent = (channel.sent, WORD * (1 + s.table.shape[2])), (asking.sent, 2 * WORD)
         return {
             "messages": updates + checks + searches,
             "failed": int(channel.failed[0]),

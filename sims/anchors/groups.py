@@ -124,7 +124,7 @@ class GroupStack(Stack):
     ) -> None:
         super().__init__(population, layers, seed)
         self.groups, self.within = groups, within
-        self.asked = np.zeros(len(population), np.int64)
+        self.asked, self._billed = np.zeros((2, len(population)), np.int64)
 
     def bootstrap(self, cycle: int = 0) -> None:
         """Let everybody in, each but the first of its group through a random one of it who came before."""
@@ -149,10 +149,13 @@ class GroupStack(Stack):
             if isinstance(layer, Seeking):
                 self._name_contacts(layer, cycle, number)
         costs = super().step(cycle)
-        asked, self.spent_asking = int(self.asked.sum()), self.asked.copy()
-        self.asked[:] = 0
-        size = asked * (2 * HEADER + NAME + LINK)
-        return {**costs, "rendezvous": {"messages": 2 * asked, "failed": 0, "bytes": size}}
+        self._billed, self.asked = self.asked, np.zeros_like(self.asked)
+        messages, size = (int(spent.sum()) for spent in self.spent_asking())
+        return {**costs, "rendezvous": {"messages": messages, "failed": 0, "bytes": size}}
+
+    def spent_asking(self) -> tuple[Integers, Integers]:
+        """Messages and bytes of the last cycle, by peer: those that ask are billed for the reply as well."""
+        return 2 * self._billed, (2 * HEADER + NAME + LINK) * self._billed
 
     def _named(self, asking: Integers, bits: NDArray[np.uint64]) -> Integers:
         """Who the rendezvous names: one of the same group, or anybody alive."""

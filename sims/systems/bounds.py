@@ -10,6 +10,7 @@ repaired. No way of sending to each alone what it wants can do with fewer messag
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,7 @@ from sims.anchors.trees import descend
 from sims.systems.gossip import keys_of
 from sims.systems.interface import Integers, Knob, System
 from sims.systems.ledger import Ledger
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.events.outcome import Outcome
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.stack import Stack
@@ -50,8 +51,7 @@ class Retries:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if self.retries < 0:
-            raise InputError(f"retries: expected 0 or more, got {self.retries}")
+        require(self, retries=0)
 
 
 @dataclass(frozen=True)
@@ -71,16 +71,15 @@ class TreeShape:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if self.arity < 1 or self.retries < 0:
-            raise InputError(f"arity, retries: expected at least 1 and 0, got {self.arity}, {self.retries}")
+        require(self, arity=1, retries=0)
 
 
 class KnownTrees(System):
     """A system in which an event goes down a tree that is known when it is published."""
 
+    @abstractmethod
     def plan(self, event: int, publisher: int, settings: Any) -> Plan:
         """The tree of one event."""
-        raise NotImplementedError
 
     def publish(
         self, events: Integers, publishers: Integers, settings: Any, salt: int, record: bool = False

@@ -18,7 +18,7 @@ from sims.observers.deliveries import Deliveries
 from sims.systems.gossip import Choices, TableGossip
 from sims.systems.interface import Integers, Knob
 from sims.systems.sampled import Sampled
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.events.outcome import Outcome
 
 __all__ = ["Broadcast", "Fanout", "fanouts"]
@@ -41,8 +41,7 @@ class Fanout:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be sent."""
-        if self.fanout < 1 or self.retries < 0:
-            raise InputError(f"fanout, retries: expected at least 1 and 0, got {self.fanout}, {self.retries}")
+        require(self, fanout=1, retries=0)
 
 
 def fanouts(plain: Sequence[int]) -> tuple[Knob, ...]:

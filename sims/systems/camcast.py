@@ -23,6 +23,7 @@ from sims.systems.community_sizes import (
     PROBE,
     CommunityGossip,
     billed,
+    billed_by_peer,
     compared_communities,
     tables_of,
 )
@@ -103,6 +104,10 @@ class Camcast(TableGossip):
     def traffic(self, costs: Mapping[str, Mapping[str, int]]) -> Traffic:
         """With headers."""
         return billed(costs)
+
+    def spent(self) -> tuple[Integers, Integers] | None:
+        """With headers."""
+        return billed_by_peer(super().spent())
 
     def links(self) -> dict[str, Integers]:
         """Both tables."""

@@ -10,7 +10,7 @@ from sims.anchors.gossipsub.settings import GossipSubSettings
 from sims.anchors.pushing.tables import PushRules, PushTables, rows
 from sims.systems.grouped import Grouped, counts
 from sims.systems.interface import Integers, Knob
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 
@@ -40,11 +40,7 @@ class MeshPush:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if self.heartbeat < 1:
-            raise InputError(f"heartbeat: expected 1 hop or more, got {self.heartbeat}")
-        for name in ("D_lazy", "mcache_gossip", "retries"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name}: expected 0 or more, got {getattr(self, name)}")
+        require(self, heartbeat=1, D_lazy=0, mcache_gossip=0, retries=0)
 
 
 class GossipSubSystem(Grouped):

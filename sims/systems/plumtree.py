@@ -10,7 +10,7 @@ from sims.anchors.plumtree.layer import Plumtree
 from sims.anchors.pushing.tables import PushRules, PushTables, rows
 from sims.systems.grouped import Grouped, counts
 from sims.systems.interface import Integers, Knob
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 
@@ -35,8 +35,7 @@ class LazyPush:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if self.wait < 0 or self.retries < 0:
-            raise InputError(f"wait, retries: expected 0 or more, got {self.wait}, {self.retries}")
+        require(self, wait=0, retries=0)
 
 
 class PlumtreeSystem(Grouped):

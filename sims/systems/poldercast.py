@@ -18,7 +18,7 @@ from sims.systems.grouped import Grouped, counts
 from sims.systems.interface import Integers, Knob
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.cyclon.rendezvous import Rendezvous
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import DESCRIPTOR, LINK, NAME
@@ -47,8 +47,7 @@ class RingFanout:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if self.fanout < 2 or self.retries < 0:
-            raise InputError(f"fanout, retries: expected at least 2 and 0, got {self.fanout}, {self.retries}")
+        require(self, fanout=2, retries=0)
 
 
 class PolderCastSystem(Grouped):

@@ -66,7 +66,7 @@ class Rendezvous:
 
     def __init__(self, cyclon: Cyclon, patience: int = 10, seed: int = 0) -> None:
         if patience < 0:
-            raise InputError(f"rendezvous.patience: expected 0 (never) or more cycles, got {patience}")
+            raise InputError(f"rendezvous.patience: expected 0 or more, got {patience}")
         self.cyclon, self.seed = cyclon, seed
         self.patience = patience if cyclon.settings.retry else 0
         self.since = np.zeros(cyclon.size.size, np.int32)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sub2sub.errors import InputError
+from sub2sub.errors import InputError, require
 from sub2sub.events.audience import FEWEST, Audience, Census, batches, half_open
 from sub2sub.events.forwarding import (
     SPAMMED,
@@ -87,13 +87,7 @@ class DisseminationSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if not 1 <= self.tries <= 63:
-            raise InputError(f"dissemination.tries: expected 1 to 63, got {self.tries}")
-        if self.max_age < 0:
-            raise InputError(f"dissemination.max_age: expected 0 (no limit) or more, got {self.max_age}")
-        for name in ("shortcuts", "retries"):
-            if not 0 <= getattr(self, name) <= 63:
-                raise InputError(f"dissemination.{name}: expected 0 to 63, got {getattr(self, name)}")
+        require(self, "dissemination", tries=(1, 63), max_age=0, shortcuts=(0, 63), retries=(0, 63))
 
     @classmethod
     def paper(cls, **changes: Any) -> DisseminationSettings:

@@ -169,14 +169,6 @@ class Outcome:
         """All messages, those without an event included, over all deliveries."""
         return float(self.billed.sum() / max(int(self.deliveries.sum()), 1))
 
-    @property
-    def hop_histogram(self) -> Counts:
-        """Deliveries by hop, over all events."""
-        return np.bincount(self._hop(), weights=self.at_hop).astype(np.int64)
-
-    def _hop(self) -> Counts:
-        return np.arange(self.at_hop.size) - np.repeat(self.hop_offsets[:-1], np.diff(self.hop_offsets))
-
     def unbalanced(self) -> int:
         """By how many messages the books do not balance: 0, or something is wrong."""
         counted = self.reached + self.duplicates + self.spam + self.failed
@@ -218,11 +210,6 @@ class Outcome:
         names = ("matches", "applications", "reached", "delivered", "hops", "messages", "local", "duplicates")
         found = {name: getattr(self, name) for name in (*names, "spam", "failed", "acks", "entry")}
         return found if self.times is None else {**found, "last_ms": self.times.last}
-
-    def hop_table(self) -> dict[str, NDArray[Any]]:
-        """One row per event and hop: deliveries."""
-        event = np.repeat(np.arange(self.hops.size), np.diff(self.hop_offsets))
-        return {"event": event, "hop": self._hop(), "deliveries": self.at_hop}
 
     def load_table(self) -> dict[str, NDArray[Any]]:
         """One row per peer: events taken, copies received, messages sent."""

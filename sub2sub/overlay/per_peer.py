@@ -17,6 +17,7 @@ counts and loses its messages, and keeps its numbers for checkpoints.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -33,7 +34,7 @@ from sub2sub.overlay.stack import Stack
 __all__ = ["PerPeer"]
 
 
-class PerPeer:
+class PerPeer(ABC):
     """A protocol that is told one peer at a time what to do.
 
     Subclasses have a `name` and a `turn`; `start` and `neighbours` where they need them.
@@ -86,11 +87,19 @@ class PerPeer:
         self._fills[name] = fill
         return self._columns[name]
 
+    def __getattr__(self, name: str) -> Any:
+        """Report a subclass that does not call `super().__init__(stack)`."""
+        if "stack" not in self.__dict__:
+            raise InputError(
+                f"{type(self).__name__}: expected __init__ to call super().__init__(stack) first"
+            )
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    @abstractmethod
     def turn(self, peer: int, random: Random) -> None:
         """Let a live peer take its turn."""
-        raise NotImplementedError(f"{type(self).__name__} has no turn(peer, random)")
 
-    def start(self, peer: int, contact: int, cycle: int) -> None:
+    def start(self, peer: int, contact: int, cycle: int) -> None:  # noqa: B027
         """Let a peer begin, or begin again, knowing its contact (-1 for nobody)."""
 
     def neighbours(self, peer: int) -> Iterable[int]:

@@ -127,7 +127,7 @@ class Probing:
 
     def __init__(self, ring: Ring, suspect_age: int = 4, seed: int = 0) -> None:
         if suspect_age < 0:
-            raise InputError(f"probing.suspect_age: expected 0 (never) or more cycles, got {suspect_age}")
+            raise InputError(f"probing.suspect_age: expected 0 or more, got {suspect_age}")
         self.ring, self.suspect_age, self.seed = ring, suspect_age, seed
         self._sent = np.zeros(len(ring.boxes), np.int64)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.kernels.references import by_reference
 
 __all__ = ["Partner", "RingSettings", "StepSettings"]
@@ -80,17 +80,8 @@ class RingSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if self.exchanges < 0:
-            raise InputError(f"ring.exchanges: expected 0 or more, got {self.exchanges}")
-        if not 1 <= self.tries <= 255:
-            raise InputError(f"ring.tries: expected 1 to 255, got {self.tries}")
-        if not 0 <= self.most_tries <= 255:
-            raise InputError(
-                f"ring.most_tries: expected 0 (no more than tries) to 255, got {self.most_tries}"
-            )
-        for name in ("cap", "max_age", "max_steps"):
-            if getattr(self, name) < 0:
-                raise InputError(f"ring.{name}: expected 0 (no limit) or more, got {getattr(self, name)}")
+        tries = {"tries": (1, 255), "most_tries": (0, 255)}
+        require(self, "ring", exchanges=0, cap=0, max_age=0, max_steps=0, **tries)
 
     @classmethod
     def paper(cls, **changes: Any) -> RingSettings:

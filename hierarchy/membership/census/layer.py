@@ -88,7 +88,12 @@ class Census:
         key = cycle_key(self.seed, STREAM, 1 + cycle)
         rules = (s.fan, s.period)
         messages = tell_all(self.counts, topic_table, present, rules, np.int64(cycle), channel, key)
-        return {"messages": messages, "bytes": messages * (2 * WORD + 4 * s.minima)}
+        return {"messages": messages, "bytes": messages * self.tally_bytes}
+
+    @property
+    def tally_bytes(self) -> int:
+        """Bytes of a message with a tally."""
+        return 2 * WORD + 4 * self.settings.minima
 
     def askers(self, cycle: int, channel: Channel) -> NDArray[np.int64]:
         """Who asks a contact in this cycle whether both are in one part of their community."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 
 __all__ = ["BrokerSettings"]
 
@@ -27,6 +27,4 @@ class BrokerSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        for name in ("keepalive", "tries"):
-            if getattr(self, name) < 1:
-                raise InputError(f"broker.{name}: expected 1 or more, got {getattr(self, name)}")
+        require(self, "broker", keepalive=1, tries=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sub2sub.errors import InputError
+from sub2sub.errors import InputError, require
 
 __all__ = ["GossipSubSettings"]
 
@@ -48,6 +48,4 @@ class GossipSubSettings:
             )
         if not 0 <= self.D_out <= self.D // 2 or (self.D_out >= self.D_lo):
             raise InputError(f"gossipsub.D_out: expected less than D_lo and at most D / 2, got {self.D_out}")
-        for name in ("backoff", "keepalive", "tries"):
-            if getattr(self, name) < 1:
-                raise InputError(f"gossipsub.{name}: expected 1 or more, got {getattr(self, name)}")
+        require(self, "gossipsub", backoff=1, keepalive=1, tries=1)

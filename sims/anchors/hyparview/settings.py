@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 
 __all__ = ["HyParViewSettings"]
 
@@ -41,9 +41,5 @@ class HyParViewSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        for name in ("active", "passive", "join_walk", "passive_walk", "tries", "patience"):
-            if getattr(self, name) < 1:
-                raise InputError(f"hyparview.{name}: expected 1 or more, got {getattr(self, name)}")
-        for name in ("shuffled_active", "shuffled_passive"):
-            if getattr(self, name) < 0:
-                raise InputError(f"hyparview.{name}: expected 0 or more, got {getattr(self, name)}")
+        require(self, "hyparview", active=1, passive=1, join_walk=1, passive_walk=1, tries=1, patience=1)
+        require(self, "hyparview", shuffled_active=0, shuffled_passive=0)

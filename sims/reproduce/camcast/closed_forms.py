@@ -124,8 +124,7 @@ def judge(tables: Tables) -> list[Claim]:
         claims.append(
             stated(
                 f"CAMCAST tuned by the paper's condition is as reliable as {row.alternative} with c = "
-                f"{row.c}: "
-                f"CAMCAST, the alternative (within {ALIKE})",
+                f"{row.c}: CAMCAST, the alternative (within {ALIKE})",
                 "CAMCAST, Section 4.5.2: the same reliability for a c within the stated range; the "
                 "bound is ours", "equal",
                 {"CAMCAST": round(row.camcast, 3), row.alternative: round(row.itself, 3)},

@@ -114,8 +114,7 @@ def judge_fig15(tables: Tables) -> list[Claim]:
     gossip = _overall(_at(chosen(tables["sweep"], GOSSIP, "crashed"), THIRD))
     source = (
         "CAMCAST, Section 1.4: reception is degraded by only 5 % with 30 % crashed, with respect to a "
-        "gossip-based "
-        "approach"
+        "gossip-based approach"
     )
     claims = []
     for name, (kind, model) in CRASHES.items():
@@ -134,8 +133,7 @@ def judge_fig15(tables: Tables) -> list[Claim]:
             ),
             stated(
                 "reception with 30 % crashed, in the community with the lowest: CAMCAST, gossip broadcast "
-                "(at most "
-                "0.05 less)",
+                "(at most 0.05 less)",
                 source, "0.05 less",
                 {f"CAMCAST, {worst}": round(means.min(), 4), "gossip broadcast": round(gossip.mean(), 4)},
                 gossip.mean() - means.min() <= DEGRADED,
@@ -161,9 +159,8 @@ def judge_fig16(tables: Tables) -> list[Claim]:
         gain = none - third
         claims += [
             stated(
-                "share of runs in which all live processes receive: rise from 30 % crashed to none, in a "
-                "and d "
-                f"(above {STEEP} in both)",
+                "share of runs in which all live processes receive: rise from 30 % crashed to none, in a and "
+                f"d (above {STEEP} in both)",
                 "CAMCAST, Section 6.1.2 and Figure 16: reliability increases rapidly with the share alive "
                 "in d and a; the bound is ours",
                 "a steep rise", _by_level(gain[["a", "d"]]), gain[["a", "d"]].min() > STEEP, reading=name,

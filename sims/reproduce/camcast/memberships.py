@@ -137,12 +137,10 @@ def _reliability(own: pd.DataFrame, figure: int) -> list[Claim]:
     low = _by_run(own[own.p_sel <= LOW], "reliability")
     return [
         observed(
-            "share of events that reach everybody at p_sel = 0.07, by membership; and the chance that one "
-            "of the "
-            "memberships shows 100 % in 5 to 10 runs",
-            "CAMCAST, Sections 1.4 and 7: 100 % reliability with 7 % of the processes forwarding upward, "
-            "of 5 to 10 "
-            "runs",
+            "share of events that reach everybody at p_sel = 0.07, by membership; and the chance that one of "
+            "the memberships shows 100 % in 5 to 10 runs",
+            "CAMCAST, Sections 1.4 and 7: 100 % reliability with 7 % of the processes forwarding upward, of "
+            "5 to 10 runs",
             {**_by_kind(seven.mean()), "chance": round(chance_of_all(seven.mean().to_dict()), 3)}, paper=1.0,
             interval={str(kind): interval_of_share(values.sum(), len(values), 3) for kind, values in seven},
         ),
@@ -180,8 +178,7 @@ def _efficiency(own: pd.DataFrame, figure: int) -> list[Claim]:
             f"mean efficiency for p_sel up to {LOW}: structured above semi-structured above unstructured, "
             "beyond chance",
             f"{SECTION}, Figure {figure}: the structured approach behaves better than the semi-structured, "
-            "which is "
-            "better than the unstructured",
+            "which is better than the unstructured",
             "in this order", _means(low), _in_order(low, "unstructured", "semi-structured", "structured"),
             interval=_intervals(low),
         ),

@@ -100,9 +100,8 @@ def judge(tables: Tables) -> list[Claim]:
     mean = shares.mean()
     return [
         stated(
-            "messages in the largest community as a share of N (ln N + c), by number of processes: "
-            "greatest over "
-            "least below 1.1",
+            "messages in the largest community as a share of N (ln N + c), by number of processes: greatest "
+            "over least below 1.1",
             "CAMCAST, Section 1.3: message complexity grows as N ln N; the bound is ours", "constant",
             {f"{int(k):,}": round(v, 3) for k, v in mean.items()}, mean.max() / mean.min() < 1.1,
             interval={f"{int(k):,}": interval_of_mean(v, 3) for k, v in shares},

@@ -169,8 +169,7 @@ def judge(tables: Tables) -> list[Claim]:
         ),
         stated(
             "uninterested participants reached with the most boxes, neighbours alike: smallest addresses "
-            "elected, "
-            "largest coverage elected (less, beyond chance)",
+            "elected, largest coverage elected (less, beyond chance)",
             "hpmcast, Section 4.2.2: delegates chosen by their subscriptions reduce pure forwarding", "less",
             dict(zip((smallest, largest), np.round(elected, 4).tolist(), strict=True)),
             below(*(alike.parasites[alike.election == e] for e in (largest, smallest))),

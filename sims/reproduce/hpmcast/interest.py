@@ -116,9 +116,8 @@ def judge_fig8(tables: Tables) -> list[Claim]:
         inside = min(values[:2]) >= LEAST and values[2] >= 0.999
         claims.append(
             stated(
-                f"mean delivery at p = 0.1, 0.3 and 1 with c = 0: in the plotted band (at least {LEAST}, "
-                "and 0.999 at "
-                "p = 1)",
+                f"mean delivery at p = 0.1, 0.3 and 1 with c = 0: in the plotted band (at least {LEAST}, and "
+                "0.999 at p = 1)",
                 "hpmcast, Figure 8: for p from 0.1 to 1 on an axis from 0.9982 to 1",
                 f"{LOWEST} or more",
                 dict(zip(("p = 0.1", "p = 0.3", "p = 1"), np.round(values, 4).tolist(), strict=True)), inside,

@@ -104,9 +104,8 @@ def judge_fig12(tables: Tables) -> list[Claim]:
         first, rest = float(by[2] - by[1]), float(by[6] - by[2])
         claims.append(
             stated(
-                f"{100 * crashed:.0f} % crashed: mean gain from R = 1 to 2, and from 2 to 6 (the first "
-                "more than twice "
-                "the second)",
+                f"{100 * crashed:.0f} % crashed: mean gain from R = 1 to 2, and from 2 to 6 (the first more "
+                "than twice the second)",
                 "hpmcast, Section 5.3.5 and Figure 12: beyond R > 1 only little more reliability is gained; "
                 "the bound is ours",
                 "the second is little", {"R = 1 to 2": round(first, 4), "R = 2 to 6": round(rest, 4)},

@@ -162,8 +162,7 @@ def judge(tables: Tables) -> list[Claim]:
         ),
         stated(
             "participants to be updated after a failure are (a - 1)(R (l - 1) + 1) on average: largest "
-            "relative "
-            "difference (below 0.01)",
+            "relative difference (below 0.01)",
             "hpmcast, Section 6.3.2, equation 35; the bound is ours", 0.0, round(float(updates), 4),
             updates < 0.01,
         ),

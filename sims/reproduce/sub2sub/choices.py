@@ -74,9 +74,8 @@ def judge(tables: Tables) -> list[Claim]:
     capped, base = final.get_group(CAPPED), final.get_group(BASE)
     return [
         stated(
-            f"ring views cannot be capped: complete rings after {cycles} cycles with at most 20 links, "
-            "best seed, "
-            "and as published, worst seed (less than half as many)",
+            f"ring views cannot be capped: complete rings after {cycles} cycles with at most 20 links, best "
+            "seed, and as published, worst seed (less than half as many)",
             OURS, "far fewer",
             {"capped": round(float(capped.max()), 4), "as published": round(float(base.min()), 4)},
             capped.max() < base.min() / 2, interval={"capped": span(capped), "as published": span(base)},

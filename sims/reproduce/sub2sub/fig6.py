@@ -93,8 +93,7 @@ def judge(tables: Tables) -> list[Claim]:
         claims += [
             stated(
                 "first cycle from which on every event is delivered to everybody, and first cycle with all "
-                "rings "
-                "complete, per seed",
+                "rings complete, per seed",
                 SOURCE, "the first is earlier",
                 {"all delivered": [_shown(d) for d in delivered], "all rings": [_shown(r) for r in rings]},
                 all(earlier),

@@ -76,8 +76,7 @@ def judge_hops(tables: Tables) -> list[Claim]:
         ),
         stated(
             "hops to complete dissemination grow logarithmically with ring length: R squared of a "
-            "log2(length) + b "
-            f"is at least {EXPLAINED} and above that of a straight line, in every seed",
+            f"log2(length) + b is at least {EXPLAINED} and above that of a straight line, in every seed",
             "Sub-2-Sub, Section 5 and Figure 7b: the relation is of logarithmic fashion; the bound is ours",
             "logarithmic",
             {"R2 log": round(float(log[:, 2].mean()), 4), "R2 line": round(float(linear[:, 2].mean()), 4)},

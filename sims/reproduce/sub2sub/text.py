@@ -54,8 +54,7 @@ def judge(tables: Tables) -> list[Claim]:
     return [
         stated(
             f"a match receives an event once or a few more times: share of deliveries with at most {FEW} "
-            "copies "
-            "(at least 0.9), worst seed",
+            "copies (at least 0.9), worst seed",
             "Sub-2-Sub, Section 4.2: each receives an event once or a few more times; the bounds are ours",
             "once or a few",
             round(min(few), 4), min(few) >= 0.9, interval=span(few),
@@ -77,9 +76,8 @@ def judge(tables: Tables) -> list[Claim]:
             for name, values in balance.items()
         ),
         observed(
-            "share of deliveries by the number of messages forwarded (the rule allows two adjacent ones "
-            "and one "
-            "random one)",
+            "share of deliveries by the number of messages forwarded (the rule allows two adjacent ones and "
+            "one random one)",
             "Sub-2-Sub, Section 4.2: up to two adjacent neighbours and a few random ones",
             {str(k): round(float(v), 4) for k, v in share.items()}, paper="the same small number",
         ),

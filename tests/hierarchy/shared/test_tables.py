@@ -179,10 +179,10 @@ def test_a_checkpoint_restores_the_tables() -> None:
     ("wrong", "message"),
     [
         ({"neighbours": 0}, "tables.neighbours: expected 1 or more, got 0"),
-        ({"equals": 4}, "tables.equals: expected 5 to 63 entries, got 4"),
-        ({"z": 64}, "tables.z: expected 1 to 63 entries, got 64"),
-        ({"below": 0}, "tables.below: expected 1 to 63 entries, got 0"),
-        ({"max_age": -1}, "tables.max_age: expected 0 or more cycles, got -1"),
+        ({"equals": 4}, "tables.equals: expected 5 to 63, got 4"),
+        ({"z": 64}, "tables.z: expected 1 to 63, got 64"),
+        ({"below": 0}, "tables.below: expected 1 to 63, got 0"),
+        ({"max_age": -1}, "tables.max_age: expected 0 or more, got -1"),
         ({"patience": 0}, "tables.patience: expected 1 or more, got 0"),
     ],
 )

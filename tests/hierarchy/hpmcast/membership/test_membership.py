@@ -299,10 +299,10 @@ def test_a_run_resumed_from_its_state_equals_the_one_never_interrupted():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"fanout": 0}, "fanout: expected at least 1"),
+        ({"fanout": 0}, "fanout: expected 1 or more"),
         ({"timeout": ()}, "timeout: expected at least 1 cycle"),
         ({"tries": -1}, "tries: expected 0 or more"),
-        ({"revisit": 2.0}, "revisit: expected a probability"),
+        ({"revisit": 2.0}, "revisit: expected 0 to 1"),
     ],
 )
 def test_settings_outside_their_domain_are_refused(settings, message):

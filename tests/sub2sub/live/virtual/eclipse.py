@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from sub2sub.live import CoreSettings, Node, Received
 from sub2sub.live.core import messages as m
-from sub2sub.live.net.identity import bound_ids
+from sub2sub.live.net.identity import bound_id
 from sub2sub.live.virtual.liars import Liar
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
@@ -119,7 +119,7 @@ class Eclipse:
         """Peers to invent: right beside a victim, or at the IDs that the attacker may have."""
         address = ATTACKER if self.attack.listens else NOWHERE
         if self.attack.bound:
-            ids = bound_ids(ATTACKER[0].encode(), 16)
+            ids = [bound_id(ATTACKER[0].encode(), number) for number in range(16)]
         else:
             shift = self.dice.randrange(1 << 20) if self.attack.anew else 0
             steps = [sign * (shift + k + 1) for sign in (-1, 1) for k in range(self.attack.beside)]
