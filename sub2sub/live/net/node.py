@@ -275,7 +275,7 @@ class Node(Host):
         if isinstance(message, m.Event | m.Taken):  # also of publishers, which have no ID
             claims = [id for core in self.cores.values() for id in (sender,) if id in core.ring.view]
         elif isinstance(message, m.Shuffle | m.Near):
-            claims = [sender, *(each.peer.id for each in message.links[-1:])]
+            claims = [sender, *(peer.id for peer in message.links.peers[-1:])]
         elif isinstance(message, m.Ring | m.Seek | m.Hello | m.Changed):
             claims = [sender, message.sender.id]
         elif isinstance(message, m.Join | m.Welcome | m.Ask | m.Answer):
@@ -290,7 +290,7 @@ class Node(Host):
         message = frame.message
         changed = self._changed.get(frame.to)
         if isinstance(message, m.Join):
-            links = tuple(m.Mention(peer, 0) for peer in self.contacts[: self.settings.offers])
+            links = m.Mentions.of(*(m.Mention(peer, 0) for peer in self.contacts[: self.settings.offers]))
             post(wire.encode(Frame(frame.sender, self.id, m.Welcome(message.exchange, links))))
         elif isinstance(message, m.Event):
             post(wire.encode(Frame(frame.sender, frame.to, m.Taken(message.name, took=False))))
@@ -308,7 +308,7 @@ class Node(Host):
         answer = await self.request(Descriptor(ANYBODY, (), (), contact), m.Join(self.dice.getrandbits(63)))
         if not isinstance(answer, m.Welcome):
             raise ConnectionError(f"contact: nobody answers at {contact[0]}:{contact[1]}")
-        self._keep(each.peer for each in answer.links)
+        self._keep(answer.links.peers)
 
     async def _ask_again(self, core: Core) -> None:
         """Ask the contact, or one of those heard of since, for peers, and let a core begin anew with one.

@@ -139,7 +139,7 @@ def test_frames_make_a_node_dial_only_so_fast() -> None:
             dice = random.Random(1)
             for port in ports:
                 peer = Descriptor.of(dice.getrandbits(64), [0.0], [1.0], ("127.0.0.1", port))
-                writer.write(frame(m.Ring(1, peer, (), (m.Mention(peer, 0),)), own))
+                writer.write(frame(m.Ring(1, peer, m.Mentions(), m.Mentions((peer,), (0,))), own))
             await asyncio.sleep(1.0)
             assert dialled <= 4 + 5 * 1.5
             writer.close()
@@ -163,7 +163,7 @@ def test_names_of_hosts_that_others_tell_are_not_looked_up(monkeypatch: pytest.M
             own = (await node.subscribe([0.0], [1.0])).own.id
             _, writer = await asyncio.open_connection(*node.address)
             peer = Descriptor.of(5, [0.0], [1.0], ("victim.example", 80))
-            writer.write(frame(m.Ring(1, peer, (), (m.Mention(peer, 0),)), own))
+            writer.write(frame(m.Ring(1, peer, m.Mentions(), m.Mentions((peer,), (0,))), own))
             await until(lambda: node.connections.counts["unreachable"] > 0)
             assert "victim.example" not in asked
             writer.close()
@@ -249,7 +249,7 @@ def test_of_many_neighbours_in_a_message_only_the_nearest_are_considered() -> No
     core.ring.consider = note  # type: ignore[method-assign, assignment]
     dice = random.Random(1)
     peers = [Descriptor.of(dice.getrandbits(64), [0.0] * 16, [1.0] * 16, ("h", 1)) for _ in range(2000)]
-    message = m.Ring(1, peers[0], (), tuple(m.Mention(peer, 0) for peer in peers))
+    message = m.Ring(1, peers[0], m.Mentions(), m.Mentions(tuple(peers), (0,) * len(peers)))
     core.receive(message, peers[0].id, lambda stream: Dice(stream))
     assert max(offered) <= 130
     nearest = min(peers, key=lambda peer: (peer.id - own.id) % 2**64)

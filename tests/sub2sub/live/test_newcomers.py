@@ -31,7 +31,7 @@ def core() -> Core:
 
 def told_of(made: Core, *peers: Descriptor) -> list[m.Send]:
     """Let a partner tell of peers that nobody has heard from for five cycles; what is sent besides."""
-    message = m.Ring(1, PARTNER, (), tuple(m.Mention(each, OLD, 0) for each in peers))
+    message = m.Ring(1, PARTNER, m.Mentions(), m.Mentions.of(*(m.Mention(each, OLD, 0) for each in peers)))
     return [send for send in made.receive(message, PARTNER.id, DRAWS) if send.to]
 
 

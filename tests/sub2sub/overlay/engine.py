@@ -178,6 +178,7 @@ class FigureThree:
 
     def __init__(self, own: Descriptor) -> None:
         self.own = own
+        self.refused: dict[int, Descriptor] = {}
 
     def needed(self, others: dict[int, Descriptor]) -> set[int]:
         ids = sorted(others)
