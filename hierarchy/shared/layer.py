@@ -23,10 +23,12 @@ from hierarchy.shared.steps import Feeds, Net, StepSettings, TableContents, keep
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.kernels.randomness import cycle_key
 from sub2sub.overlay.feed import Feed
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
 from sub2sub.overlay.views import FREE, view_links
+from sub2sub.ring.growing import grow_tombstones
 from sub2sub.ring.layer import Ring
 from sub2sub.ring.tombstones import TOMBSTONES
 
@@ -116,6 +118,14 @@ class NestedTables:
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """All entries of all tables as (holders, peers, stamps)."""
         return view_links(np.concatenate([self.equals, self.above, self.below], axis=1))
+
+    def grow(self, moved: Renumbering) -> None:
+        """Go on with more peers; `topical` is the overlay's."""
+        self.equals, self.above, self.below = (
+            moved.links(table) for table in (self.equals, self.above, self.below)
+        )
+        self.since = moved.rows(self.since, 0)
+        self.buried, self.buried_at = grow_tombstones(self.buried, self.buried_at, moved)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""

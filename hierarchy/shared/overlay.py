@@ -22,6 +22,7 @@ from sub2sub.events.dissemination import DisseminationSettings, disseminate
 from sub2sub.events.outcome import Outcome
 from sub2sub.events.published import Published
 from sub2sub.geometry.boxes import TOP, points
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.overlay import Overlay
@@ -110,6 +111,12 @@ class SharedOverlay(Overlay):
         """Let peers (re)start from a contact each, maybe with other subscriptions than before."""
         self._classify(peers)
         super().join(peers, contacts, cycle)
+
+    def grow(self, moved: Renumbering) -> None:
+        """Let the layers go on with a population that has grown."""
+        self.topical = self.tables.topical = moved.rows(self.topical, 1)
+        self._classify(np.flatnonzero(self.population.dormant))
+        super().grow(moved)
 
     def ready(self) -> NDArray[np.bool_]:
         """Which peers may publish by CAMCAST's routing (CAMCAST, Section 5.1; `TablePeer.is_ready`).

@@ -162,7 +162,8 @@ class Sessions:
         if coming.size:
             lows, highs = self.interests.lows[coming], self.interests.highs[coming]
             enter(simulation, self.name, lows, highs, coming)
-        return {"left": int(leaving.size), "joined": int(coming.size), "there": int(alive.sum())}
+        there = int(simulation.overlay.network.alive.sum())
+        return {"left": int(leaving.size), "joined": int(coming.size), "there": there}
 
 
 @cache

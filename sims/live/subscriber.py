@@ -82,10 +82,10 @@ class Subscriber:
         gc.set_threshold(YOUNG, 20, 20)
         patience = max(5.0, 10 * self.period)  # where a period is long, many peers share a processor
         limits = self.limits or Limits(connect=patience, per_address=512, most_back_off=2.0)
-        for wish in self.planned:
+        for plan in self.planned:
             node = Node(
-                len(wish.low), period=self.period, settings=self.settings, limits=limits, tls=self.tls,
-                seed=wish.seed, reply=patience,
+                len(plan.low), period=self.period, settings=self.settings, limits=limits, tls=self.tls,
+                seed=plan.seed, reply=patience,
             )  # fmt: skip
             await node.__aenter__()
             self.nodes.append(node)
@@ -109,11 +109,11 @@ class Subscriber:
         def note(event: Received) -> None:
             self.heard.append((subscription.own.id, event.name, event.hops))
 
-        node, wish = self.nodes[which], self.planned[which]
+        node, plan = self.nodes[which], self.planned[which]
         node.contact = contact
         for left in reversed(range(TRIES)):
             try:
-                subscription = await node.subscribe(wish.low, wish.high, note)
+                subscription = await node.subscribe(plan.low, plan.high, note)
                 break
             except ConnectionError:  # a busy machine; who joins tries again
                 if not left:

@@ -47,6 +47,7 @@ from sub2sub.kernels.memory import LANES64, aligned, padded
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key
 from sub2sub.kernels.simd import prefetch
 from sub2sub.kernels.threads import threads
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.network import Network, attempts, reaches
 from sub2sub.overlay.sizes import HEADER, LINK
 from sub2sub.overlay.turns import NOBODY, everybody, exchange_in_waves
@@ -249,6 +250,14 @@ class Cyclon:
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """All links as (holders, peers, stamps)."""
         return view_links(self.view)
+
+    def grow(self, moved: Renumbering) -> None:
+        """Go on with more peers."""
+        again = self.lost < -1
+        lost = moved.peers(np.where(again, -2 - self.lost, self.lost))
+        self.lost = moved.rows(np.where(again, -2 - lost, lost), -1)
+        self.view, self.size = moved.links(self.view), moved.rows(self.size, 0)
+        self._sent = moved.rows(self._sent, 0)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""

@@ -16,6 +16,7 @@ from sub2sub.events.outcome import Outcome
 from sub2sub.events.recent_events import RecoverySettings
 from sub2sub.events.recovery import Recovery
 from sub2sub.geometry.matching import match_boxes
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import table_links
@@ -101,6 +102,11 @@ class RecentEvents:
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """None of its own."""
         return table_links()
+
+    def grow(self, moved: Renumbering) -> None:
+        """Go on with more peers."""
+        self.joined = moved.rows(self.joined, LONG_AGO)
+        self.recovery.renumber(moved)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""

@@ -51,11 +51,11 @@ def test_communities_in_processes_receive_what_is_published_below_them() -> None
     with Communities((2, 4, 8), settings, period=0.3, per_process=3, seed=2) as swarm:
         swarm.found()
         swarm.enter()
-        assert swarm.wait_for_rings(most=40.0)
-        (fates,) = swarm.publish([1.0])
-    assert fates[swarm.topics[2]].reached >= 1
-    assert fates[swarm.topics[1]].reached >= 1
-    assert fates[swarm.topics[0]].upward == 0
+        assert swarm.wait_for_tables(most=40.0)
+        (counts,) = swarm.publish([1.0])
+    assert counts[swarm.topics[2]].reached >= 1
+    assert counts[swarm.topics[1]].reached >= 1
+    assert counts[swarm.topics[0]].upward == 0
 
 
 def test_a_process_that_is_killed_is_missed_by_name() -> None:
