@@ -136,9 +136,10 @@ def test_an_event_goes_round_a_silent_neighbour_after_patience_cycles(unit: int,
         assert [send.to.id for send in next_cycle(made) if send.to] == [instead]
 
 
-def test_a_probe_that_is_answered_makes_a_link_fresh_and_silence_does_not() -> None:
+@fine_or_coarse
+def test_a_probe_that_is_answered_makes_a_link_fresh_and_silence_does_not(unit: int) -> None:
     for answered in (True, False):
-        made, dice = core(patience=2, unit=1, max_age=9), draws()
+        made, dice = core(patience=2, unit=unit, max_age=9), draws()
         made.ring.consider([Link(PARTNER, made.now)], made.now)
         for _ in range(OverlaySettings().suspect_age):
             assert made.probe(dice) == []
