@@ -1,4 +1,4 @@
-"""A layer of peers that are objects: turns, joins and checkpoints, whatever the protocol."""
+"""A layer of peers that are objects: turns, joins and checkpoints for any protocol."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ class ObjectPeer(ABC):
 
     @abstractmethod
     def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
-        """Take up a message; what to send."""
+        """Handle a message; return messages to send."""
 
     @abstractmethod
     def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
-        """Note that a message could not be delivered; what to send."""
+        """Note that a message could not be delivered; return messages to send."""
 
     @abstractmethod
     def introduce(self, contact: int) -> None:
-        """Name a contact, to be turned to in the next turn."""
+        """Name a contact for the next turn."""
 
     @abstractmethod
     def links(self) -> list[int]:

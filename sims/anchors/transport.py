@@ -1,9 +1,9 @@
-"""Carrying messages between peers that are objects: who sends what to whom, what arrives, what it costs.
+"""Messages between peers that are objects: delivery, loss and cost.
 
-A peer gives back what it wants to send, as (target, message) pairs, and is told when a message could not be
-delivered. It knows nothing of the network. Connections are taken to be TCP's: a message that is lost is
-repeated, `tries` times in all, and a peer that does not answer all of these is *unreachable* to the sender,
-who pays for every copy. What the transport adds is not counted (`sub2sub.overlay.sizes`).
+A peer returns the messages to send, as (target, message) pairs, and is told when a message could not be
+delivered. Connections behave like TCP: a lost message is repeated, `tries` times in all; if all copies are
+lost, its target is *unreachable*. The sender is billed for every copy. Headers of TCP and IP are not counted
+(`sub2sub.overlay.sizes`).
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ Sends = Iterable[tuple[int, Any]]
 
 
 class Receiver(Protocol):
-    """A peer, as far as its transport is concerned."""
+    """A peer that receives messages."""
 
     def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
-        """Take up a message; what to send."""
+        """Handle a message; return messages to send."""
         ...
 
     def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
-        """Note that a message could not be delivered; what to send."""
+        """Note that a message could not be delivered; return messages to send."""
         ...
 
 

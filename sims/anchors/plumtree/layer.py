@@ -1,12 +1,11 @@
 """The layer of Plumtree over HyParView: views are kept, and beacons shape the tree.
 
-In the paper the stream of messages itself shapes the tree. While an overlay is built here nobody publishes,
-so members send beacons: whose turn comes and has not heard of one for `BEACONS` cycles sends one. As a beacon
-runs through the whole group, that is about one every other cycle and group. Beacons, announcements, `Prune`
-and `Graft` are billed as upkeep; as a message or an announcement goes along every link, they tell broken
-links as well.
+In the paper the stream of messages itself shapes the tree. Here nothing is published while an overlay is
+built, so members send beacons: a member that has received none for `BEACONS` cycles sends one in its turn. A
+beacon reaches the whole group, so there is about one every other cycle in each group. Beacons, announcements,
+`Prune` and `Graft` are billed as upkeep. They go along every link, so they also detect broken links.
 
-A beacon's timers run out when it has come to rest.
+The timers of a beacon end when no copy of it is on its way.
 """
 
 from __future__ import annotations
