@@ -22,7 +22,7 @@ from sub2sub.live.virtual.conditions import Conditions, Network
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
 
-__all__ = ["History", "Outcome", "Participant", "Plan"]
+__all__ = ["History", "HistoryReport", "Participant", "Plan"]
 
 PERIOD = 1.0  # virtual seconds of a cycle
 HEAL = 40  # cycles after the faults within which the overlay is whole again
@@ -55,7 +55,7 @@ class Plan:
 
 
 @dataclass
-class Outcome:
+class HistoryReport:
     """What came of a history.
 
     Attributes
@@ -168,10 +168,10 @@ class History(ABC):
         self.dice = random.Random(f"history {seed}")
         self.calm = self.draw_conditions()
         self.network = Network(seed, self.calm)
-        self.outcome = Outcome(seed)
+        self.outcome = HistoryReport(seed)
         self.participants: list[Any] = []
 
-    def run(self) -> Outcome:
+    def run(self) -> HistoryReport:
         """Live through it."""
         loop = VirtualLoop(self.network)
         try:
