@@ -16,7 +16,7 @@ class ScampSettings:
     Attributes
     ----------
     c : int
-        Extra copies of a new subscription. Views converge to (c + 1) ln n entries. Without failures 0 is enough;
+        Extra copies of a new subscription. Views converge to (c + 1) ln n. Without failures 0 is enough;
         with 1 a group stays connected when a third of it crashes.
     lease : int
         Cycles a subscription lasts, up to half as many more by chance so that not all end at once.
