@@ -74,7 +74,7 @@ class Publish:
         outcome = disseminate(
             Links.of(overlay), overlay.network, events, settings=self.settings, seed=seed, cycle=cycle
         )
-        silent, probes = unanswered(overlay.network, outcome.failures, seed, cycle)
+        silent, probes = unanswered(overlay.network, outcome.failures, seed, cycle, overlay.ring.tries)
         return {
             "events": len(events),
             "hit_ratio": outcome.hit_ratio,

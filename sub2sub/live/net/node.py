@@ -74,7 +74,7 @@ class Node(Host):
     limits : Limits
     tls : Tls, optional
     seed : int, optional
-        Of all draws and IDs; taken from the system if not given.
+        Random seed of draws and IDs; from the operating system if not given.
     reply : float
         Seconds to wait for an answer while joining and publishing.
     signer : Signer, optional
