@@ -82,8 +82,8 @@ class Subscriber:
         gc.set_threshold(YOUNG, 20, 20)
         patience = max(5.0, 10 * self.period)  # where a period is long, many peers share a processor
         limits = self.limits or Limits(
-            connect=patience, answer=patience, idle=max(60.0, 20 * self.period), per_address=512,
-            most_back_off=2.0,
+            connect=patience, answer=max(10.0, 3 * self.period), idle=max(60.0, 20 * self.period),
+            per_address=512, most_back_off=2.0,
         )  # fmt: skip
         for plan in self.planned:
             node = Node(
