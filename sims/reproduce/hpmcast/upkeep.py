@@ -231,8 +231,7 @@ def draw(tables: Tables) -> Figures:
         axes.set(xlabel="cycle", ylabel="entries dead or missing (%)", title=title, ylim=(0, 150))
         stated_line(axes, "right", y=100 * RIGHT)
     by = tables["contacts"].groupby("distance").messages
-    half = 1.96 * by.std() / np.sqrt(by.count())
-    panels[3].bar(by.mean().index, by.mean(), 0.6, yerr=half, capsize=3)
+    panels[3].bar(by.mean().index, by.mean(), 0.6, yerr=1.96 * by.sem(), capsize=3)
     panels[3].set(
         xlabel="distance of the contact (level)", ylabel="messages of a join", xticks=range(1, LEVELS + 1)
     )
