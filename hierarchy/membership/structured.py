@@ -139,7 +139,7 @@ class Structured:
         """Which members are in their communities: those that have completed a search."""
         return self.searched.copy()
 
-    def settled(self) -> NDArray[np.bool_]:
+    def ready(self) -> NDArray[np.bool_]:
         """Which members may publish: those that have completed a search."""
         return self.searched.copy()
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hierarchy.shared.points import Points
 from hierarchy.shared.rules import GREETINGS, STEPS, STREAM, World
 from hierarchy.shared.settings import TableSettings
-from hierarchy.shared.steps import Feeds, Net, StepSettings, Told, keep_tables
+from hierarchy.shared.steps import Feeds, Net, StepSettings, TableContents, keep_tables
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.kernels.randomness import cycle_key
 from sub2sub.overlay.feed import Feed
@@ -94,7 +94,7 @@ class NestedTables:
         )  # fmt: skip
         net = Net(network.faults(), given.tries, cycle_key(self.seed, GREETINGS, cycle))
         rooms = given.equals, given.z, given.below
-        mine, his = (Told(*(np.empty(room, np.int64) for room in rooms)) for _ in range(2))
+        mine, his = (TableContents(*(np.empty(room, np.int64) for room in rooms)) for _ in range(2))
         self._counts[:], key = 0, cycle_key(self.seed, STREAM, cycle)
         scratch = mine, his, np.empty(STEPS, np.int64)
         keep_tables(world, feeds, settings, net, key, scratch, self._counts)

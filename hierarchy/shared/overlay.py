@@ -118,15 +118,15 @@ class SharedOverlay(Overlay):
         self._classify(np.flatnonzero(self.population.dormant))
         super().grow(moved)
 
-    def settled(self) -> NDArray[np.bool_]:
-        """Which peers may publish by CAMCAST's routing (CAMCAST, Section 5.1; `TablePeer.is_settled`).
+    def ready(self) -> NDArray[np.bool_]:
+        """Which peers may publish by CAMCAST's routing (CAMCAST, Section 5.1; `TablePeer.is_ready`).
 
         They know who is above, or have searched long enough to know that nobody is.
         """
         age = self.cycle - self.tables.since
         known = (self.tables.above[:, 0] != FREE) | (age > EAGER)
-        settled: NDArray[np.bool_] = known & (self.topical == 1)
-        return settled
+        ready: NDArray[np.bool_] = known & (self.topical == 1)
+        return ready
 
     def publish(
         self,

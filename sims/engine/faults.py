@@ -272,7 +272,7 @@ def enter(
         misplaced = np.flatnonzero((part == number) & (group[contacts] != number))
         if inside.size:
             contacts[misplaced] = contacts_for(simulation, name, newcomers[misplaced], inside)
-    population.settle(newcomers, lows, highs, hosts)
+    population.activate(newcomers, lows, highs, hosts)
     group[newcomers] = part
     overlay.join(newcomers, contacts, simulation.cycle)
     return newcomers

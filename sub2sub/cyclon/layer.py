@@ -115,7 +115,7 @@ def _look_ahead(views, peers, k):
 
 @rule
 def _send(faults, a, b, tries, bits):
-    """Send a message until it arrives, `tries` times at most: how often it was sent, and if in vain."""
+    """Send a message until it arrives, `tries` times at most: copies sent, and whether all were lost."""
     if not reaches(faults.alive, faults.group, a, b):
         return tries, True
     return attempts(bits, faults.loss, tries) if faults.loss > 0.0 else (1, False)
@@ -140,9 +140,9 @@ def _shuffle(views, settings, faults, key, scratch, peers, counts):
             row[left] = FREE
             size[i] = left
         draws = peer_key(key, i)
-        sent_times, in_vain = _send(faults, i, q, tries, draw(draws, REQUEST))
+        sent_times, undelivered = _send(faults, i, q, tries, draw(draws, REQUEST))
         spent[i, 0] += sent_times
-        if in_vain:
+        if undelivered:
             failed += 1
             lost[i] = remember(lost[i], q, again)
             continue
@@ -157,11 +157,11 @@ def _shuffle(views, settings, faults, key, scratch, peers, counts):
         my_news = shuffle_news(i, row, back, coming)
         his_news = shuffle_news(q, his_row, there, going)
         size[q] = shuffle_merge(his_row, his, room, answered, there, his_news)
-        sent_times, in_vain = _send(faults, q, i, tries, draw(draws, REPLY))
+        sent_times, undelivered = _send(faults, q, i, tries, draw(draws, REPLY))
         spent[q, 0] += sent_times
         spent[i, 1] += going
         spent[q, 1] += coming
-        if in_vain:
+        if undelivered:
             failed += 1
             lost[i] = remember(lost[i], q, again)
             continue
@@ -188,7 +188,7 @@ class Cyclon:
     size : (n,) int8
         How many.
     lost : (n,) int32
-        A partner that did not answer, -1 for none; -2 - partner once it was tried again in vain.
+        A partner that did not answer, -1 for none; -2 - partner once it failed to answer again.
 
     Examples
     --------

@@ -24,12 +24,12 @@ from sub2sub.overlay.views import table_links
 if TYPE_CHECKING:
     from sub2sub.overlay.overlay import Overlay
 
-__all__ = ["Had", "RecentEvents"]
+__all__ = ["EventShare", "RecentEvents"]
 
 LONG_AGO = -1  # when those of the start joined
 
 
-class Had(NamedTuple):
+class EventShare(NamedTuple):
     """Pairs of an event and a peer that is to have it, and those in which it has."""
 
     wanted: int
@@ -59,7 +59,7 @@ class RecentEvents:
     >>> overlay.recent_events.shares(cycle=8)[0].has < 20
     True
     >>> overlay.run(1).recent_events.shares(cycle=9)
-    {1: Had(wanted=20, has=20)}
+    {1: EventShare(wanted=20, has=20)}
     """
 
     name = "recovery"
@@ -76,7 +76,7 @@ class RecentEvents:
         """Let every live peer see to its neighbours."""
         return self.recovery.step(Links.of(self.overlay), network, cycle)
 
-    def shares(self, cycle: int) -> dict[int, Had]:
+    def shares(self, cycle: int) -> dict[int, EventShare]:
         """By cycles since publication: of the peers that were there then, want an event and stay, who has it.
 
         What is asked of the simulator, not of any peer.
@@ -84,14 +84,14 @@ class RecentEvents:
         population, alive = self.overlay.population, self.overlay.network.alive == 1
         numbers, points, since = self.recovery.recent(cycle)
         low, high = (np.ascontiguousarray(population.boxes[:, side, : population.d]) for side in (0, 1))
-        found: dict[int, Had] = {}
+        found: dict[int, EventShare] = {}
         for published in np.unique(since):
             own = np.flatnonzero(since == published)
             offsets, members = match_boxes(low, high, points[own])
             event = np.repeat(numbers[own], np.diff(offsets))
             stay = alive[members] & (self.joined[members] < published)
             has = self.recovery.has(event[stay], members[stay])
-            found[cycle - int(published)] = Had(int(has.size), int(has.sum()))
+            found[cycle - int(published)] = EventShare(int(has.size), int(has.sum()))
         return found
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:

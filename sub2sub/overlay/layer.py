@@ -40,9 +40,9 @@ class Layer(Protocol):
         ...
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything a checkpoint has to keep, by name."""
+        """All state that a checkpoint stores, by name."""
         ...
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up the state that `arrays` gave."""
+        """Restore the state that `arrays` returned."""
         ...

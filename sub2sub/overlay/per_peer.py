@@ -76,7 +76,7 @@ class PerPeer(ABC):
         self._columns: dict[str, NDArray[Any]] = {}
         self._fills: dict[str, Any] = {}
         self._network = stack.network
-        self._luck = Random(stack.seed, self.name)
+        self._loss = Random(stack.seed, self.name)
         self._cost = {"messages": 0, "failed": 0, "bytes": 0}
 
     def column(
@@ -118,7 +118,7 @@ class PerPeer(ABC):
         arrives = (
             faults.alive[receiver] == 1
             and faults.group[sender] == faults.group[receiver]
-            and not (faults.loss > 0.0 and self._luck.chance(faults.loss))
+            and not (faults.loss > 0.0 and self._loss.chance(faults.loss))
         )
         self._cost["failed"] += not arrives
         return bool(arrives)
@@ -129,7 +129,7 @@ class PerPeer(ABC):
         self._cost = dict.fromkeys(self._cost, 0)
         for peer in np.flatnonzero(network.alive).tolist():
             if network.alive[peer]:
-                self._luck = Random(self.stack.seed, f"{self.name}/loss", cycle, peer)
+                self._loss = Random(self.stack.seed, f"{self.name}/loss", cycle, peer)
                 self.turn(peer, Random(self.stack.seed, self.name, cycle, peer))
         return self._cost
 

@@ -182,7 +182,7 @@ class Population:
         """The closed ranges (lows, highs) of all peers."""
         return closed(self.boxes[:, 0, : self.d].copy(), self.boxes[:, 1, : self.d].copy())
 
-    def settle(self, peers: NDArray[np.int64], lows: ArrayLike, highs: ArrayLike, hosts: ArrayLike) -> None:
+    def activate(self, peers: NDArray[np.int64], lows: ArrayLike, highs: ArrayLike, hosts: ArrayLike) -> None:
         """Give dormant peers subscriptions and hosts."""
         if self.d:
             low, high = normalise(lows, highs)

@@ -48,7 +48,7 @@ class Asked(NamedTuple):
     known: NDArray[np.int64]  # (KNOWN,) peers in the order in which it heard of them
     size: NDArray[np.int64]  # (1,)
     state: NDArray[np.int8]  # (n,) of each peer, `STRANGER` between two newcomers
-    counts: NDArray[np.int64]  # messages, questions in vain, links told
+    counts: NDArray[np.int64]  # messages, questions without an answer, links reported
 
 
 def new_asked(n: int) -> Asked:

@@ -7,7 +7,7 @@ have made superfluous. Who is kept in the end is what Figure 3 selects from all 
 
 A candidate that was refused is refused again as long as no neighbour was removed: what covered its part then
 still covers it, because whatever is dropped for being superfluous is covered itself. So refused candidates
-are remembered, which spares nearly all questions once views have settled.
+are remembered, which spares nearly all questions once views have converged.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ longer the deeper the hierarchy is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -25,10 +24,10 @@ from sims.figures.style import COLOURS, band, figure, line
 from sims.reproduce.claims import Claim, below, interval_of_mean, observed, stated
 from sims.reproduce.hpmcast.trials import READINGS, hierarchy, run_trials, table_of
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 __all__ = ["judge"]
 
@@ -113,7 +112,7 @@ def _fewer_with_more(own: pd.DataFrame) -> bool:
     return below(rounds[-1], rounds[0]) and not rises
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Rounds of a broadcast and delivery to few, against the depth."""
     table = tables["depths"]
     fig, panels = figure(2, 3, figsize=(13.2, 7.2), sharex=True, sharey="col")

@@ -12,7 +12,6 @@ mean share of equation 19 for all groups of a level instead of the measured one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,10 +23,10 @@ from sims.figures.style import band, figure, legend_above, line
 from sims.reproduce.claims import Claim, below, interval_of_mean, stated
 from sims.reproduce.hpmcast.trials import READINGS, hierarchy, means, run_trials, table_of
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 __all__ = ["judge_fig7", "judge_fig8"]
 
@@ -139,7 +138,7 @@ def _stated(axes: Any) -> None:
     axes.axhline(LOWEST, color="black", linewidth=0.9, linestyle=(0, (4, 2)), label=label)
 
 
-def _draw_fig7(tables: Tables) -> Mapping[str, Figure]:
+def _draw_fig7(tables: Tables) -> Figures:
     fig, axes = figure(figsize=(8.0, 4.6))
     for k, (reading, own) in enumerate(tables["delivery"].groupby("reading", sort=False)):
         _curve(axes, k, own, str(reading))
@@ -154,7 +153,7 @@ def _draw_fig7(tables: Tables) -> Mapping[str, Figure]:
     return {"": fig}
 
 
-def _draw_fig8(tables: Tables) -> Mapping[str, Figure]:
+def _draw_fig8(tables: Tables) -> Figures:
     fig, panels = figure(columns=2, figsize=(10.5, 4.8))
     table = tables["delivery"][tables["delivery"].p >= 0.1]
     for axes in panels:

@@ -12,7 +12,15 @@ from dataclasses import replace
 from sims.engine import Schedule
 from sims.engine.faults import Loss
 from sims.reproduce.claims import OURS, Claim, observed, span, stated
-from sims.reproduce.sub2sub.following import EXTENDED, FORMS, PUBLISHED, Seen, Story, register_story, shown
+from sims.reproduce.sub2sub.following import (
+    EXTENDED,
+    FORMS,
+    PUBLISHED,
+    FaultScenario,
+    Seen,
+    register_scenario,
+    shown,
+)
 from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.overlay.overlay import OverlaySettings
 
@@ -54,8 +62,8 @@ def judge(seen: Seen) -> list[Claim]:
     ]
 
 
-register_story(
-    Story(
+register_scenario(
+    FaultScenario(
         "sub2sub-loss", "Rings built and events delivered while messages are lost",
         levels=[0.0, 0.05, 0.15, 0.3], quick_levels=[0.0, 0.3],
         faults=lambda p, peers, seed: [(Schedule(at=0), Loss(p)), (Schedule(at=STOP), Loss(0.0))],

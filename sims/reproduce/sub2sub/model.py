@@ -13,9 +13,9 @@ by usual widths; rings of exact values take longer with the others. The bounds o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sims.figures.style import figure, legend_beside, line
 from sims.reproduce.claims import OURS, Claim, observed, span, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.events.dissemination import disseminate
 from sub2sub.events.publishing import find_entry
 from sub2sub.geometry.attributes import Float, Int, String
@@ -32,9 +32,6 @@ from sub2sub.geometry.space import AttributeSpace
 from sub2sub.geometry.widths import typical_widths
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["WORLDS", "judge"]
 
@@ -228,7 +225,7 @@ def _by_axes(own: pd.DataFrame, column: str) -> dict[str, float]:
     }
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """How soon publishers find a match, by world and axes."""
     table = tables["model"]
     fig, panel = figure(figsize=(9.6, 4.2))

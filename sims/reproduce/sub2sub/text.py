@@ -11,21 +11,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
 from sims.figures.style import COLOURS, figure
 from sims.reproduce.claims import Claim, observed, span, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Tables
+from sims.reproduce.reproduction import Figures, Tables
 from sims.reproduce.sub2sub.settled import settled_events
 from sub2sub.events.outcome import gini
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["judge"]
 
@@ -88,7 +82,7 @@ def judge(tables: Tables) -> list[Claim]:
     ]  # fmt: skip
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Distributions over deliveries, and what each peer does per event."""
     fig, (left, middle, right) = figure(1, 3, figsize=(12.6, 4.2))
     for axes, name, key, label in (

@@ -110,7 +110,9 @@ class Core:
         )
         self.events: Forwarder[m.Event] = Forwarder(self.settings.dissemination)
         self.exchanges = Exchanges(numbers)
-        self.ring_exchanges = RingExchanges(self.ring, self.clock, self.exchanges, self._fed)
+        self.ring_exchanges = RingExchanges(
+            self.ring, self.clock, self.exchanges, self._fed, wary=self.settings.wary
+        )
         self.recovery = EventRecovery(
             overlay.recovery, self.clock, self.exchanges, self._ring, self.events.seen
         )

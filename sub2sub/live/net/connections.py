@@ -165,7 +165,7 @@ class Connections(Generic[FrameT]):
         self._from[channel.host] += 1
         if self.server_tls:
             transport.pause_reading()
-            channel.task = asyncio.create_task(self._shake_hands(channel, transport, self.server_tls))
+            channel.task = asyncio.create_task(self._handshake(channel, transport, self.server_tls))
         else:
             channel.begin(transport)
         return True
@@ -229,7 +229,7 @@ class Connections(Generic[FrameT]):
             self._note_failure(channel.address)
             channel.close()
 
-    async def _shake_hands(
+    async def _handshake(
         self, channel: Channel, transport: asyncio.Transport, context: ssl.SSLContext
     ) -> None:
         loop = asyncio.get_running_loop()

@@ -56,7 +56,7 @@ class Host(ABC):
     limits : Limits, optional
     tls : Tls, optional
     seed : int, optional
-        Of all draws and IDs; without, all come from the operating system.
+        Random seed of draws and IDs; without one, they come from the operating system.
     reply : float
         Seconds to wait for an answer to a request of the host's own.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sub2sub.live.virtual.machine import Machine
 
 if TYPE_CHECKING:
-    from sub2sub.live.virtual.weather import Network
+    from sub2sub.live.virtual.conditions import Network
 
 __all__ = ["End"]
 

@@ -120,13 +120,13 @@ def test_a_publication_chooses_its_route_through_one_method() -> None:
 
 def test_who_has_joined_may_publish_once_it_knows_who_is_above() -> None:
     overlay, *_ = overlay_of(200, 4, ranges=True)
-    settled = overlay.settled()
-    assert (settled == (overlay.topical == 1)).all()
-    newcomers = np.flatnonzero(settled & (overlay.tables.above[:, 0] != FREE))[:5]
+    ready = overlay.ready()
+    assert (ready == (overlay.topical == 1)).all()
+    newcomers = np.flatnonzero(ready & (overlay.tables.above[:, 0] != FREE))[:5]
     overlay.join(newcomers, (newcomers + 1) % 200, overlay.cycle)
-    assert not overlay.settled()[newcomers].any()
+    assert not overlay.ready()[newcomers].any()
     overlay.step(overlay.cycle + 1)
-    assert overlay.settled()[newcomers].all()
+    assert overlay.ready()[newcomers].all()
 
 
 def test_publishers_that_do_not_fit_are_refused() -> None:

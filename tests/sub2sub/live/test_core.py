@@ -70,7 +70,8 @@ def test_no_messages_break_a_core_and_all_it_sends_can_be_sent(
         sends = peer.tick(dice) if step is None else peer.receive(*step, dice)
         for send in sends:
             frame = Frame(send.to.id if send.to else 0, peer.own.id, send.message)
-            assert decode(encode(frame)[4:]) == frame
+            sent = encode(frame)  # in which ages are capped
+            assert encode(decode(sent[4:])) == sent
             if send.to:
                 assert send.to.id != peer.own.id
         sound(peer)

@@ -136,9 +136,10 @@ def test_an_event_goes_round_a_silent_neighbour_after_patience_cycles(unit: int,
         assert [send.to.id for send in next_cycle(made) if send.to] == [instead]
 
 
-def test_a_probe_that_is_answered_makes_a_link_fresh_and_silence_does_not() -> None:
+@fine_or_coarse
+def test_a_probe_that_is_answered_makes_a_link_fresh_and_silence_does_not(unit: int) -> None:
     for answered in (True, False):
-        made, dice = core(patience=2, unit=1, max_age=9), draws()
+        made, dice = core(patience=2, unit=unit, max_age=9), draws()
         made.ring.consider([Link(PARTNER, made.now)], made.now)
         for _ in range(OverlaySettings().suspect_age):
             assert made.probe(dice) == []
@@ -183,7 +184,7 @@ def test_a_contact_named_while_an_old_one_is_tried_in_vain_is_tried_next() -> No
     (request,) = made.shuffle(draws())
     made.introduce(OTHER)
     made.unreachable(PARTNER, request.message)
-    assert (made.random.lost, made.random.in_vain) == (OTHER, False)
+    assert (made.random.lost, made.random.failed_again) == (OTHER, False)
 
 
 def test_a_goodbye_is_followed_by_a_probe_and_a_sooner_end() -> None:

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from sub2sub.live import CoreSettings, Node, Received
 from sub2sub.live.core import messages as m
 from sub2sub.live.net.identity import bound_id
+from sub2sub.live.virtual.conditions import Network
 from sub2sub.live.virtual.liars import Liar
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
-from sub2sub.live.virtual.weather import Network
 from sub2sub.live.wire import format as wire
 from sub2sub.overlay.descriptors import Descriptor
 
