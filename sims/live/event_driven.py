@@ -136,7 +136,7 @@ class EventDriven:
         inside[number].set()
 
     def _settings(self, layers: OverlaySettings) -> CoreSettings:
-        """The simulator's settings: peers trust each other, and wait for replies as long as the network takes.
+        """The simulator's settings: peers trust each other, and wait for replies as long as they may take.
 
         A request may need a connection first, so an answer comes after four messages.
         """
