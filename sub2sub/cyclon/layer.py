@@ -229,7 +229,7 @@ class Cyclon:
             return peers.size
 
         everybody(n, choose)
-        exchange_in_waves(views.partner, shuffle)
+        exchange_in_waves(views.partner, shuffle, each=0.2)
         messages, size = (int(spent.sum()) for spent in self.spent())
         return {"messages": messages, "failed": int(counts[:, 0].sum()), "bytes": size}
 

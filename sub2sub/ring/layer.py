@@ -186,7 +186,7 @@ class Ring:
 
             if turn > 0:
                 everybody(n, choose)
-            exchange_in_waves(partner, exchange, self._make_space)
+            exchange_in_waves(partner, exchange, self._make_space, each=10.0)
 
     def _say_hello(self, settings: StepSettings, probes: list[Probes], key: np.uint64) -> None:
         """Tell those that were taken up so, each by itself."""

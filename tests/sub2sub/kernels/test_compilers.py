@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,6 +110,30 @@ def test_only_hot_functions_take_an_index_as_it_is_and_constants_count_from_the_
     assert item(row, 3) == 3.0
     assert item(row[2:], -1) == 1.0  # the place before the first
     assert last(row) == from_the_end(row, -1) == 4.0
+
+
+CHECKED = """
+import numpy as np
+from sub2sub.kernels.simd import load, least
+from tests.sub2sub.kernels.test_compilers import hot, item, marked, outer
+@hot
+def least_from(row, start):
+    return least(load(row, start))
+row = np.arange(32)
+for function, *arguments in ((item, row, -1), (item, row, 32), (marked, outer(), 3), (least_from, row, -1)):
+    try:
+        print(function(*arguments))
+    except IndexError as error:
+        print(error)
+print(item(row, 3), least_from(row, 4))
+"""
+
+
+def test_where_kernels_are_checked_a_place_outside_of_its_array_is_an_error() -> None:
+    root = Path(__file__).parents[3]
+    env = {**os.environ, "SUB2SUB_CHECK_INDICES": "1", "PYTHONPATH": str(root)}
+    done = subprocess.run([sys.executable, "-c", CHECKED], env=env, capture_output=True, text=True)
+    assert done.stdout.splitlines() == 4 * ["a place outside of its array"] + ["3 4"], done.stderr
 
 
 def test_garbage_is_collected_after_compilation_as_before() -> None:
