@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sub2sub.kernels.compilation import hot
 from sub2sub.kernels.threads import share_out, threads
 
-__all__ = ["NOBODY", "everybody", "exchange_in_waves"]
+__all__ = ["NOBODY", "Work", "everybody", "exchange_in_waves"]
 
 NOBODY = -1
 WAVES = 256

@@ -267,9 +267,10 @@ def _forget_tried(pool, gone):
 
 def forget_tried(pool: RingPool, peers: NDArray[np.int64]) -> None:
     """Forget who tried these peers, and whom they tried: their subscriptions may have changed."""
-    gone = np.zeros(pool.size.size, np.uint8)
-    gone[peers] = 1
-    _forget_tried(pool, gone)
+    if pool.room.any():
+        gone = np.zeros(pool.size.size, np.uint8)
+        gone[peers] = 1
+        _forget_tried(pool, gone)
 
 
 def places_of(pool: RingPool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

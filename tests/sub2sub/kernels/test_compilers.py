@@ -91,6 +91,17 @@ def test_a_tuple_is_read_anew_in_each_call() -> None:
     assert total(given._replace(share=1.0, rows=np.ones((1, 4)))) == (28.0, 2**63)
 
 
+def test_tuples_of_one_name_and_different_fields_are_told_apart() -> None:
+    first = by_reference(NamedTuple("Same", [("a", int), ("b", int)]))
+    second = by_reference(NamedTuple("Same", [("b", int), ("c", int)]))
+
+    @kernel
+    def b_of(pair: Any) -> Any:
+        return pair.b
+
+    assert (b_of(first(1, 2)), b_of(second(3, 4))) == (2, 3)  # type: ignore[call-arg]
+
+
 def test_python_calls_what_kernels_call() -> None:
     given = outer()
     assert marked(given, 1) == scaled(given, 1) == 22.0 * 0.5 * 7
@@ -103,6 +114,22 @@ def test_what_kernels_call_is_not_made_into_machine_code_by_itself() -> None:
     for_kernels.compile((typeof(outer()), types.int64))
     (compiled,) = for_kernels.overloads.values()
     assert not compiled.library.codegen._engine.is_symbol_defined(compiled.fndesc.llvm_func_name)
+
+
+@rule
+def shifted(x: Any, by: int) -> Any:
+    return x + by
+
+
+@kernel
+def around(x: int) -> Any:
+    return shifted(x, 1) - shifted(x, by=-2), shifted(x, x)
+
+
+def test_what_kernels_call_is_compiled_once_whatever_numbers_stand_in_the_source() -> None:
+    assert around(5) == (3, 10)
+    (signature,) = shifted._numba_type_.dispatcher.signatures  # type: ignore[attr-defined]
+    assert signature == (types.int64, types.int64)
 
 
 def test_only_hot_functions_take_an_index_as_it_is_and_constants_count_from_the_end() -> None:
