@@ -28,9 +28,9 @@ from sims.live.swarm import completeness
 from sims.systems import system
 from sub2sub.errors import InputError
 from sub2sub.live import CoreSettings, Limits, Node, Received
+from sub2sub.live.virtual.conditions import Conditions, Network
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
-from sub2sub.live.virtual.weather import Network, Weather
 from sub2sub.overlay.overlay import OverlaySettings
 
 __all__ = ["EventDriven"]
@@ -73,7 +73,9 @@ class EventDriven:
         self.highs: NDArray[np.float64] = wanted.highs[: experiment.population.size]
         self.points: NDArray[np.float64] = wanted.points
         self.dice = random.Random(f"events {seed}")
-        self.network = Network(seed, Weather(latency=experiment.latency, jitter=experiment.latency[0] / 10))
+        self.network = Network(
+            seed, Conditions(latency=experiment.latency, jitter=experiment.latency[0] / 10)
+        )
         self.tables: Tables = {"rings": []}
         self.nodes: list[tuple[Machine, Node] | None] = []
         self.heard: list[tuple[int, bytes, int]] = []
@@ -89,7 +91,7 @@ class EventDriven:
         for cycle in range(self.experiment.cycles + 1):
             if cycle:
                 await asyncio.sleep(1.0)
-            self._suffer(cycle)
+            self._inject_faults(cycle)
             self._look(cycle)
             if progress and cycle:
                 progress(cycle)
@@ -147,12 +149,14 @@ class EventDriven:
     def _live_nodes(self) -> list[tuple[Machine, Node]]:
         return [each for each in self.nodes if each and not each[0].crashed]
 
-    def _suffer(self, cycle: int) -> None:
+    def _inject_faults(self, cycle: int) -> None:
         for entry in self.experiment.faults:
             if not entry.schedule.due(cycle):
                 continue
             if entry.kind == "loss":
-                self.network.weather = replace(self.network.weather, loss=entry.arguments["probability"])
+                self.network.conditions = replace(
+                    self.network.conditions, loss=entry.arguments["probability"]
+                )
             else:
                 live = self._live_nodes()
                 for machine, _ in self.dice.sample(

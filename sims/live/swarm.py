@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.live.processes import Processes
-from sims.live.subscriber import Cost, Report, Subscriber, Wish
+from sims.live.subscriber import Cost, PlannedSubscription, Report, Subscriber
 from sub2sub.live import CoreSettings, Limits, Tls
 from sub2sub.rings.true_rings import true_rings
 
@@ -94,16 +94,16 @@ class Swarm:
     ) -> None:
         self.period = period
         self._dice = random.Random(seed)
-        wishes = [
-            Wish(tuple(low.tolist()), tuple(high.tolist()), self._dice.getrandbits(62))
+        planned = [
+            PlannedSubscription(tuple(low.tolist()), tuple(high.tolist()), self._dice.getrandbits(62))
             for low, high in zip(lows, highs, strict=True)
         ]
-        groups = [wishes[k : k + per_process] for k in range(0, len(wishes), per_process)]
+        groups = [planned[k : k + per_process] for k in range(0, len(planned), per_process)]
         true_rings(lows, highs, np.arange(len(lows)), lows)  # compiled while there is a processor to spare
         self._began = time.monotonic()
         self.processes = Processes(
             [Subscriber(group, period, settings, limits, tls) for group in groups],
-            timeout=60.0 + len(wishes),
+            timeout=60.0 + len(planned),
         )
 
     def join(self) -> None:
@@ -131,7 +131,7 @@ class Swarm:
         cycle = float(np.median([each.turn for each in reports]))
         return Watch(time.monotonic() - self._began, cycle, len(reports), links, complete, reports)
 
-    def settle(
+    def wait_for_rings(
         self, events: NDArray[np.float64], most: float, watch: Callable[[Watch], None] | None = None
     ) -> list[Watch]:
         """Look once a cycle until all rings of some events are complete, for `most` seconds at most."""

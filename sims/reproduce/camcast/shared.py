@@ -14,9 +14,8 @@ none reaches .999, although events that reach fewer cost less.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,13 +25,10 @@ from sims.engine.faults import Churn, Crash, Loss
 from sims.figures.style import figure, legend_above, line
 from sims.reproduce.claims import OURS, Claim, observed, span, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sims.systems import system
 from sims.systems.interface import System
 from sims.systems.topic_workload import TopicWorkload
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["judge", "measure"]
 
@@ -198,7 +194,7 @@ def judge(tables: Tables) -> list[Claim]:
     return claims
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Missed deliveries against messages, by condition and system."""
     rows = tables["shared"]
     rows = rows[rows.route == "camcast"]

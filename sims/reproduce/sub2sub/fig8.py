@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +24,7 @@ from sims.engine import Simulation
 from sims.figures.style import figure, line, stated_line
 from sims.reproduce.claims import Claim, interval_of_share, observed, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables, part
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, part
 from sims.reproduce.sub2sub.converged import converged
 from sims.reproduce.sub2sub.gossiping_publishers import PublisherViews, gossip_to_match
 from sims.reproduce.sub2sub.rejoin import rejoin
@@ -38,7 +37,7 @@ from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from workloads import named
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 __all__ = ["judge"]
 
@@ -155,7 +154,7 @@ def judge(tables: Tables) -> list[Claim]:
     return claims
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Distributions of either, and the errors of publishers that give up."""
     fig, (left, right, far) = figure(1, 3, figsize=(13.2, 4.6))
     for number, (form, took) in enumerate(tables["subscribers"].groupby("form", sort=False).cycles):

@@ -9,21 +9,15 @@ even than that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
 from sims.figures.style import COLOURS, figure, legend_beside, line
 from sims.reproduce.claims import Claim, observed, span, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Tables
+from sims.reproduce.reproduction import Figures, Tables
 from sims.reproduce.sub2sub.settled import SHORTCUTS, settled_events
 from sub2sub.events.outcome import gini
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["balance", "judge"]
 
@@ -85,7 +79,7 @@ def judge(tables: Tables) -> list[Claim]:
     ]  # fmt: skip
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Load in all against interest, per event, and the coefficients."""
     peers, found = tables["peers"], balance(tables["peers"])
     first = peers[peers.seed == peers.seed.min()]
