@@ -1,7 +1,7 @@
 """hpmcast's membership while participants join, leave and crash, and messages are lost (Section 4.2.1).
 
 - *Joins*: all participants start at once, each knowing one other, with messages lost from the first on.
-- *Contacts*: one participant at a time joins a settled system through a neighbour or through somebody far
+- *Contacts*: one participant at a time joins a converged system through a neighbour or through somebody far
   away; the paper says that a close contact makes joining faster and cheaper.
 - *Leaves*: a tenth says goodbye to two neighbours each and goes, beside a tenth that just goes.
 - *Piggybacked*: a fifth crashes while events flow that carry membership along, beside dedicated gossip alone.
@@ -119,7 +119,7 @@ def _events(a: int, rate: int, seed: int) -> list[dict[str, Any]]:
 
 
 def _contacts(a: int, alone: int, seed: int) -> list[dict[str, Any]]:
-    """Messages of one participant that joins a settled system, through contacts at every distance."""
+    """Messages of one participant that joins a converged system, through contacts at every distance."""
     layer, network, dice = _system(a, seed)
     layer.make_exact()
     state = {name: array.copy() for name, array in layer.arrays().items()}
