@@ -52,10 +52,10 @@ class OverlaySettings:
     recovery : RecoverySettings
         How missed events are recovered; `history` is 0, and nothing is, unless given.
     axes : tuple of float
-        Lengths of the attributes' axes: VICINITY, newcomers and publishers measure distances as if all were
-        equally long; `AttributeSpace.axes` has them by declared bounds. Without, coordinates count as they
-        are. It helps where ranges along a short axis do not count beside those along a long one, and not
-        where one attribute has exact values, which are best found along that attribute first.
+        What counts as far along each attribute: VICINITY, newcomers and publishers measure distances as if
+        these lengths were equal. `typical_widths` has those of usual ranges, which is the best known where
+        attributes differ in kind; `AttributeSpace.axes` those of the declared bounds, which does harm where
+        an attribute has exact values. Without, coordinates count as they are.
     """
 
     cyclon: CyclonSettings = field(default_factory=lambda: CyclonSettings(retry=10, tries=3))
