@@ -99,6 +99,11 @@ class GridMember(Member):
         """Whom an event goes to within the community."""
         return super().topic_table() if self.keeps_scamp else self.found
 
+    def stand_still(self, missed: int) -> None:
+        """Take note of cycles that passed without a tick: announcements went on to end."""
+        super().stand_still(missed)
+        self._announce_in -= missed
+
     def tick(self, dice: Dice) -> m.Sends:
         """Let a cycle pass."""
         self.cycle += 1

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import floor, log
+from math import ceil, floor, log
 
 import numpy as np
 
@@ -79,7 +79,7 @@ class Member(TopicsAbove):
         scamp = self.settings.scamp
         if own.topic in self.gateways:
             scamp = replace(scamp, contact_first=True)
-        self.scamp = ScampPeer(own, scamp, MOST, self.settings.grace)
+        self.scamp = ScampPeer(own, scamp, MOST, ceil(self.settings.grace * scamp.lease))
         self.liveness = Liveness(scamp.isolation, self.settings.patience)
         self.census = CensusPeer(own.id, self.settings.census)
         self.seen: OrderedDict[bytes, Trace] = OrderedDict()
@@ -94,6 +94,10 @@ class Member(TopicsAbove):
     def leave(self) -> m.Sends:
         """Unsubscribe."""
         return self.scamp.leave(self.cycle)
+
+    def stand_still(self, missed: int) -> None:
+        """Take note of cycles that passed without a tick, as the process was stopped."""
+        self.scamp.stand_still(missed)
 
     def tick(self, dice: Dice) -> m.Sends:
         """Let a cycle pass."""
@@ -127,10 +131,14 @@ class Member(TopicsAbove):
             yield self.census.ask(known[dice.next_below(len(known))], dice)
 
     def believe_goodbyes(self, dice: Dice) -> m.Sends:
-        """Let those go who said goodbye and are not there any more."""
+        """Let those go who said goodbye and are not there any more; until then, ask them every cycle."""
         for id, message in self.liveness.gone(self.cycle):
             capped = replace(message, lease=min(message.lease, self._longest_lease()))
             yield from self.scamp.receive(capped, id, self.cycle, dice)
+        entries = {link.peer.id: link.peer for link in self.scamp.view}
+        for id, exchange in self.liveness.doubts():
+            if id in entries:
+                yield m.Send(entries[id], m.Check(exchange))
 
     def drop_silent(self, dice: Dice) -> m.Sends:
         """Drop entries of the view that have not answered for long."""
@@ -282,7 +290,7 @@ class Member(TopicsAbove):
         """
         leaver = next((link for link in self.scamp.view if link.peer.id == sender), None)
         exchange = dice.next_bits()
-        if leaver and leaver.expires <= self.cycle + self.settings.grace + 1:
+        if leaver and leaver.expires <= self.cycle + self.scamp.grace + 1:
             self.scamp.drop(sender)
         elif leaver and self.liveness.doubt(sender, exchange, self.cycle, message):
             yield m.Send(leaver.peer, m.Check(exchange))

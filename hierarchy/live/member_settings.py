@@ -40,8 +40,8 @@ class MemberSettings:
         As of the simulator.
     timeout : int
         Cycles between two requests of a search.
-    grace : int
-        Cycles that an entry of the view is kept after its lease; clocks differ by one.
+    grace : float
+        Part of a lease that an entry of the view is kept after it: clocks differ, and renewing takes time.
     patience : int
         Cycles that the entries of a super-topic table have to answer a check.
     memory : int
@@ -52,7 +52,7 @@ class MemberSettings:
     scamp: ScampSettings = field(default_factory=ScampSettings)
     census: CensusSettings = field(default_factory=CensusSettings)
     timeout: int = 3
-    grace: int = 1
+    grace: float = 0.25
     patience: int = 2
     memory: int = 65536
 

@@ -63,8 +63,10 @@ class ScampPeer:
     most : int, optional
         Entries of either view at most; (c + 1) ln n are far fewer.
     grace : int, optional
-        Cycles that an entry is kept after its lease. Where nobody shares a clock, without it a lease ends
-        here before its owner renews it, and there are fewer links to spread the renewal by.
+        Cycles that an entry is kept after its lease. Where nobody shares a clock and messages take time, a
+        lease would end here before its owner has renewed it, and events would not find the owner. With a
+        grace, a later lease takes the place of an earlier one, and those who hold a member by the earlier one
+        are told to make room only once somebody has the later one.
 
     Attributes
     ----------
@@ -105,6 +107,7 @@ class ScampPeer:
         self.contact: Contact | None = None
         self.lease_end = self.heard = self.wanted = 0
         self.served, self.asked = False, -1
+        self._outdated: list[Contact] = []  # who has this member by an earlier lease only
         self._untried: list[Source] = []
         self._start: Contact | None = None
         self.returned = False
@@ -139,7 +142,9 @@ class ScampPeer:
             yield Send(holder, message)
         for heir in heirs:
             yield Send(heir.peer, Dropped())
-        self.view, self.inward, self.lease_end = [], [], 0
+        for holder in self._outdated:
+            yield Send(holder, Replace((), 0))
+        self.view, self.inward, self._outdated, self.lease_end = [], [], [], 0
         self.contact, self.served, self.asked = None, False, -1
 
     def is_lost(self, cycle: int) -> bool:
@@ -155,10 +160,22 @@ class ScampPeer:
     def renew(self, cycle: int, dice: Dice) -> Sends:
         """Subscribe again; who has this member by a lease that is over makes room for the new one."""
         if self.lease_end <= cycle:
-            for holder in self.inward:
-                yield Send(holder, Replace((), 0))
-            self.inward = []
+            self._outdated, self.inward = self.inward, []
+            if not self.grace:
+                yield from self._end_earlier_lease()
         yield from self.subscribe(0 if self.served else self.settings.c, cycle, dice)
+
+    def _end_earlier_lease(self) -> Sends:
+        """Have those make room who hold this member by its earlier lease."""
+        holders, self._outdated = self._outdated, []
+        for holder in holders:
+            yield Send(holder, Replace((), 0))
+
+    def stand_still(self, missed: int) -> None:
+        """Take note of cycles in which this member did nothing: where others hold it, its lease went on."""
+        if self.lease_end > 0:
+            self.lease_end = max(self.lease_end - missed, 1)
+            self.heard -= missed
 
     def expire(self, cycle: int) -> None:
         """Drop entries whose lease is over."""
@@ -216,6 +233,8 @@ class ScampPeer:
             case Kept():
                 if len(self.inward) < self.most:
                     self.inward.append(message.holder)
+                self._outdated = [each for each in self._outdated if each.id != sender]
+                yield from self._end_earlier_lease()
             case Replace():
                 if self.drop(sender):
                     for heir in message.heir:
@@ -301,14 +320,27 @@ class ScampPeer:
         return self.view[-1].peer
 
     def _take_copy(self, copy: Copy, cycle: int, dice: Dice) -> Sends:
-        """Keep a copy with probability 1/(1 + size of the view), or pass it on."""
+        """Keep a copy with probability 1/(1 + size of the view), or pass it on.
+
+        An entry by an earlier lease counts as none, and makes room for the later one.
+        """
         if copy.steps == 0:
             return
-        known = copy.newcomer.id == self.own.id or self.has(copy.newcomer.id)
-        if not known and dice.next_unit() * (1 + len(self.view)) < 1.0:
+        earlier = self._earlier(copy, cycle)
+        known = copy.newcomer.id == self.own.id or (self.has(copy.newcomer.id) and not earlier)
+        if not known and dice.next_unit() * (1 + len(self.view) - bool(earlier)) < 1.0:
+            if earlier:
+                self.drop(copy.newcomer.id)
             yield from self.keep(copy.newcomer, copy.lease, cycle)
         else:
             yield from self._pass_on(copy, dice)
+
+    def _earlier(self, copy: Copy, cycle: int) -> bool:
+        """Whether the newcomer is in the view, by a lease that ends a grace or more before that of a copy."""
+        ends = cycle + copy.lease
+        return self.grace > 0 and any(
+            link.peer.id == copy.newcomer.id and link.expires <= ends for link in self.view
+        )
 
     def _pass_on(self, copy: Copy, dice: Dice) -> Sends:
         """Pass a copy on to a random member of the view."""
