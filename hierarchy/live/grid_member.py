@@ -108,6 +108,7 @@ class GridMember(Member):
         """Let a cycle pass."""
         self.cycle += 1
         cycle, grid = self.cycle, self.grid
+        yield from self.unsent.again(cycle)
         if not grid.placed:
             if self.rank is None or cycle < BEGIN * (1 + self.rank):
                 yield from grid.ask_for_place(dice)

@@ -41,7 +41,8 @@ class MemberSettings:
     timeout : int
         Cycles between two requests of a search.
     grace : float
-        Part of a lease that an entry of the view is kept after it: clocks differ, and renewing takes time.
+        How long an entry of the view is kept after its lease, in leases: clocks differ, renewing takes time
+        and may have to be tried again. Who has renewed says so, and who is gone is dropped for its silence.
     patience : int
         Cycles that the entries of a super-topic table have to answer a check.
     memory : int
@@ -52,7 +53,7 @@ class MemberSettings:
     scamp: ScampSettings = field(default_factory=ScampSettings)
     census: CensusSettings = field(default_factory=CensusSettings)
     timeout: int = 3
-    grace: float = 0.25
+    grace: float = 1.0
     patience: int = 2
     memory: int = 65536
 

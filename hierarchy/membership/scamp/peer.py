@@ -109,6 +109,7 @@ class ScampPeer:
         self.served, self.asked = False, -1
         self._outdated: list[Contact] = []  # who has this member by an earlier lease only
         self._untried: list[Source] = []
+        self._holders: list[Contact] = []  # the InView when it subscribed last
         self._start: Contact | None = None
         self.returned = False
         self._weights: dict[Contact, tuple[float, int]] = {}  # of links to this member, and when told
@@ -121,7 +122,7 @@ class ScampPeer:
 
     def join(self, contact: Contact | None, cycle: int, dice: Dice) -> Sends:
         """Subscribe through a member of the community; with none, found it."""
-        self.contact, self.served, self.asked = contact, contact is None, -1
+        self.contact, self.served, self.asked, self.lease_end = contact, contact is None, -1, 0
         return self.subscribe(self.settings.c, cycle, dice)
 
     def merge(self, contact: Contact, lease: int, cycle: int, dice: Dice) -> Sends:
@@ -159,11 +160,12 @@ class ScampPeer:
 
     def renew(self, cycle: int, dice: Dice) -> Sends:
         """Subscribe again; who has this member by a lease that is over makes room for the new one."""
+        holders = self.inward
         if self.lease_end <= cycle:
-            self._outdated, self.inward = self.inward, []
+            self._outdated, self.inward = [*self._outdated, *self.inward][-self.most :], []
             if not self.grace:
                 yield from self._end_earlier_lease()
-        yield from self.subscribe(0 if self.served else self.settings.c, cycle, dice)
+        yield from self.subscribe(0 if self.served else self.settings.c, cycle, dice, holders)
 
     def _end_earlier_lease(self) -> Sends:
         """Have those make room who hold this member by its earlier lease."""
@@ -209,13 +211,19 @@ class ScampPeer:
         for link in self.view:
             link.weight = link.weight / total if total > 0 else 1.0
 
-    def subscribe(self, extra: int, cycle: int, dice: Dice) -> Sends:
-        """Begin a lease, and have it spread, with so many extra copies, by whoever answers first."""
-        s = self.settings
-        self.lease_end = cycle + s.lease + dice.next_below(s.lease // 2 + 1)
+    def subscribe(self, extra: int, cycle: int, dice: Dice, holders: list[Contact] | None = None) -> Sends:
+        """Have a lease spread, with so many extra copies, by whoever answers first: a new one if it is over.
+
+        Who asks again within its lease asks for that one: were it longer, those who have the member in their
+        views would not know, and drop it too early. Who had this member in its view may answer, too; by
+        default, who has.
+        """
+        s, self._holders = self.settings, self.inward if holders is None else holders
+        end = cycle + s.lease + dice.next_below(s.lease // 2 + 1)
+        self.lease_end = end if self.lease_end <= cycle else self.lease_end
         self.heard = cycle
         known: list[Source] = ["view"] * min(TRIES, len(self.view))
-        known += ["inward"] * min(TRIES, len(self.inward))
+        known += ["inward"] * min(TRIES, len(self._holders))
         self._untried = ["contact", *known] if s.contact_first else [*known, "contact"]
         yield from self._reach(extra, cycle, dice)
 
@@ -269,7 +277,7 @@ class ScampPeer:
             if source == "contact":
                 target = self.contact
             else:
-                known = [link.peer for link in self.view] if source == "view" else self.inward
+                known = [link.peer for link in self.view] if source == "view" else self._holders
                 target = known[dice.next_below(len(known))] if known else None
             if target is not None and target.id != self.own.id:
                 self._start, self.returned, self.asked = target, False, cycle
@@ -336,8 +344,11 @@ class ScampPeer:
             yield from self._pass_on(copy, dice)
 
     def _earlier(self, copy: Copy, cycle: int) -> bool:
-        """Whether the newcomer is in the view, by a lease that ends a grace or more before that of a copy."""
-        ends = cycle + copy.lease
+        """Whether the newcomer is in the view by a lease of which less than half is left of what a copy has.
+
+        A copy does not say which lease it is of; one that was slow tells more than is left.
+        """
+        ends = cycle + copy.lease // 2 + self.grace
         return self.grace > 0 and any(
             link.peer.id == copy.newcomer.id and link.expires <= ends for link in self.view
         )
