@@ -143,9 +143,8 @@ class ScampPeer:
             yield Send(holder, message)
         for heir in heirs:
             yield Send(heir.peer, Dropped())
-        for holder in self._outdated:
-            yield Send(holder, Replace((), 0))
-        self.view, self.inward, self._outdated, self.lease_end = [], [], [], 0
+        yield from self._end_earlier_lease()
+        self.view, self.inward, self.lease_end = [], [], 0
         self.contact, self.served, self.asked = None, False, -1
 
     def is_lost(self, cycle: int) -> bool:
@@ -288,9 +287,7 @@ class ScampPeer:
     def _serve(self, request: Subscribe, cycle: int, dice: Dice) -> Sends:
         """Walk on with a newcomer's request, or spread its subscription."""
         newcomer, own = request.newcomer, request.newcomer.id == self.own.id
-        if (
-            not self.served and not own
-        ):  # it knows nobody to tell but its contact; the newcomer will ask again
+        if not self.served and not own:  # it knows nobody but its contact; the newcomer will ask again
             if self.contact is not None and request.steps > 0:
                 yield Send(self.contact, replace(request, steps=request.steps - 1))
         elif self.view and request.steps > 0:
@@ -303,7 +300,7 @@ class ScampPeer:
                 yield Send(self._start, replace(request, steps=0))
         else:
             yield Send(newcomer, Served(self.own, self.lease_left(cycle)))
-            known = [link.peer for link in self.view]
+            known = self._within_lease(cycle)
             if not known:  # the founder of a community has nobody to pass it on to
                 yield from self.keep(newcomer, request.lease, cycle)
             copy = Copy(newcomer, request.lease, self.settings.hop_limit)
@@ -311,6 +308,11 @@ class ScampPeer:
                 yield Send(target, copy)
             for _ in range(self._extra(request.extra, len(known))):
                 yield Send(known[dice.next_below(len(known))], copy)
+
+    def _within_lease(self, cycle: int) -> list[Contact]:
+        """Whom to send copies to: not those in their grace, or the view would grow with each lease."""
+        inside = [link.peer for link in self.view if not self.grace or link.expires > cycle + self.grace]
+        return inside or [link.peer for link in self.view]
 
     def _extra(self, asked: int, known: int) -> int:
         """How many extra copies to send: as many as asked for, or c while the own view is too small."""

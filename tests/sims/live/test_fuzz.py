@@ -32,7 +32,7 @@ def test_all_is_well_after_every_history(protocol: str, block: int) -> None:
 
 @pytest.mark.parametrize("seed", [113, 154])
 def test_members_stay_in_tables_once_all_is_whole(seed: int) -> None:
-    """Found by a longer search: an event at the end of a storm, a lease that ends while others are cut off."""
+    """Found by a longer search: an event after a storm, a lease that ends while others are cut off."""
     assert not live_through("camcast", seed)[0].violations
 
 
