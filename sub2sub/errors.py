@@ -1,8 +1,8 @@
-"""The one exception a user's input can cause."""
+"""The one exception a user's input can cause, and the check of settings that raises it."""
 
 from __future__ import annotations
 
-__all__ = ["InputError"]
+__all__ = ["InputError", "require"]
 
 
 class InputError(ValueError):
@@ -10,3 +10,26 @@ class InputError(ValueError):
 
     The command line prints it without a traceback and exits with 2.
     """
+
+
+def require(settings: object, table: str = "", /, **domains: float | tuple[float, float]) -> None:
+    """Check attributes against their domains: a least value, or a least and a greatest one.
+
+    Raises
+    ------
+    InputError
+        For the first attribute outside its domain, with the name of the settings' table before its own.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> require(SimpleNamespace(view=20, tries=0), "cyclon", view=(1, 63), tries=1)
+    Traceback (most recent call last):
+    sub2sub.errors.InputError: cyclon.tries: expected 1 or more, got 0
+    """
+    for name, domain in domains.items():
+        low, high = domain if isinstance(domain, tuple) else (domain, None)
+        value = getattr(settings, name)
+        if not low <= value or (high is not None and not value <= high):
+            expected = f"{low:g} or more" if high is None else f"{low:g} to {high:g}"
+            raise InputError(f"{table}{'.' if table else ''}{name}: expected {expected}, got {value!r}")

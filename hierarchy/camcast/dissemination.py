@@ -238,7 +238,8 @@ def send(carrier, sender, target, key, fate, counts, column):
         lost = unit(draw(key, k)) >= carrier.p_success
         if not lost and reaches(carrier.alive, carrier.group, sender, target):
             counts[target, ARRIVED] += 1
-            offer(agenda, target, sender, leaves + travel(clock, sender, target, attempt, key))
+            if agenda.when[target] > leaves:  # else it has the event, or will before this can arrive
+                offer(agenda, target, sender, leaves + travel(clock, sender, target, attempt, key))
             return True
     return False
 

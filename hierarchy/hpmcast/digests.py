@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from hierarchy.hpmcast.load import Multicast
 from hierarchy.hpmcast.views import Views
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
 from sub2sub.overlay.network import Network, reaches
@@ -50,9 +50,7 @@ class DigestSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        for name in ("rounds", "fanout"):
-            if getattr(self, name) < 1:
-                raise InputError(f"digests.{name}: expected at least 1, got {getattr(self, name)}")
+        require(self, "digests", rounds=1, fanout=1)
 
 
 class _Phase(NamedTuple):

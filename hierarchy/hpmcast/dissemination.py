@@ -29,95 +29,25 @@ Read differently from the paper:
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hierarchy.hpmcast.gossiping import Audience, Buffers, Counts, Rules, World, enter, gossip, publish
 from hierarchy.hpmcast.load import Multicast
-from hierarchy.hpmcast.rounds import pittel_rounds
 from hierarchy.hpmcast.settings import Gossip
 from hierarchy.hpmcast.views import Views
 from hierarchy.trace import Trace
 from sub2sub.errors import InputError
-from sub2sub.kernels.compilation import apart, kernel, rule
-from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
-from sub2sub.kernels.references import by_reference
-from sub2sub.overlay.network import Faults, Network, arrives
-from sub2sub.timing.agenda import again, departure, new_agenda, offer, take
-from sub2sub.timing.latency import HOPS, Clock, next_beat, travel
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
+from sub2sub.overlay.network import Network
+from sub2sub.timing.agenda import again, later, new_agenda, offer, sooner_than_first, take
+from sub2sub.timing.latency import Clock, next_beat
 
 __all__ = ["disseminate"]
 
 STREAM = stream_number("hpmcast")
-AGAIN = 1 << 32  # where the draws for messages that are sent again begin
 DEFAULT = Gossip()
-
-
-class _Rules(NamedTuple):
-    fanout: int
-    constant: float
-    loss: float
-    crash: float
-    retries: int
-    reliable: int  # the lowest level at which messages are sent again
-    adaptive: bool
-    lowest: float  # what the size of a view of level 1 is multiplied by
-
-
-class _Audience(NamedTuple):
-    wanted: NDArray[np.uint8]  # per entry: whether gossip is sent to it
-    share: NDArray[np.float64]  # per row: the fraction of entries that is (getprob)
-
-
-@by_reference
-class _World(NamedTuple):
-    """What all participants have in common."""
-
-    views: Views
-    rules: _Rules
-    audience: _Audience
-    faults: Faults
-    clock: Clock
-
-
-@by_reference
-class _Counts(NamedTuple):
-    first: NDArray[np.int32]
-    sent: NDArray[np.int32]
-    received: NDArray[np.int32]
-    filtered: NDArray[np.int32]
-    messages: NDArray[np.int64]
-    matched: NDArray[np.int64]
-    letters: NDArray[np.int32]
-    ends: NDArray[np.int64]  # letters so far
-
-
-@by_reference
-class _Buffers(NamedTuple):
-    """What every participant has of the event: one entry each."""
-
-    level: NDArray[np.int8]  # the level it gossips at; 0: nothing to gossip
-    age: NDArray[np.int32]  # rounds gossiped at that level
-    limit: NDArray[np.float64]  # rounds that level gets
-    prob: NDArray[np.float64]  # the share of interested entries that it goes by
-    prior: NDArray[np.float64]  # what it came with
-    hits: NDArray[np.int32]  # of those it chose at this level, who matched
-    tried: NDArray[np.int32]
-    carried_level: NDArray[np.int8]  # what the earliest message on its way says of these
-    carried_age: NDArray[np.int32]
-    carried_prob: NDArray[np.float64]
-    chosen: NDArray[np.int64]  # room for the choices of one round
-
-
-def _buffers(n: int, fanout: int) -> _Buffers:
-    ages, hits, tried, carried_age = np.zeros((4, n), np.int32)
-    limit, prob, prior, carried_prob = np.zeros((4, n), np.float64)
-    level, carried_level = np.zeros((2, n), np.int8)
-    chosen = np.empty(fanout, np.int64)
-    return _Buffers(
-        level, ages, limit, prob, prior, hits, tried, carried_level, carried_age, carried_prob, chosen
-    )
 
 
 @kernel
@@ -135,150 +65,12 @@ def _audience(start, line, hit, least, wanted, share):
         share[r] = hits / size if size > 0 else 0.0
 
 
-@rule
-def _choose(key, k, size, skip, chosen):
-    """The k-th of distinct random positions below `size`, none of them `skip`; `chosen` is kept sorted."""
-    free = size - k - (1 if skip >= 0 else 0)
-    place = below(draw(key, k), free)
-    # Step over what may not be chosen, smallest first, to find the place-th of what is left.
-    at, skipped = 0, skip < 0
-    while at < k or not skipped:
-        if not skipped and (at == k or skip < chosen[at]):
-            taken, skipped = skip, True
-        else:
-            taken = chosen[at]
-            at += 1
-        if place < taken:
-            break
-        place += 1
-    at = k
-    while at > 0 and chosen[at - 1] > place:
-        chosen[at] = chosen[at - 1]
-        at -= 1
-    chosen[at] = place
-    return place
-
-
-@rule
-def _rounds(world, level, x, prob):
-    views, rules = world.views, world.rules
-    row = views.row[level - 1, x]
-    size = np.float64(views.start[row + 1] - views.start[row])
-    if level == 1:
-        size *= rules.lowest
-    return pittel_rounds(size * prob, rules.fanout * prob, rules.loss, rules.crash, rules.constant)
-
-
-@rule
-def _enter(world, buffers, x, level, age, prob):
-    """Start to gossip at a level, or go on where the sender was."""
-    buffers.level[x], buffers.age[x] = level, age
-    buffers.prob[x], buffers.prior[x] = prob, prob
-    buffers.hits[x], buffers.tried[x] = 0, 0
-    buffers.limit[x] = _rounds(world, level, x, prob)
-
-
-@rule
-def _publish(world, x, buffers, trace):
-    """The publisher matches a whole view, that of the highest level; what it enters with."""
-    levels = world.views.row.shape[0]
-    row = world.views.row[levels - 1, x]
-    trace.filtered[x] += world.views.lines[row]
-    trace.matched[levels - 1] += world.views.lines[row]
-    return levels, 0, world.audience.share[row]
-
-
-@rule
-def _move_down(world, buffers, x, trace):
-    """The level below, and the share of those interested there: matched in the view, or estimated."""
-    views = world.views
-    level = buffers.level[x] - 1
-    row = views.row[level - 1, x]
-    if world.rules.adaptive:
-        prob = 1.0 - (1.0 - buffers.prob[x]) ** (1.0 / max(views.lines[row], 1))
-    else:
-        prob = world.audience.share[row]
-        trace.filtered[x] += views.lines[row]
-        trace.matched[level - 1] += views.lines[row]
-    _enter(world, buffers, x, level, 0, prob)
-
-
-@rule
-def _adjust(world, buffers, x):
-    """Adjust the share by who matched so far; what the event came with counts as one round."""
-    fanout = world.rules.fanout
-    buffers.prob[x] = (fanout * buffers.prior[x] + buffers.hits[x]) / (fanout + buffers.tried[x])
-    buffers.limit[x] = _rounds(world, buffers.level[x], x, buffers.prob[x])
-
-
-@apart
-def _gossip(world, x, now, draws, buffers, agenda, trace):
-    """One round of a participant, unless it has had all; how many are active through it, itself included."""
-    views, rules, level, age = world.views, world.rules, buffers.level, buffers.age
-    while age[x] >= buffers.limit[x] and level[x] > 1:
-        _move_down(world, buffers, x, trace)
-    if age[x] >= buffers.limit[x]:
-        level[x] = 0
-        return 0
-    active = 1
-    age[x] += 1
-    row = views.row[level[x] - 1, x]
-    first, size = views.start[row], views.start[row + 1] - views.start[row]
-    skip = views.position[level[x] - 1, x]
-    choices = min(rules.fanout, size - (1 if skip >= 0 else 0))
-    retries = rules.retries if level[x] >= rules.reliable else 0
-    for k in range(choices):
-        e = first + _choose(draws, k, size, skip, buffers.chosen)
-        trace.filtered[x] += 1
-        trace.matched[level[x] - 1] += 1
-        buffers.tried[x] += 1
-        if not world.audience.wanted[e]:
-            continue
-        buffers.hits[x] += 1
-        y = views.entry[e]
-        leaves = departure(world.clock, agenda.free, x, y, now, 0)
-        for attempt in range(retries + 1):
-            trace.sent[x] += 1
-            trace.messages[level[x] - 1] += 1
-            if arrives(world.faults, x, y, draws, rules.fanout + k + AGAIN * attempt):
-                _note(x, y, trace)
-                active += _reach(world, x, y, leaves, attempt, draws, buffers, agenda, trace)
-                break
-    if rules.adaptive:
-        _adjust(world, buffers, x)
-    return active
-
-
-@rule
-def _note(x, y, trace):
-    """Note a message that arrived."""
-    trace.received[y] += 1
-    if trace.ends[0] < trace.letters.shape[0]:
-        trace.letters[trace.ends[0], 0], trace.letters[trace.ends[0], 1] = x, y
-        trace.ends[0] += 1
-
-
-@rule
-def _reach(world, x, y, leaves, attempt, draws, buffers, agenda, trace):
-    """A message is on its way to y; counted in rounds it is there at once. Whether y is active for that."""
-    level, age, prob = buffers.level[x], buffers.age[x], buffers.prob[x]
-    if world.clock.kind != HOPS:
-        if offer(agenda, y, x, leaves + travel(world.clock, x, y, attempt, draws)):
-            buffers.carried_level[y], buffers.carried_age[y], buffers.carried_prob[y] = level, age, prob
-        return 0
-    if trace.first[y] >= 0:
-        return 0
-    trace.first[y] = np.int32(leaves)
-    _enter(world, buffers, y, level, age, prob)
-    return 1
-
-
 @kernel
 def _spread(world, publisher, key, buffers, agenda, trace):
     """Round after round, participant after participant; returns the last round in which anybody gossiped."""
     n = world.views.row.shape[1]
-    level, age, prob = _publish(world, publisher, buffers, trace)
-    _enter(world, buffers, publisher, level, age, prob)
+    level, age, prob = publish(world, publisher, buffers, trace)
+    enter(world, buffers, publisher, level, age, prob)
     trace.first[publisher] = 0
     now, active = 0, 1
     while active > 0:
@@ -288,7 +80,7 @@ def _spread(world, publisher, key, buffers, agenda, trace):
         # In the order of addresses, neighbours after each other: their views and states share the caches.
         for x in range(n):
             if buffers.level[x] > 0 and trace.first[x] != now:
-                active += _gossip(world, x, np.float64(now), peer_key(round_key, x), buffers, agenda, trace)
+                active += gossip(world, x, np.float64(now), peer_key(round_key, x), buffers, agenda, trace)
     return now - 1
 
 
@@ -297,32 +89,38 @@ def _spread_in_time(world, publisher, key, buffers, agenda, trace):
     """The same with a timer of its own for each participant; returns the most rounds that one gossiped.
 
     On the agenda n + x stands for the timer of participant x, which fires every tick, and x for what is on
-    its way to it. A publisher does not wait for its timer.
+    its way to it. A publisher does not wait for its timer. All timers have the same period, so those that
+    fire again do it in the order in which they fired: they wait in a queue, not on the agenda's heap.
     """
     n = world.views.row.shape[1]
     turns, busiest = np.zeros(n, np.int64), 0
-    level, age, prob = _publish(world, publisher, buffers, trace)
+    queue, head, tail = np.empty(n, np.int64), 0, 0
+    level, age, prob = publish(world, publisher, buffers, trace)
     buffers.carried_level[publisher], buffers.carried_age[publisher] = level, age
     buffers.carried_prob[publisher] = prob
     offer(agenda, publisher, -1, 0.0)
     while True:
-        item = take(agenda)
+        if head < tail and sooner_than_first(agenda, queue[head % n]):
+            item = queue[head % n]
+            head += 1
+        else:
+            item = take(agenda)
         if item < 0:
             return busiest
         x, now = item % n, agenda.when[item]
         if item < n:
             trace.first[x] = agenda.hop[x]
             carried = buffers.carried_level[x], buffers.carried_age[x], buffers.carried_prob[x]
-            _enter(world, buffers, x, carried[0], carried[1], carried[2])
-            beat = now if x == publisher else next_beat(world.clock, x, now, 1.0)
-        else:
-            draws = peer_key(peer_key(key, turns[x] + 1), x)
-            if _gossip(world, x, now, draws, buffers, agenda, trace) == 0:
-                continue
+            enter(world, buffers, x, carried[0], carried[1], carried[2])
+            again(agenda, n + x, now if x == publisher else next_beat(world.clock, x, now, 1.0))
+            continue
+        draws = peer_key(peer_key(key, turns[x] + 1), x)
+        if gossip(world, x, now, draws, buffers, agenda, trace) > 0:
             turns[x] += 1
             busiest = max(busiest, turns[x])
-            beat = now + world.clock.tick
-        again(agenda, n + x, beat)
+            later(agenda, item, now + world.clock.tick)
+            queue[tail % n] = item
+            tail += 1
 
 
 def disseminate(
@@ -377,7 +175,7 @@ def disseminate(
     network = Network.whole(n) if network is None else network
     if not 0 <= publisher < n or not network.alive[publisher]:
         raise InputError(f"publisher: expected a live participant from 0 to {n - 1}, got {publisher}")
-    audience = _Audience(np.empty(len(views.entry), np.uint8), np.empty(len(views.lines), np.float64))
+    audience = Audience(np.empty(len(views.entry), np.uint8), np.empty(len(views.lines), np.float64))
     _audience(views.start, views.line, hit, settings.audience, audience.wanted, audience.share)
     if shares is not None:
         audience.share[views.row] = np.asarray(shares, np.float64)[:, None]
@@ -385,7 +183,7 @@ def disseminate(
     if divided > 1:
         audience.share[np.unique(views.row[0])] /= divided
     # Plain floats, whatever a caller wrote: another type would be another kernel to compile.
-    rules = _Rules(
+    rules = Rules(
         settings.fanout,
         float(settings.constant),
         float(settings.loss),
@@ -397,11 +195,11 @@ def disseminate(
     )
 
     clock = Clock.of(network.timing, np.arange(n) if places is None else places)
-    world = _World(views, rules, audience, network.faults(), clock)
+    world = World(views, rules, audience, network.faults(), clock)
     key = cycle_key(seed, STREAM, event)
 
     def run(letters: int) -> Multicast:
-        counts = _Counts(
+        counts = Counts(
             first=np.full(n, -1, np.int32),
             sent=np.zeros(n, np.int32),
             received=np.zeros(n, np.int32),
@@ -413,7 +211,7 @@ def disseminate(
         )
         agenda = new_agenda(2 * n if clock.timed else 0, clock)
         follow = _spread_in_time if clock.timed else _spread
-        rounds = follow(world, publisher, key, _buffers(n, settings.fanout), agenda, counts)
+        rounds = follow(world, publisher, key, Buffers.empty(n, settings.fanout), agenda, counts)
         when = agenda.when[:n] if clock.timed else counts.first.astype(np.float64)
         trace = Trace(counts.first, counts.sent, counts.received, publisher, network.alive, when)
         return Multicast(trace, counts.filtered, counts.messages, counts.matched, counts.letters, rounds)

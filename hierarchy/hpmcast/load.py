@@ -38,22 +38,3 @@ class Multicast:
     matched: NDArray[np.int64]
     letters: NDArray[np.int32]
     rounds: int
-
-    def load_by_level(self, top: NDArray[np.int32]) -> dict[int, dict[str, float]]:
-        """Mean messages and filterings per participant, by the highest level it is a delegate at.
-
-        Parameters
-        ----------
-        top : (n,) int32
-            `Views.top`.
-        """
-        load = {}
-        for level in np.unique(top).tolist():
-            members = top == level
-            load[level] = {
-                "participants": float(members.sum()),
-                "sent": float(self.trace.sent[members].mean()),
-                "received": float(self.trace.received[members].mean()),
-                "filtered": float(self.filtered[members].mean()),
-            }
-        return load

@@ -8,7 +8,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.errors import InputError
+from sub2sub.errors import InputError, require
 
 __all__ = ["Condensation", "Gossip", "Reading", "Upkeep"]
 
@@ -57,8 +57,7 @@ class Condensation:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if self.redundancy < 1:
-            raise InputError(f"redundancy: expected at least 1 delegate, got {self.redundancy}")
+        require(self, redundancy=1)
         if not self.boxes or min(self.boxes) < 1:
             raise InputError(f"boxes: expected at least 1 box for each level, got {self.boxes}")
         for i, (inner, outer) in enumerate(zip((self.compared or ())[1:], self.compared or (), strict=False)):
@@ -133,19 +132,12 @@ class Gossip:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if self.fanout < 1:
-            raise InputError(f"fanout: expected at least 1, got {self.fanout}")
+        require(self, fanout=1, audience=0, retries=0, redundancy=1, reliable=1)
         if not np.isfinite(self.constant):
             raise InputError(f"constant: expected a finite number of rounds, got {self.constant}")
         for name, value in (("loss", self.loss), ("crash", self.crash)):
             if not 0 <= value < 1:
                 raise InputError(f"{name}: expected a probability below 1, got {value}")
-        for name in ("audience", "retries"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name}: expected 0 or more, got {getattr(self, name)}")
-        for name in ("redundancy", "reliable"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name}: expected at least 1, got {getattr(self, name)}")
         if self.adaptive and self.audience:
             raise InputError("adaptive: expected audience = 0, since the threshold needs every entry matched")
 
@@ -195,14 +187,9 @@ class Upkeep:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if self.fanout < 1:
-            raise InputError(f"fanout: expected at least 1, got {self.fanout}")
+        require(self, fanout=1, tries=0, revisit=(0, 1))
         if not self.timeout or min(self.timeout) < 1:
             raise InputError(f"timeout: expected at least 1 cycle for each level, got {self.timeout}")
-        if self.tries < 0:
-            raise InputError(f"tries: expected 0 or more, got {self.tries}")
-        if not 0 <= self.revisit <= 1:
-            raise InputError(f"revisit: expected a probability, got {self.revisit}")
 
     def limits(self, levels: int) -> list[int]:
         """The timeout of each level."""

@@ -100,6 +100,11 @@ class Flooding(Unstructured):
             costs[name] += kept[name]
         return {**costs, "neighbourhood": kept["messages"]}
 
+    def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """With the neighbourhood."""
+        messages, size = (own + kept for own, kept in zip(super().spent(), self.cyclon.spent(), strict=True))
+        return messages, size
+
     def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Which members a live member still refers to."""
         found = super().referenced(alive)

@@ -91,6 +91,7 @@ def admit_all(gateways, peers, topic, channel, key, contacts):
         own = peer_key(key, peer)
         if unit(draw(own, LOST)) < channel.loss or unit(draw(own, LOST + 1)) < channel.loss:
             channel.failed[0] += 1
+            channel.sent[peer] += 1
             contacts[i] = UNANSWERED
             continue
         contacts[i] = FOUNDS
@@ -100,6 +101,8 @@ def admit_all(gateways, peers, topic, channel, key, contacts):
                 count += 1
                 if below(draw(own, j), count) == 0:  # each of them with the same chance
                     contacts[i] = row[j]
+        channel.sent[peer] += 1
+        channel.sent[contacts[i] if contacts[i] >= 0 else peer] += 1  # alone, it is its own gateway
         for j in range(len(row)):
             if row[j] == peer:
                 break

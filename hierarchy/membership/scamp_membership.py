@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import Settings
 from hierarchy.camcast.tables import Tables
-from hierarchy.channel import WORD, Channel, channel_of
+from hierarchy.channel import WORD, Channel, Sent, channel_of
 from hierarchy.membership.census.layer import Census
 from hierarchy.membership.census.settings import CensusSettings
 from hierarchy.membership.rows import named
@@ -76,6 +76,7 @@ class ScampMembership(ABC):
             sizes=None if true_sizes else self.census.sizes,
         )
         self.joining = np.empty(0, np.int64)
+        self.sent: Sent = ()  # for contacts and the census
 
     @abstractmethod
     def contacts_for(
@@ -99,9 +100,9 @@ class ScampMembership(ABC):
         served: NDArray[np.bool_] = self.scamp.views.served == 1
         return served
 
-    def settled(self) -> NDArray[np.bool_]:
-        """Which members may publish: they are in, and their super-topic tables are settled."""
-        return self.inside() & self.supers.settled()
+    def ready(self) -> NDArray[np.bool_]:
+        """Which members may publish: they are in, and their super-topic tables are ready."""
+        return self.inside() & self.supers.ready()
 
     def topics_changed(self) -> None:
         """Update the state after topics or further parents were added to the tree."""
@@ -146,9 +147,12 @@ class ScampMembership(ABC):
     def _keep_tables(self, cycle: int, network: Network) -> dict[str, dict[str, int]]:
         """Run one cycle of everything except finding contacts for newcomers; return the cost of each part."""
         channel = channel_of(network)
+        self.sent = ((channel.sent, 3 * WORD),)
         contacts, census = self._renew_contacts(cycle, channel), {"messages": 0, "bytes": 0}
         if not self.true_sizes:  # as published, nobody counts, and parts find together by chance
-            census = dict(self.census.step(cycle, self.scamp.views.partial, channel))
+            counting = channel.afresh()
+            census = dict(self.census.step(cycle, self.scamp.views.partial, counting))
+            self.sent += ((counting.sent, self.census.tally_bytes),)
             wanted = (self.scamp.settings.c + 1) * np.log(self.sizes())
             self.scamp.views.wanted[:] = np.where(self.census.joined == 1, np.floor(wanted), 0)
             contacts += self._merge_parts(cycle, channel)

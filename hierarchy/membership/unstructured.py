@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import Settings
-from hierarchy.channel import WORD, Channel, channel_of
+from hierarchy.channel import WORD, Channel, by_sender, channel_of
 from hierarchy.membership.census.settings import CensusSettings
 from hierarchy.membership.gateways import FOUNDS, Gateways
 from hierarchy.membership.rows import named
@@ -94,6 +94,7 @@ class Unstructured(ScampMembership):
         self.joining = np.setdiff1d(self.joining, newcomers[answered], assume_unique=True)
         self.scamp.join(newcomers[answered], contacts[answered], cycle)
         costs = self._keep_tables(cycle, network)
+        self.sent += ((channel.sent, WORD),)
         asked = 2 * len(newcomers)
         costs["contacts"] = {
             "messages": costs["contacts"]["messages"] + asked,
@@ -101,6 +102,10 @@ class Unstructured(ScampMembership):
             "bytes": costs["contacts"]["bytes"] + WORD * asked,
         }
         return add_up(costs)
+
+    def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Messages and bytes of the last cycle, by member."""
+        return by_sender(self.sent + self.scamp.sent + self.supers.sent)
 
     def contacts_for(
         self, members: NDArray[np.int64], cycle: int, channel: Channel

@@ -19,14 +19,16 @@ from numpy.typing import NDArray
 from hierarchy.shared.points import Points
 from hierarchy.shared.rules import GREETINGS, STEPS, STREAM, World
 from hierarchy.shared.settings import TableSettings
-from hierarchy.shared.steps import Feeds, Net, StepSettings, Told, keep_tables
+from hierarchy.shared.steps import Feeds, Net, StepSettings, TableContents, keep_tables
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.kernels.randomness import cycle_key
 from sub2sub.overlay.feed import Feed
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
 from sub2sub.overlay.views import FREE, view_links
+from sub2sub.ring.growing import grow_tombstones
 from sub2sub.ring.layer import Ring
 from sub2sub.ring.tombstones import TOMBSTONES
 
@@ -75,6 +77,7 @@ class NestedTables:
         self.since = np.zeros(n, np.int64)
         self.buried = np.full((n, TOMBSTONES), -1, np.int32)
         self.buried_at = np.zeros((n, TOMBSTONES), np.int32)
+        self._counts = np.zeros((n, 6), np.int64)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer keep its tables."""
@@ -91,15 +94,20 @@ class NestedTables:
         )  # fmt: skip
         net = Net(network.faults(), given.tries, cycle_key(self.seed, GREETINGS, cycle))
         rooms = given.equals, given.z, given.below
-        mine, his = (Told(*(np.empty(room, np.int64) for room in rooms)) for _ in range(2))
-        counts, key = np.zeros(6, np.int64), cycle_key(self.seed, STREAM, cycle)
+        mine, his = (TableContents(*(np.empty(room, np.int64) for room in rooms)) for _ in range(2))
+        self._counts[:], key = 0, cycle_key(self.seed, STREAM, cycle)
         scratch = mine, his, np.empty(STEPS, np.int64)
-        keep_tables(world, feeds, settings, net, key, scratch, counts)
-        messages, failed, same, other, asked, greeted = (int(count) for count in counts)
-        # A message says once which range its sender has; of those with another range it says it each time.
-        size = (HEADER + DESCRIPTOR + RANGE * population.d) * messages + DESCRIPTOR * same
-        size += (DESCRIPTOR + RANGE * population.d) * other
+        keep_tables(world, feeds, settings, net, key, scratch, self._counts)
+        messages, failed, _, _, asked, greeted = self._counts.sum(axis=0).tolist()
+        size = int(self.spent()[1].sum())
         return {"messages": messages, "failed": failed, "bytes": size, "asked": asked, "greeted": greeted}
+
+    def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Messages and bytes of the last cycle, by peer."""
+        messages, _, same, other, _, _ = self._counts.T
+        # A message says once which range its sender has; of those with another range it says it each time.
+        own, known = DESCRIPTOR + RANGE * self.population.d, DESCRIPTOR
+        return messages.copy(), (HEADER + own) * messages + known * same + own * other
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Empty the tables of `peers`; the first entries come from the other layers."""
@@ -110,6 +118,14 @@ class NestedTables:
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """All entries of all tables as (holders, peers, stamps)."""
         return view_links(np.concatenate([self.equals, self.above, self.below], axis=1))
+
+    def grow(self, moved: Renumbering) -> None:
+        """Go on with more peers; `topical` is the overlay's."""
+        self.equals, self.above, self.below = (
+            moved.links(table) for table in (self.equals, self.above, self.below)
+        )
+        self.since = moved.rows(self.since, 0)
+        self.buried, self.buried_at = grow_tombstones(self.buried, self.buried_at, moved)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""

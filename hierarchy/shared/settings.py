@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.overlay.overlay import OverlaySettings
 from sub2sub.vicinity.settings import VicinitySettings
 
@@ -53,21 +53,8 @@ class TableSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if self.neighbours < 1:
-            raise InputError(f"tables.neighbours: expected 1 or more, got {self.neighbours}")
-        if not 2 * self.neighbours < self.equals <= 63:
-            least = 2 * self.neighbours + 1
-            raise InputError(f"tables.equals: expected {least} to 63 entries, got {self.equals}")
-        for name in ("z", "below"):
-            if not 1 <= getattr(self, name) <= 63:
-                raise InputError(f"tables.{name}: expected 1 to 63 entries, got {getattr(self, name)}")
-        if self.max_age < 0:
-            raise InputError(f"tables.max_age: expected 0 or more cycles, got {self.max_age}")
-        if self.suspect_age < 0:
-            raise InputError(f"tables.suspect_age: expected 0 or more cycles, got {self.suspect_age}")
-        for name in ("patience", "tries"):
-            if getattr(self, name) < 1:
-                raise InputError(f"tables.{name}: expected 1 or more, got {getattr(self, name)}")
+        require(self, "tables", neighbours=1, equals=(2 * self.neighbours + 1, 63), z=(1, 63), below=(1, 63))
+        require(self, "tables", max_age=0, suspect_age=0, patience=1, tries=1)
 
 
 @dataclass(frozen=True)
@@ -113,6 +100,4 @@ class CamcastRoute:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        for name, least in (("c", 0.0), ("g", 1.0), ("a", 1.0), ("retries", 0)):
-            if getattr(self, name) < least:
-                raise InputError(f"{name}: expected {least:g} or more, got {getattr(self, name)}")
+        require(self, c=0, g=1, a=1, retries=0)

@@ -34,9 +34,9 @@ from sub2sub.overlay.views import FREE, link, peer_of, sample, stamp_of
 from sub2sub.ring.pool import PEER, STAMP, get, size_of
 from sub2sub.ring.tombstones import bury
 
-__all__ = ["Feeds", "Net", "StepSettings", "Told", "keep_tables"]
+__all__ = ["Feeds", "Net", "StepSettings", "TableContents", "keep_tables"]
 
-MESSAGES, FAILED, SAME, OTHER, ASKED, GREETED = range(6)  # what is counted; links of equals and of others
+MESSAGES, FAILED, SAME, OTHER, ASKED, GREETED = range(6)  # counted by sender; links of equals and of others
 
 
 class StepSettings(NamedTuple):
@@ -57,7 +57,7 @@ class Net(NamedTuple):
     greetings: np.uint64
 
 
-class Told(NamedTuple):
+class TableContents(NamedTuple):
     """What a message of an exchange holds: a copy of all tables of its sender."""
 
     equals: NDArray[np.int64]
@@ -83,10 +83,10 @@ def _send(net, a, b, bits, same, other, counts):
     copies, in_vain = np.int64(net.tries), True
     if reaches(net.faults.alive, net.faults.group, a, b):
         copies, in_vain = attempts(bits, net.faults.loss, net.tries)
-    counts[MESSAGES] += copies
-    counts[FAILED] += in_vain
-    counts[SAME] += copies * same
-    counts[OTHER] += copies * other
+    counts[a, MESSAGES] += copies
+    counts[a, FAILED] += in_vain
+    counts[a, SAME] += copies * same
+    counts[a, OTHER] += copies * other
     return not in_vain
 
 
@@ -106,7 +106,7 @@ def _hear(world, i, word, settings, net, counts):
         return
     j = peer_of(word)
     draws = peer_key(peer_key(net.greetings, i), j)
-    counts[GREETED] += 1
+    counts[i, GREETED] += 1
     if not _send(net, i, j, draw(draws, 0), 0, 0, counts):
         _forget(world, i, j, settings.cycle)
         return
@@ -238,7 +238,7 @@ def _hear_ways(world, i, table, settings, net, counts):
 def _ask(world, i, j, settings, net, draws, step, counts):
     """Ask a peer with an enclosing or enclosed range for its community, and for ways to i's own topic."""
     first = ASKS + step * DRAWS
-    counts[ASKED] += 1
+    counts[i, ASKED] += 1
     if not _send(net, i, j, draw(draws, first), 0, 0, counts):
         _forget(world, i, j, settings.cycle)
         return

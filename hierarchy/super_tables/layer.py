@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.camcast.settings import Settings, for_topics, select
-from hierarchy.channel import WORD, channel_of
+from hierarchy.channel import WORD, Sent, channel_of
 from hierarchy.super_tables.rules import Search, State
 from hierarchy.super_tables.slots import chains_of, slots_of
 from hierarchy.super_tables.steps import (
@@ -68,7 +68,7 @@ class SuperTables:
     topic_tables : callable
         Gives the topic tables as they are now, (n, k) int32.
     seed : int
-        Of all draws.
+        Random seed.
     settings : Settings, optional
         z, tau, g and p_sel, of all topics or of each.
     timeout : int
@@ -108,6 +108,7 @@ class SuperTables:
             np.zeros((n, most), np.uint8),
         )
         self.joined = np.zeros(n, np.uint8)
+        self.sent: Sent = ()
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
         """Start `peers` afresh; a contact (-1: none) of a supertopic is the first entry of a table."""
@@ -155,12 +156,14 @@ class SuperTables:
         deactivate(s, self.slots)
         limits = Limits(self._z, self._tau, self.tries)
         updates = pass_on(s, self.slots, tables, limits, present, channel, key)
-        checks = keep_updated(s, self.slots, tables, limits, p_sel, present, channel, key)
+        asking = channel.afresh()
+        checks = keep_updated(s, self.slots, tables, limits, p_sel, present, asking, key)
         requests = due_requests(s, self.slots, p_sel, present, cycle, key)
         found, searches = self.finder.find(
             Search(s, self.slots, tables, requests, s.table.shape[2], cycle, self.seed, channel)
         )
         take_found(s, self.slots, requests, found, self._z, cycle, self.timeout)
+        self.sent = (channel.sent, WORD * (1 + s.table.shape[2])), (asking.sent, 2 * WORD)
         return {
             "messages": updates + checks + searches,
             "failed": int(channel.failed[0]),
@@ -170,7 +173,7 @@ class SuperTables:
             "searches": searches,
         }
 
-    def settled(self) -> NDArray[np.bool_]:
+    def ready(self) -> NDArray[np.bool_]:
         """Who may publish (CAMCAST, Section 5.1): tables in use are filled, or searched up to the root."""
         s, slots = self.state, self.slots
         ready = np.ones(len(s.topic), bool)
@@ -190,11 +193,11 @@ class SuperTables:
         return table_links(self.state.table)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything a checkpoint has to keep."""
+        """All state that a checkpoint stores."""
         return {**self.state._asdict(), "joined": self.joined}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up the state that `arrays` gave."""
+        """Restore the state that `arrays` returned."""
         self.state = State(*(arrays[name].copy() for name in State._fields))
         self.joined = arrays["joined"].copy()
 

@@ -16,8 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import networkx as nx
-import numpy as np
-from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 
@@ -325,10 +323,6 @@ class TopicTree:
         del self._number[self.name(t)]
         self._names[t] = None
         self.changes += 1
-
-    def spanning_parents(self) -> NDArray[np.int64]:
-        """Spanning parent of each topic number; -1 for the root and for removed topics."""
-        return np.array([parents[0] if parents else -1 for parents in self._parents], np.int64)
 
     def _is_number(self, topic: int) -> bool:
         return 0 <= topic < len(self._names) and self._names[topic] is not None

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from sims.compare.summary import value, working_point
-from sims.compare.worlds import FAULTS, Fault
+from sims.compare.worlds import FAULTS, FRONTIER
 from sims.figures.style import COLOURS, figure, styled
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ LOOKS: dict[str, tuple[str, str, str]] = {
     "broker": (BLACK, "*", "-"),
     "matching tree": (BLACK, "+", ":"),
 }
-FRONTIER = (Fault(), Fault(loss=0.15), Fault(crashed=0.3))
 FLOOR = 1e-4  # a smaller share of missed deliveries is not told apart from none
 COSTS = {
     "messages per delivery": ("messages_per_delivery", False),
@@ -70,7 +69,8 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, str, Figure]]:
                 f"frontier-{slug}",
                 f"{world}: reliability against cost. Each point is one setting (fan-out, shortcuts); lower "
                 "left is better; what misses fewer than 1 in 10,000 stands at the bottom. Without faults, "
-                "with 15 % of the messages lost, with 30 % crashed and nothing repaired.",
+                "with 5 % of the messages lost, with 30 % crashed and nothing repaired. Settings dearer than "
+                "two that deliver 99 % are left out.",
                 _frontier(table, world),
             )
             yield (

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sub2sub.events.outcome import Outcome, gini
 from sub2sub.overlay.sizes import ACK, HEADER, NAME, event_bytes
 
-__all__ = ["hit_ratio", "hit_variance", "of_cell", "per_peer"]
+__all__ = ["hit_ratio", "hits", "of_cell", "per_peer"]
 
 
 def per_peer(name: str, values: NDArray[np.float64]) -> dict[str, float]:
@@ -33,14 +33,15 @@ def per_peer(name: str, values: NDArray[np.float64]) -> dict[str, float]:
     }
 
 
+def hits(outcome: Outcome) -> NDArray[np.float64]:
+    """Share of the subscribers of each event, its publisher apart, that get it."""
+    shares: NDArray[np.float64] = outcome.deliveries / outcome.owed
+    return shares
+
+
 def hit_ratio(outcome: Outcome) -> float:
-    """Share of the subscribers, publishers apart, that get what they want; every event weighs the same."""
-    return float((outcome.deliveries / outcome.owed).mean()) if outcome.owed.size else 1.0
-
-
-def hit_variance(outcome: Outcome) -> float:
-    """Variance of that share over events."""
-    return float((outcome.deliveries / outcome.owed).var(ddof=1)) if outcome.owed.size > 1 else 0.0
+    """Its mean: every event weighs the same."""
+    return float(hits(outcome).mean()) if outcome.owed.size else 1.0
 
 
 def of_cell(outcome: Outcome, peer: NDArray[np.int64], d: int) -> dict[str, float]:

@@ -15,11 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from sims.compare.worlds import WORKING, Fault
+from sims.compare.worlds import GOOD, WORKING, Fault
 
 __all__ = ["COLUMNS", "GOOD", "WORKING", "WorkingPoint", "facts", "summary", "value", "working_point"]
-
-GOOD = 0.99
 
 BUILT = {
     "links": "links.mean",

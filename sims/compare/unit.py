@@ -4,8 +4,10 @@ Built: everybody starts at once and the overlay is stepped for `CYCLES` cycles w
 that are not among those of the cells, are published every other cycle. It has *converged* when their hit
 ratio, as a mean of `WINDOW` times, is for the first time within `TOLERANCE` of what it is in the end. Upkeep
 is what the last `SETTLED` cycles cost. Cells: faults begin, the events are published, nothing is repaired.
-Under the faults that working points are chosen by, other events are published as well, of which only the hit
-ratio is kept (`choosing_hit_ratio`), so that no cost is measured with the events a setting was chosen for.
+Before that, under the faults that working points are chosen by, other events are published, of which only the
+hit ratio is kept (`choosing_hit_ratio`, `sims.compare.search`), so that no cost is measured with the events a
+setting was chosen for. Settings that can no longer be chosen, being dearer than two that deliver, are left
+out; those that do not deliver are in the cells of `FRONTIER` only.
 *Healed*: a share of `HEAL_CRASHED` crashes, upkeep goes on, and after so many cycles the probes' hit ratio is
 back within `TOLERANCE` of what it was before. The same measure for all: nobody's links are looked into.
 """
@@ -19,8 +21,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.compare.metrics import hit_ratio, hit_variance, of_cell, per_peer
-from sims.compare.worlds import CHOOSING, FAULTS, HEAL_CRASHED, Fault, World, build_world
+from sims.compare.metrics import hit_ratio, hits, of_cell, per_peer
+from sims.compare.search import Tried, search
+from sims.compare.worlds import (
+    CHOOSING,
+    FAULTS,
+    FRONTIER,
+    HEAL_CRASHED,
+    WORKING,
+    Fault,
+    World,
+    build_world,
+)
 from sims.systems import Knob, System, Unable
 from sims.systems import system as system_named
 from sub2sub.events.outcome import Outcome
@@ -31,7 +43,6 @@ __all__ = ["CYCLES", "Row", "measure"]
 
 CYCLES, SETTLED, HEALING = 30, 10, 24
 TOLERANCE, EVERY, WINDOW = 0.01, 2, 3
-SURE = 0.999  # where two knobs deliver that much, a dearer one is no candidate
 
 
 class Row(NamedTuple):
@@ -122,17 +133,17 @@ def _build(measured: Measured, clock: _Clock) -> Iterator[Row]:
     """Links, upkeep, cycles to converge."""
     world, system = measured.world, measured.system
     if not system.static:
-        hits, messages, sizes, own = [], [], [], []
+        reached, messages, sizes, own = [], [], [], []
         for cycle in range(1, CYCLES + 1):
             cost = system.step(cycle)
             messages.append(cost.messages)
             sizes.append(cost.bytes)
             own.append(system.spent() if cycle > CYCLES - SETTLED else None)
             if cycle % EVERY == 0:
-                hits.append(measured.probe(Fault(), cycle))
+                reached.append(measured.probe(Fault(), cycle))
             clock.check()
-        last = float(np.mean(hits[-SETTLED // EVERY :]))
-        converged = EVERY * _settled(np.array(hits), last)
+        last = float(np.mean(reached[-SETTLED // EVERY :]))
+        converged = EVERY * _first_cycle_at(np.array(reached), last)
         yield _row("converge_cycles", converged)
         yield _row("probe_hit_ratio", last)
         if not np.isnan(converged):
@@ -169,39 +180,46 @@ def _upkeep_of_peers(counted: list[tuple[NDArray[np.int64], NDArray[np.int64]]])
 
 
 def _cells(measured: Measured, clock: _Clock) -> Iterator[Row]:
-    """Every knob under every fault."""
+    """Every knob that may be chosen, under every fault; the others under those they were tried with."""
     world, system = measured.world, measured.system
+    tried: dict[int, Tried] = {}
+    for number, fault in enumerate(CHOOSING if world.choosing else ()):
+        system.fail(world.alive(fault), fault.loss)
+        found = _choices(measured, clock, fault, 5000 + 100 * number)
+        for one in found:
+            name = str(system.knobs[one.place])
+            yield Row(name, *fault, "choosing_hit_ratio", one.mean, "")
+            yield Row(name, *fault, "choosing_events", float(one.hits.size), "")
+            yield Row(name, *fault, "choosing_variance", one.variance, "")
+            if fault == WORKING or not one.hopeless:
+                tried[one.place] = one
     for number, fault in enumerate(FAULTS):
         system.fail(world.alive(fault), fault.loss)
-        costs = []
         for place, knob in enumerate(system.knobs):
+            if world.choosing and not _worth(tried.get(place), fault):
+                continue
             outcome = measured.publish(world.events, fault, knob, salt=1000 + 100 * number + place)
-            found = of_cell(outcome, measured.peer, world.d)
-            costs.append(found.get("messages_per_event", 0.0))
-            for metric, value in found.items():
+            for metric, value in of_cell(outcome, measured.peer, world.d).items():
                 yield Row(str(knob), fault.loss, fault.crashed, metric, value, "")
             clock.check()
-        if fault in CHOOSING and world.choosing:
-            yield from _choices(measured, clock, fault, np.argsort(costs, kind="stable").tolist(), number)
     system.fail(world.alive(Fault()), 0.0)
 
 
-def _choices(
-    measured: Measured, clock: _Clock, fault: Fault, cheapest_first: list[int], number: int
-) -> Iterator[Row]:
-    """Hit ratios that working points are chosen by, until dearer knobs cannot be chosen any more."""
-    sure = 0
-    for place in cheapest_first:
-        knob = measured.system.knobs[place]
-        salt = 5000 + 100 * number + place
-        found = measured.publish(measured.world.choosing_events, fault, knob, salt)
-        yield Row(str(knob), *fault, "choosing_hit_ratio", hit_ratio(found), "")
-        yield Row(str(knob), *fault, "choosing_events", float(found.owed.size), "")
-        yield Row(str(knob), *fault, "choosing_variance", hit_variance(found), "")
+def _worth(tried: Tried | None, fault: Fault) -> bool:
+    """Whether a knob is measured under a fault: one that is hopeless only for the picture of all knobs."""
+    return tried is not None and (not tried.hopeless or fault in FRONTIER)
+
+
+def _choices(measured: Measured, clock: _Clock, fault: Fault, salt: int) -> list[Tried]:
+    """Find out which knobs may be chosen under a fault."""
+    knobs = measured.system.knobs
+
+    def publish(place: int, events: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
         clock.check()
-        sure = sure + 1 if hit_ratio(found) >= SURE else 0
-        if sure == 2:
-            return
+        found = measured.publish(events, fault, knobs[place], salt + place)
+        return hits(found), float(found.billed.mean()) if found.billed.size else 0.0
+
+    return search(publish, len(knobs), measured.world.choosing_events)
 
 
 def _heal(measured: Measured, clock: _Clock) -> Iterator[Row]:
@@ -213,23 +231,28 @@ def _heal(measured: Measured, clock: _Clock) -> Iterator[Row]:
     fault = Fault(crashed=HEAL_CRASHED)
     before = float(np.mean([measured.probe(Fault(), 2000 + k) for k in range(SETTLED // EVERY)]))
     system.fail(measured.world.alive(fault), 0.0)
-    hits = [measured.probe(fault, CYCLES)]
+    reached = [measured.probe(fault, CYCLES)]
     for cycle in range(CYCLES + 1, CYCLES + HEALING + 1):
         system.step(cycle)
         if cycle % EVERY == 0:
-            hits.append(measured.probe(fault, cycle))
+            reached.append(measured.probe(fault, cycle))
         clock.check()
-    healed = EVERY * (_settled(np.array(hits), before) - 1)  # the first value is that right after the crash
+        if not np.isnan(_first_cycle_at(np.array(reached[: -SETTLED // EVERY]), before)):
+            break  # it had healed a while ago, and was followed since
+    # The first value is that right after the crash.
+    healed = EVERY * (_first_cycle_at(np.array(reached), before) - 1)
     note = f"not within {HEALING} cycles" if np.isnan(healed) else ""
     yield _row("heal_cycles", healed, note)
     if system.network.timing is not None:
         yield _row("heal_seconds", healed * system.network.timing.cycle)
-    yield _row("healed_hit_ratio", float(np.mean(hits[-SETTLED // EVERY :])))
+    yield _row("healed_hit_ratio", float(np.mean(reached[-SETTLED // EVERY :])))
 
 
-def _settled(hits: np.ndarray, level: float) -> float:
+def _first_cycle_at(reached: np.ndarray, level: float) -> float:
     """The first value, counted from 1, from which on a mean is near the level or above; NaN for none."""
-    means = np.convolve(hits, np.full(WINDOW, 1 / WINDOW), mode="valid")
+    if reached.size < WINDOW:
+        return float("nan")
+    means = np.convolve(reached, np.full(WINDOW, 1 / WINDOW), mode="valid")
     enough = np.flatnonzero(means >= level - TOLERANCE)
     return float(enough[0] + 1) if enough.size else float("nan")
 

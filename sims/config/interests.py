@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.errors import InputError
+from sub2sub.errors import InputError, require
 from sub2sub.geometry.boxes import closed, normalise, points
 from workloads.folder.foreign import read_events
 from workloads.folder.stored import FOLLOW, Follow, Stored
@@ -49,9 +49,7 @@ class PopulationSettings:
 
     def __post_init__(self) -> None:
         """Refuse negative numbers."""
-        for name in ("size", "spare"):
-            if getattr(self, name) < 0:
-                raise InputError(f"population.{name}: expected 0 or more, got {getattr(self, name)}")
+        require(self, "population", size=0, spare=0)
 
 
 @dataclass(frozen=True)

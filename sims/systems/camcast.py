@@ -23,6 +23,7 @@ from sims.systems.community_sizes import (
     PROBE,
     CommunityGossip,
     billed,
+    billed_by_peer,
     compared_communities,
     tables_of,
 )
@@ -70,7 +71,7 @@ class CamcastDissemination:
         How members know the size of their community when they gossip: as they have counted it, or exactly, as
         the paper assumes.
     retries : int
-        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+        How often a message is repeated that is not acknowledged; 0 for no acknowledgements.
     """
 
     sizes: Literal["estimated", "exact"] = "estimated"
@@ -103,6 +104,10 @@ class Camcast(TableGossip):
     def traffic(self, costs: Mapping[str, Mapping[str, int]]) -> Traffic:
         """With headers."""
         return billed(costs)
+
+    def spent(self) -> tuple[Integers, Integers] | None:
+        """With headers."""
+        return billed_by_peer(super().spent())
 
     def links(self) -> dict[str, Integers]:
         """Both tables."""

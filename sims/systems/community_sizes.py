@@ -21,7 +21,7 @@ from hierarchy.camcast import Settings, TopicSettings
 from hierarchy.membership import CommunityOverlay, ScampSettings, Unstructured
 from hierarchy.topics import NestedRanges, TopicTree
 from sims.systems.gossip import Choices
-from sims.systems.interface import Knob, Traffic
+from sims.systems.interface import Integers, Knob, Traffic
 from sub2sub.errors import InputError
 from sub2sub.overlay.sizes import HEADER
 
@@ -55,7 +55,7 @@ class CommunityGossip:
     g : float
         Members of a community that pass an event upward, on average.
     retries : int
-        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+        How often a message is repeated that is not acknowledged; 0 for no acknowledgements.
     """
 
     c: float = 2.0
@@ -88,6 +88,11 @@ def billed(costs: Mapping[str, Mapping[str, int]]) -> Traffic:
     """What a cycle of such a membership costs, with headers."""
     (cost,) = costs.values()
     return Traffic(cost["messages"], cost["bytes"] + HEADER * cost["messages"])
+
+
+def billed_by_peer(spent: tuple[Integers, Integers] | None) -> tuple[Integers, Integers] | None:
+    """The same by peer."""
+    return None if spent is None else (spent[0], spent[1] + HEADER * spent[0])
 
 
 def tables_of(

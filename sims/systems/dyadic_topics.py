@@ -26,6 +26,7 @@ from sims.systems.community_sizes import (
     PROBE,
     CommunityGossip,
     billed,
+    billed_by_peer,
     compared_communities,
     tables_of,
 )
@@ -74,6 +75,10 @@ class DyadicTopics(SeveralMemberships, TableGossip):
         """With headers, less the share of publishers' memberships, of which there are as many as events."""
         share = len(self.owner) / len(self.overlay.population)
         return Traffic(*(round(share * cost) for cost in billed(costs)))
+
+    def spent(self) -> tuple[Integers, Integers] | None:
+        """With headers, without publishers' memberships."""
+        return billed_by_peer(super().spent())
 
     def links(self) -> dict[str, Integers]:
         """Both tables of all memberships of a host; those of publishers, who come and go, are left out."""

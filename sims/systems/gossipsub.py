@@ -1,4 +1,4 @@
-"""GossipSub v1.1 as a system: pushed along a mesh, announced to others at heartbeats."""
+"""GossipSub v1.1 as a system: events are pushed along a mesh and announced to others at heartbeats."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sims.anchors.gossipsub.settings import GossipSubSettings
 from sims.anchors.pushing.tables import PushRules, PushTables, rows
 from sims.systems.grouped import Grouped, counts
 from sims.systems.interface import Integers, Knob
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 
@@ -30,7 +30,7 @@ class MeshPush:
     heartbeat : int
         Hops between two heartbeats: a second, where a hop takes a tenth of one.
     retries : int
-        Times a push is sent again that is not acknowledged; 0 for no acknowledgements.
+        How often a push is repeated that is not acknowledged; 0 for no acknowledgements.
     """
 
     D_lazy: int = 6
@@ -40,11 +40,7 @@ class MeshPush:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if self.heartbeat < 1:
-            raise InputError(f"heartbeat: expected 1 hop or more, got {self.heartbeat}")
-        for name in ("D_lazy", "mcache_gossip", "retries"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name}: expected 0 or more, got {getattr(self, name)}")
+        require(self, heartbeat=1, D_lazy=0, mcache_gossip=0, retries=0)
 
 
 class GossipSubSystem(Grouped):
@@ -61,7 +57,7 @@ class GossipSubSystem(Grouped):
     layer_names = ("gossipsub",)
 
     def protocol(self, population: Population, layers: GossipSubSettings | None) -> Sequence[Layer]:
-        """GossipSub."""
+        """The layer GossipSub."""
         self.layer = GossipSub(len(population), layers or GossipSubSettings(), self.seed)
         return [self.layer]
 
@@ -79,7 +75,7 @@ class GossipSubSystem(Grouped):
         )  # fmt: skip
 
     def links(self) -> dict[str, Integers]:
-        """Mesh, and connections besides."""
+        """Links of the mesh, and other connections."""
         peers, own = self.layer.peers, self.peer_of
         kinds = {"mesh": [peer.mesh for peer in peers], "connections": [peer.gossip() for peer in peers]}
         return {**{kind: counts(links)[own] for kind, links in kinds.items()}, **self.entry_links()}

@@ -7,6 +7,7 @@ in its group, and in the groups of the topics above, where its publisher sends i
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -51,6 +52,13 @@ class Grouped(Pushed):
             population, self.groups, [*own, *filter(None, [self.entries])], self.seed, self.within
         )
 
+    def spent(self) -> tuple[Integers, Integers] | None:
+        """With what the rendezvous was asked."""
+        own, asked = super().spent(), self.overlay.spent_asking()
+        if own is None:
+            return None
+        return own[0] + self.by_subscriber(asked[0]), own[1] + self.by_subscriber(asked[1])
+
     def forget(self) -> None:
         """Links may have changed, and newcomers have come."""
         self._tables = None
@@ -59,17 +67,17 @@ class Grouped(Pushed):
         """The peers."""
         return Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
 
+    @abstractmethod
     def protocol(self, population: Population, layers: Any) -> Sequence[Layer]:
         """The layers of the protocol."""
-        raise NotImplementedError
 
+    @abstractmethod
     def tables(self) -> PushTables:
         """The links that events are pushed and announced along."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rules(self, settings: Any) -> PushRules:
         """How they are used."""
-        raise NotImplementedError
 
     def publish(
         self, events: Integers, publishers: Integers, settings: Any, salt: int, record: bool = False

@@ -103,7 +103,7 @@ class HierarchySettings:
     upkeep: Upkeep = field(default_factory=Upkeep)
 
     def __post_init__(self) -> None:
-        """Refuse address spaces that cannot be."""
+        """Refuse invalid address spaces."""
         AddressSpace(self.sizes)
 
 
@@ -134,7 +134,7 @@ class Addressed(Hierarchy):
     def bootstrap(self, cycle: int = 0) -> None:
         """Start everybody, from a contact each or with exact tables."""
         if self.settled:
-            self.membership.settle(cycle, self.network.alive)
+            self.membership.make_exact(cycle, self.network.alive)
         elif not self.contacts:
             super().bootstrap(cycle)
         else:
@@ -169,7 +169,7 @@ class Hpmcast(System):
     probe = Knob(F=4, c=6)
     knobs = (
         *(Knob(F=f, c=c) for f, c in ((2, 3), (3, 3), (4, 3), (4, 6), (8, 6))),
-        *(Knob(F=2, c=c, D=d) for c, d in ((0, 6), (3, 6), (3, 12))),
+        *(Knob(F=2, c=c, D=d) for c, d in ((0, 6), (2, 6), (3, 6), (3, 12))),
         *(Knob(F=2, c=c, retries=2) for c in (0, 3)),
         Knob(F=2, c=0, D=6, retries=2),
     )
@@ -302,8 +302,8 @@ class PrintedHpmcast(Hpmcast):
 
     name = "hpmcast as printed"
     knobs = (
-        *(Knob(F=f, c=c) for f, c in ((2, 0), (2, 3), (3, 3), (4, 3))),
-        *(Knob(F=2, c=c, D=6) for c in (0, 1)),
+        *(Knob(F=f, c=c) for f, c in ((2, -2), (2, -1), (2, 0), (2, 1), (2, 3), (3, 3), (4, 3))),
+        *(Knob(F=2, c=c, D=6) for c in (-2, 0, 1)),
     )
     probe = Knob(F=2, c=3)
 
@@ -321,7 +321,7 @@ class Pmcast(Hpmcast):
     levels = 1
     probe = Knob(F=32, c=10)
     knobs = (
-        *(Knob(F=f, c=c) for f, c in ((8, 3), (32, 3), (32, 10), (32, 40))),
+        *(Knob(F=f, c=c) for f, c in ((4, 3), (8, 3), (32, 3), (32, 10), (32, 40))),
         *(Knob(F=2, c=c, D=d) for c, d in ((0, 6), (0, 12), (3, 12))),
         *(Knob(F=f, c=c, retries=2) for f, c in ((8, 3), (32, 3))),
     )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.systems.topic_workload import TopicSource, TopicWorkload
-from sub2sub.errors import InputError
+from sub2sub.errors import InputError, require
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 
 __all__ = ["MixedSource", "MixedWorkload"]
@@ -32,12 +32,9 @@ class MixedWorkload(TopicWorkload):
     width: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse shares that cannot be."""
+        """Refuse settings outside their domain."""
         super().__post_init__()
-        for name in ("ranges", "width"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise InputError(f"{name}: expected a share from 0 to 1, got {getattr(self, name)}")
-
+        require(self, ranges=(0, 1), width=(0, 1))
         if self.ranges and self.table is not None:
             raise InputError("ranges: expected 0, as the table says who wants what")
 

@@ -1,4 +1,4 @@
-"""Plumtree over HyParView as a system: pushed along a tree, announced along other links."""
+"""Plumtree over HyParView as a system: events are pushed along a tree and announced along other links."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sims.anchors.plumtree.layer import Plumtree
 from sims.anchors.pushing.tables import PushRules, PushTables, rows
 from sims.systems.grouped import Grouped, counts
 from sims.systems.interface import Integers, Knob
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 
@@ -24,10 +24,10 @@ class LazyPush:
     Attributes
     ----------
     wait : int
-        Hops from the announcement of an event that has not come to the request for it. Less asks for what is
-        on its way; more is slower where the tree is broken.
+        Hops between the announcement of a missing event and the request for it. With fewer, events are
+        requested that are on their way; with more, broken trees cost more time.
     retries : int
-        Times a push is sent again that is not acknowledged; 0 for no acknowledgements.
+        How often a push is repeated that is not acknowledged; 0 for no acknowledgements.
     """
 
     wait: int = 4
@@ -35,8 +35,7 @@ class LazyPush:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if self.wait < 0 or self.retries < 0:
-            raise InputError(f"wait, retries: expected 0 or more, got {self.wait}, {self.retries}")
+        require(self, wait=0, retries=0)
 
 
 class PlumtreeSystem(Grouped):
@@ -65,7 +64,7 @@ class PlumtreeSystem(Grouped):
         return PushRules(wait=settings.wait, retries=settings.retries)
 
     def links(self) -> dict[str, Integers]:
-        """Both views."""
+        """Links of both views."""
         peers, own = self.layer.peers, self.peer_of
         views = {"active": [peer.active for peer in peers], "passive": [peer.passive for peer in peers]}
         return {**{kind: counts(view)[own] for kind, view in views.items()}, **self.entry_links()}

@@ -1,4 +1,4 @@
-"""PolderCast as a system: along the ring of a topic, and to random others of it.
+"""PolderCast as a system: events go along the ring of a topic, and to random peers of the topic.
 
 A peer that receives an event for the first time sends it to its ring neighbours, but for the one it came
 from, and to random peers of its topic, F in all (PolderCast, Section 4.4).
@@ -18,7 +18,7 @@ from sims.systems.grouped import Grouped, counts
 from sims.systems.interface import Integers, Knob
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.cyclon.rendezvous import Rendezvous
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import DESCRIPTOR, LINK, NAME
@@ -39,7 +39,7 @@ class RingFanout:
     fanout : int
         F: peers an event is sent to, two ring neighbours among them.
     retries : int
-        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+        How often a message is repeated that is not acknowledged; 0 for no acknowledgements.
     """
 
     fanout: int = 4
@@ -47,12 +47,11 @@ class RingFanout:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if self.fanout < 2 or self.retries < 0:
-            raise InputError(f"fanout, retries: expected at least 2 and 0, got {self.fanout}, {self.retries}")
+        require(self, fanout=2, retries=0)
 
 
 class PolderCastSystem(Grouped):
-    """A ring in each group; random links know no groups."""
+    """A ring in each group; random links are not restricted to groups."""
 
     name = "poldercast"
     layers = PolderCastSettings
@@ -96,11 +95,11 @@ class PolderCastSystem(Grouped):
         return PushRules(fanout=settings.fanout - 2, retries=settings.retries)
 
     def entry_bytes(self, kind: str) -> int:
-        """Links of a topic stand for an ID and the topic as well."""
+        """Links within a topic include an ID and the topic."""
         return LINK if kind in ("random", "entries") else DESCRIPTOR + NAME
 
     def links(self) -> dict[str, Integers]:
-        """Those of all modules."""
+        """Links of all modules."""
         sizes = {
             "random": self.cyclon.size.astype(np.int64),
             "proximity": self.vicinity.size.astype(np.int64),

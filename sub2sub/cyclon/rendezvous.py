@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.errors import InputError
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import HEADER, LINK
 from sub2sub.overlay.views import table_links
@@ -65,7 +66,7 @@ class Rendezvous:
 
     def __init__(self, cyclon: Cyclon, patience: int = 10, seed: int = 0) -> None:
         if patience < 0:
-            raise InputError(f"rendezvous.patience: expected 0 (never) or more cycles, got {patience}")
+            raise InputError(f"rendezvous.patience: expected 0 or more, got {patience}")
         self.cyclon, self.seed = cyclon, seed
         self.patience = patience if cyclon.settings.retry else 0
         self.since = np.zeros(cyclon.size.size, np.int32)
@@ -102,6 +103,10 @@ class Rendezvous:
     def links(self) -> tuple[Peers, Peers, Peers]:
         """None of its own."""
         return table_links()
+
+    def grow(self, moved: Renumbering) -> None:
+        """Go on with more peers."""
+        self.since, self._asked = moved.rows(self.since, 0), moved.rows(self._asked, 0)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 
 __all__ = ["CyclonSettings"]
 
@@ -33,11 +33,4 @@ class CyclonSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if not 1 <= self.view <= 63:
-            raise InputError(f"cyclon.view: expected 1 to 63 links, got {self.view}")
-        if not 1 <= self.shuffle <= self.view:
-            raise InputError(f"cyclon.shuffle: expected 1 to view = {self.view}, got {self.shuffle}")
-        if self.tries < 1:
-            raise InputError(f"cyclon.tries: expected 1 or more, got {self.tries}")
-        if self.retry < 0:
-            raise InputError(f"cyclon.retry: expected 0 (never) or more cycles, got {self.retry}")
+        require(self, "cyclon", view=(1, 63), shuffle=(1, self.view), tries=1, retry=0)

@@ -69,8 +69,6 @@ class Outcome:
         The peer at which it entered, -1 for none.
     entered : (m,) int64
         1 where that copy, which no message of these brought, is among `reached` (or `spam`), else 0.
-    hop_offsets, at_hop : (m + 1,), int64
-        Peers reached by hop, of event e: ``at_hop[hop_offsets[e] : hop_offsets[e + 1]]``.
     taken, received, forwarded, spammed : (n,) int64
         Events that each peer wanted and has, copies of them that it got, the one that entered at it included,
         messages that it sent, and copies of what it does not want.
@@ -101,8 +99,6 @@ class Outcome:
     parasitic: Counts
     entry: Counts
     entered: Counts
-    hop_offsets: Counts
-    at_hop: Counts
     taken: Counts
     received: Counts
     forwarded: Counts
@@ -169,16 +165,8 @@ class Outcome:
         """All messages, those without an event included, over all deliveries."""
         return float(self.billed.sum() / max(int(self.deliveries.sum()), 1))
 
-    @property
-    def hop_histogram(self) -> Counts:
-        """Deliveries by hop, over all events."""
-        return np.bincount(self._hop(), weights=self.at_hop).astype(np.int64)
-
-    def _hop(self) -> Counts:
-        return np.arange(self.at_hop.size) - np.repeat(self.hop_offsets[:-1], np.diff(self.hop_offsets))
-
     def unbalanced(self) -> int:
-        """By how many messages the books do not balance: 0, or something is wrong."""
+        """By how many messages the counts do not balance: 0, or something is wrong."""
         counted = self.reached + self.duplicates + self.spam + self.failed
         return int(np.abs(self.messages + self.local + self.entered - counted).sum())
 
@@ -218,11 +206,6 @@ class Outcome:
         names = ("matches", "applications", "reached", "delivered", "hops", "messages", "local", "duplicates")
         found = {name: getattr(self, name) for name in (*names, "spam", "failed", "acks", "entry")}
         return found if self.times is None else {**found, "last_ms": self.times.last}
-
-    def hop_table(self) -> dict[str, NDArray[Any]]:
-        """One row per event and hop: deliveries."""
-        event = np.repeat(np.arange(self.hops.size), np.diff(self.hop_offsets))
-        return {"event": event, "hop": self._hop(), "deliveries": self.at_hop}
 
     def load_table(self) -> dict[str, NDArray[Any]]:
         """One row per peer: events taken, copies received, messages sent."""

@@ -103,7 +103,6 @@ class Published:
         """In a line."""
         spam = int(self.outcome.spam.sum())
         return (
-            f"<Published {self.events.rows} events: {self.received.rows} received, "
-            f"{self.missed.rows} missed, {spam} spam, "
-            f"{self.outcome.messages_per_delivery:.2f} messages per delivery>"
+            f"<Published {self.events.rows} events: {self.received.rows} received, {self.missed.rows} "
+            f"missed, {spam} spam, {self.outcome.messages_per_delivery:.2f} messages per delivery>"
         )

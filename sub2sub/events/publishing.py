@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.kernels.compilation import hot, rule
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
 from sub2sub.overlay.links import Links, target
@@ -60,9 +60,7 @@ class PublisherSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        for name in ("view", "max_steps"):
-            if getattr(self, name) < 1:
-                raise InputError(f"publisher.{name}: expected 1 or more, got {getattr(self, name)}")
+        require(self, "publisher", view=1, max_steps=1)
 
 
 @dataclass(frozen=True)
@@ -135,12 +133,8 @@ def find_entry(
     Examples
     --------
     >>> from sub2sub.overlay.overlay import Overlay
-    >>> from sub2sub.overlay.population import Population
     >>> low = np.random.default_rng(1).random((200, 2)) * 0.9
-    >>> overlay = Overlay(Population.of(low, low + 0.1), seed=1)
-    >>> overlay.bootstrap()
-    >>> for cycle in range(1, 21):
-    ...     cost = overlay.step(cycle)
+    >>> overlay = Overlay.of(low, low + 0.1, seed=1).run(20)
     >>> walks = find_entry(Links.of(overlay), overlay.network, [[0.5, 0.5], [2.0, 2.0]])
     >>> walks.found, int(walks.steps[1])
     (array([ True, False]), 20)

@@ -19,7 +19,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.overlay.descriptors import Coordinates, Descriptor
 
 __all__ = ["History", "RecoverySettings"]
@@ -48,9 +48,7 @@ class RecoverySettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        for name, least in (("history", 0), ("tries", 1), ("retries", 0)):
-            if getattr(self, name) < least:
-                raise InputError(f"recovery.{name}: expected {least} or more, got {getattr(self, name)}")
+        require(self, "recovery", history=0, tries=1, retries=0)
 
 
 @dataclass

@@ -20,7 +20,10 @@ from numpy.typing import NDArray
 from sub2sub.kernels.compilation import apart, rule
 from sub2sub.timing.latency import HOPS, Clock
 
-__all__ = ["Agenda", "again", "clear", "departure", "forget", "new_agenda", "offer", "schedule", "take"]
+__all__ = [
+    "Agenda", "again", "clear", "departure", "forget", "later", "new_agenda", "offer", "schedule",
+    "sooner_than_first", "take",
+]  # fmt: skip
 
 HEAD, TAIL, COUNT = range(3)
 
@@ -177,6 +180,19 @@ def again(agenda, item, when):
     """Put an item that was taken on the agenda once more: a timer."""
     schedule(agenda, item, when, agenda.ends[COUNT])
     agenda.ends[COUNT] += 1
+
+
+@rule
+def later(agenda, item, when):
+    """Give an item its time and its number without putting it on the agenda: somebody else keeps it."""
+    agenda.when[item], agenda.number[item] = when, agenda.ends[COUNT]
+    agenda.ends[COUNT] += 1
+
+
+@rule
+def sooner_than_first(agenda, item):
+    """Whether an item that is kept elsewhere comes before all that is on the agenda."""
+    return agenda.ends[TAIL] == 0 or _sooner(agenda, item, agenda.heap[0])
 
 
 @apart

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.vicinity.proximity import Tie
 
 __all__ = ["VicinitySettings"]
@@ -33,9 +33,4 @@ class VicinitySettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        if not 1 <= self.view <= 63:
-            raise InputError(f"vicinity.view: expected 1 to 63 links, got {self.view}")
-        if not 1 <= self.shuffle <= 63:
-            raise InputError(f"vicinity.shuffle: expected 1 to 63 links, got {self.shuffle}")
-        if self.max_age < 0:
-            raise InputError(f"vicinity.max_age: expected 0 or more cycles, got {self.max_age}")
+        require(self, "vicinity", view=(1, 63), shuffle=(1, 63), max_age=0)

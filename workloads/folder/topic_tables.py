@@ -23,7 +23,7 @@ from workloads.folder.tables import Rows, TextForm
 if TYPE_CHECKING:
     from workloads.folder.tables import Source
 
-__all__ = ["TopicColumn", "TreeForm", "path_of", "read_topics", "read_tree", "shown_path"]
+__all__ = ["TopicColumn", "TreeForm", "path_of", "read_topics", "read_tree"]
 
 
 @dataclass(frozen=True)
@@ -81,19 +81,6 @@ def _split(text: str, separator: str) -> list[str]:
         if place >= len(text):
             return names
         place += len(separator)
-
-
-def shown_path(path: str) -> str:
-    """A path for people: names with a dot in quotes.
-
-    Examples
-    --------
-    >>> shown_path(".Sport.Soccer 2%2E0"), shown_path(".")
-    ('.Sport."Soccer 2.0"', '.')
-    """
-    names = path[1:].split(".") if path != "." else [""]
-    plain = [re.sub(r"%25(?=2E|25)", "%", name.replace("%2E", ".")) for name in names]
-    return "." + ".".join(f'"{name}"' if "." in name else name for name in plain)
 
 
 @dataclass(frozen=True)

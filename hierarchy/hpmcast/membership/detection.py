@@ -54,8 +54,10 @@ def give_up(table, slot, cycle, timeout, tries, first, key, faults, dirty, costs
             if table.members[x, s] == 0 or s == slot[x] or cycle - table.stamp[x, s] <= timeout:
                 continue
             if tries > 0:
-                there, asked, told = answers(faults, x, table.delegates[x, s, 0], draws, first + s, tries)
-                costs.messages[0] += asked + told
+                y = table.delegates[x, s, 0]
+                there, asked, told = answers(faults, x, y, draws, first + s, tries, tries)
+                costs.messages[x] += asked
+                costs.messages[y] += told
                 if there:
                     table.stamp[x, s] = cycle
                     continue

@@ -40,12 +40,25 @@ STAMP, LINE, DELEGATE, BOUND = 4, 10, 6, 8  # bytes of a timestamp, of a line, a
 
 
 class Costs(NamedTuple):
-    """What a step has cost so far, as arrays of one item that kernels add to."""
+    """What a step has cost so far, in arrays that kernels add to.
+
+    Attributes
+    ----------
+    messages, payload : (n,) int64
+        By the participant that sends.
+    failed, lines : (1,) int64
+        Of all together.
+    """
 
     messages: NDArray[np.int64]
+    payload: NDArray[np.int64]
     failed: NDArray[np.int64]
     lines: NDArray[np.int64]
-    payload: NDArray[np.int64]
+
+    @classmethod
+    def none(cls, n: int) -> Costs:
+        """Nothing spent yet by n participants."""
+        return cls(*(np.zeros(size, np.int64) for size in (n, n, 1, 1)))
 
 
 @kernel
@@ -138,7 +151,7 @@ def deliver(partners, bidirectional, key, faults, fate, costs):
             if partners[x, k] < 0:
                 continue
             for message in range(3 if bidirectional else 2):
-                costs.messages[0] += 1
+                costs.messages[partners[x, k] if message == 1 else x] += 1
                 if not arrives(faults, x, partners[x, k], draws, width + 2 + 3 * k + message):
                     costs.failed[0] += 1
                     break
@@ -156,7 +169,7 @@ def _pull(table, x, y, own, named, dirty, costs):
         if s != own:
             if table.stamp[y, s] > table.stamp[x, s]:
                 costs.lines[0] += 1
-                costs.payload[0] += line_bytes(table, y, s)
+                costs.payload[y] += line_bytes(table, y, s)
                 dirty[x] |= copy_line(table, y, s, table, x, s)
         elif table.members[y, s] > 0:
             for k in range(table.delegates.shape[2]):
@@ -187,7 +200,7 @@ def exchange(level, table, slot, branch, x, y, fate, named, dirty, costs):
     """
     if branch[level, x] != branch[level, y]:
         return
-    costs.payload[0] += STAMP * table.members.shape[1]
+    costs.payload[x] += STAMP * table.members.shape[1]
     if fate < ARRIVED:
         return
     own, other = np.int64(slot[x]), np.int64(slot[y])
@@ -196,7 +209,7 @@ def exchange(level, table, slot, branch, x, y, fate, named, dirty, costs):
     # Only now, so that the answer still names whom the receiver knew in the sender's branch before.
     if own != other and table.stamp[y, own] < table.stamp[x, own]:
         costs.lines[0] += 1
-        costs.payload[0] += line_bytes(table, x, own)
+        costs.payload[x] += line_bytes(table, x, own)
         dirty[y] |= copy_line(table, x, own, table, y, own)
     if fate >= UPDATED:
         _pull(table, y, x, other, named, dirty, costs)
@@ -231,7 +244,7 @@ def to_meet(table, slot, branch, named, timeout, meet):
 def answer_letters(letters, key, faults, fate, costs):
     """Decide what becomes of the answers to messages that have arrived; draw k for the k-th."""
     for k in range(letters.shape[0]):
-        costs.messages[0] += 1
+        costs.messages[letters[k, 1]] += 1
         back = arrives(faults, letters[k, 1], letters[k, 0], key, k)
         costs.failed[0] += not back
         fate[k] = ANSWERED if back else ARRIVED

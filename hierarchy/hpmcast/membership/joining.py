@@ -43,9 +43,9 @@ class Walk(NamedTuple):
 def _asks(x, z, k, walk, faults, costs):
     """Whether question k of x reaches z, and the answer x."""
     draws = peer_key(walk.key, x)
-    costs.messages[0] += 1
+    costs.messages[x] += 1
     if arrives(faults, x, z, draws, 2 * k):
-        costs.messages[0] += 1
+        costs.messages[z] += 1
         if arrives(faults, z, x, draws, 2 * k + 1):
             return HANDED
         costs.failed[0] += 1
@@ -121,7 +121,7 @@ def take_over(level, table, slot, branch, walk, dirty, costs):
             for s in range(table.members.shape[1]):
                 if s != own and table.stamp[c, s] > table.stamp[x, s]:
                     costs.lines[0] += 1
-                    costs.payload[0] += line_bytes(table, c, s)
+                    costs.payload[c] += line_bytes(table, c, s)
                     copy_line(table, c, s, table, x, s)
             dirty[x] = 1
 
@@ -141,7 +141,7 @@ def bury(table, slot, cycle, leaving, fanout, key, faults, dirty, costs):
             place = k + below(draw(draws, k), size - k)
             others[k], others[place] = others[place], others[k]
             y = others[k]
-            costs.messages[0] += 1
+            costs.messages[x] += 1
             if not arrives(faults, x, y, draws, fanout + k):
                 costs.failed[0] += 1
                 continue

@@ -58,7 +58,7 @@ CONDENSATION, UPKEEP = Condensation(), Upkeep()
 
 
 @kernel
-def _settle(exact, bounds, slots, branch, cycle, table):
+def _write_exact(exact, bounds, slots, branch, cycle, table):
     row = np.int64(0)
     for x in range(branch.shape[0]):
         for c in range(bounds[branch[x]], bounds[branch[x] + 1]):
@@ -66,12 +66,8 @@ def _settle(exact, bounds, slots, branch, cycle, table):
             table.stamp[x, slots[c]] = cycle
 
 
-def _no_costs() -> Costs:
-    return Costs(*(np.zeros(1, np.int64) for _ in Costs._fields))
-
-
 def _report(costs: Costs) -> dict[str, int]:
-    messages, failed, lines, payload = (int(cost[0]) for cost in costs)
+    messages, payload, failed, lines = (int(cost.sum()) for cost in costs)
     return {"messages": messages, "failed": failed, "lines": lines, "bytes": HEADER * messages + payload}
 
 
@@ -97,7 +93,7 @@ class Membership:
     Examples
     --------
     >>> layer, net = Membership(Population.regular(a=5, levels=2)), Network.whole(25)
-    >>> layer.settle()
+    >>> layer.make_exact()
     >>> net.alive[7] = 0
     >>> costs = [layer.step(cycle, net) for cycle in range(1, 40)]
     >>> layer.tables[1].delegates[0, 1].tolist(), int(layer.tables[1].members[0, 1])
@@ -129,12 +125,13 @@ class Membership:
         self.meet = np.full(n, -1, np.int32)
         self.busy = np.zeros(n, np.uint8)
         self.dirty = np.ones((levels, n), np.uint8)
+        self._costs = Costs.none(n)
 
-    def settle(self, cycle: int = 0, alive: NDArray[np.uint8] | None = None) -> None:
+    def make_exact(self, cycle: int = 0, alive: NDArray[np.uint8] | None = None) -> None:
         """Give everybody exact tables, as after a long time without change."""
         exact = self.exact(alive)
         for i, table in enumerate(self.tables):
-            _settle(
+            _write_exact(
                 exact.tables[i], exact.bounds[i], self.population.slots(i + 1),
                 self.population.branch_of[i + 1], cycle, table,
             )  # fmt: skip
@@ -166,7 +163,7 @@ class Membership:
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let everybody renew its lines and gossip once."""
-        costs = _no_costs()
+        costs = self._costs = Costs.none(self.population.n)
         key = cycle_key(self.seed, STREAM, cycle)
         heartbeat(self.tables[0], self.slot[0], self.voters.own, cycle, network.alive, self.dirty[0])
         self._renew(cycle, network)
@@ -182,6 +179,10 @@ class Membership:
         self._renew(cycle, network)
         self._gossip(key, network, costs)
         return _report(costs)
+
+    def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Messages and bytes of the last cycle, by participant."""
+        return self._costs.messages, HEADER * self._costs.messages + self._costs.payload
 
     def _renew(self, cycle: int, network: Network) -> None:
         for i in range(1, len(self.tables)):
@@ -233,7 +234,7 @@ class Membership:
         network : Network
             Answers may be lost in it.
         """
-        costs, branch = _no_costs(), self.population.branch_of
+        costs, branch = Costs.none(self.population.n), self.population.branch_of
         fate = np.zeros(len(letters), np.uint8)
         answer_letters(letters, cycle_key(self.seed, ANSWERS, cycle), network.faults(), fate, costs)
         named = np.full((self.population.n, 2), -1, np.int32)
@@ -254,7 +255,7 @@ class Membership:
 
     def leave(self, peers: NDArray[np.int64], cycle: int, network: Network) -> Mapping[str, int]:
         """Let `peers` say goodbye to some neighbours before `cycle` is stepped; then take them down."""
-        costs = _no_costs()
+        costs = Costs.none(self.population.n)
         bury(
             self.tables[0], self.slot[0], cycle, peers, self.upkeep.fanout,
             cycle_key(self.seed, LEAVING, cycle), network.faults(), self.dirty[0], costs,

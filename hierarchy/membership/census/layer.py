@@ -34,7 +34,7 @@ class Census:
     n : int
         Members, present or to come.
     seed : int
-        Of all draws.
+        Random seed.
     settings : CensusSettings, optional
         See there.
 
@@ -88,7 +88,12 @@ class Census:
         key = cycle_key(self.seed, STREAM, 1 + cycle)
         rules = (s.fan, s.period)
         messages = tell_all(self.counts, topic_table, present, rules, np.int64(cycle), channel, key)
-        return {"messages": messages, "bytes": messages * (2 * WORD + 4 * s.minima)}
+        return {"messages": messages, "bytes": messages * self.tally_bytes}
+
+    @property
+    def tally_bytes(self) -> int:
+        """Bytes of a message with a tally."""
+        return 2 * WORD + 4 * self.settings.minima
 
     def askers(self, cycle: int, channel: Channel) -> NDArray[np.int64]:
         """Who asks a contact in this cycle whether both are in one part of their community."""
@@ -113,10 +118,10 @@ class Census:
         return np.where(counted > 0, counted, sizes_of(self.counts.minima))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything a checkpoint has to keep."""
+        """All state that a checkpoint stores."""
         return {**self.counts._asdict(), "joined": self.joined}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up the state that `arrays` gave."""
+        """Restore the state that `arrays` returned."""
         self.counts = Counts(*(arrays[name].copy() for name in Counts._fields))
         self.joined = arrays["joined"].copy()

@@ -15,10 +15,8 @@ class Postings:
     --------
     >>> index = Postings()
     >>> index.post(holder=[4, 4, 5], topic=[1, 1, 1], member=[7, 8, 7], expires=[10, 10, 10])
-    >>> index.held_by(4, 1).tolist()
-    [7, 8]
     >>> index.copy_between(np.array([[4, 5]]))
-    >>> index.held_by(5, 1).tolist()
+    >>> index.rows[index.rows[:, 0] == 5, 2].tolist()
     [7, 8]
     """
 
@@ -55,11 +53,6 @@ class Postings:
             copied[:, 0] = np.repeat(pairs[:, 1 - side], counts[:, side])
             parts.append(copied)
         self._set(np.concatenate(parts))
-
-    def held_by(self, holder: int, topic: int) -> NDArray[np.int64]:
-        """Members of a community that a holder knows of, in the order of their numbers."""
-        low, high = self.span(np.array([holder]), np.array([topic]))
-        return self.rows[low[0] : high[0], 2]
 
     def span(
         self, holder: NDArray[np.int64], topic: NDArray[np.int64]

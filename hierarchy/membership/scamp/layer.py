@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hierarchy.channel import WORD, Channel, channel_of
+from hierarchy.channel import WORD, Channel, Sent, channel_of
 from hierarchy.membership.rows import named, widened
 from hierarchy.membership.scamp.rules import Rules, Views
 from hierarchy.membership.scamp.settings import ScampSettings
@@ -49,7 +49,7 @@ class Scamp:
     n : int
         Members, present or to come.
     seed : int
-        Of all draws.
+        Random seed.
     settings : ScampSettings, optional
         See there.
 
@@ -86,6 +86,7 @@ class Scamp:
         )
         self.joining = np.empty(0, np.int64)
         self.leaving = np.empty(0, np.int64)
+        self.sent: Sent = ()
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
         """Start `peers` afresh with one contact each (-1: found a community), in this order."""
@@ -121,7 +122,9 @@ class Scamp:
         empty = (v.size == 0) & ~due & (network.alive == 1) & (v.lease_end > 0)
         subscriptions += self._serve(renew_all, np.flatnonzero(empty), cycle, again, channel)
         beats = beat(self.views, cycle, channel, key)
-        balancing = balance(self.views, channel, key) if s.indirection else 0
+        weights = channel.afresh()
+        balancing = balance(self.views, weights, key) if s.indirection else 0
+        self.sent = (channel.sent, WORD), (weights.sent, 2 * WORD)
         return {
             "messages": subscriptions + beats + balancing,
             "failed": int(channel.failed[0]),
@@ -149,11 +152,11 @@ class Scamp:
         return table_links(self.views.partial)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything a checkpoint has to keep."""
+        """All state that a checkpoint stores."""
         return {**self.views._asdict(), "joining": self.joining, "leaving": self.leaving}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up the state that `arrays` gave."""
+        """Restore the state that `arrays` returned."""
         self.views = Views(*(arrays[name].copy() for name in Views._fields))
         self.joining, self.leaving = arrays["joining"].copy(), arrays["leaving"].copy()
 

@@ -188,6 +188,7 @@ def balance(views, channel, key):
         for place in range(size):
             target = np.int64(views.partial[member, place])
             messages += 2
+            channel.sent[member] += 1
             if arrives(channel, target, member, draw(own, place)) and channel.alive[target]:
                 views.weight[member, place] /= into[target]
         total = views.weight[member, :size].sum()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sub2sub.errors import InputError
+from sub2sub.errors import InputError, require
 
 __all__ = ["GossipSubSettings"]
 
@@ -16,8 +16,8 @@ class GossipSubSettings:
     Attributes
     ----------
     D, D_lo, D_hi : int
-        Links of the mesh that a peer aims at, and the bounds beyond which it grafts or prunes. More links are
-        faster and survive more, and cost a copy of every event each.
+        Desired number of mesh links, and the bounds at which a peer grafts or prunes. More links are faster
+        and more reliable; each costs a copy of every event.
     D_out : int
         Least number of mesh links that the peer opened itself (v1.1).
     backoff : int
@@ -25,9 +25,9 @@ class GossipSubSettings:
     connections : int
         Peers of its topic that a peer is connected to, and gossips with. libp2p leaves it to discovery.
     keepalive : int
-        Cycles between two signs of life on a connection.
+        Cycles between two keep-alive messages on a connection.
     tries : int
-        Copies of a message before its target is taken to be gone.
+        Copies of a message before its target counts as unreachable.
     """
 
     D: int = 6
@@ -48,6 +48,4 @@ class GossipSubSettings:
             )
         if not 0 <= self.D_out <= self.D // 2 or (self.D_out >= self.D_lo):
             raise InputError(f"gossipsub.D_out: expected less than D_lo and at most D / 2, got {self.D_out}")
-        for name in ("backoff", "keepalive", "tries"):
-            if getattr(self, name) < 1:
-                raise InputError(f"gossipsub.{name}: expected 1 or more, got {getattr(self, name)}")
+        require(self, "gossipsub", backoff=1, keepalive=1, tries=1)

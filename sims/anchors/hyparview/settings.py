@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 
 __all__ = ["HyParViewSettings"]
 
@@ -16,16 +16,16 @@ class HyParViewSettings:
     Attributes
     ----------
     active : int
-        Links a peer keeps open, fan-out plus 1. More of them survive more crashes, and cost more messages.
+        Open links of a peer: fan-out plus 1. More links survive more crashes and cost more messages.
     passive : int
-        Peers it knows besides, to mend the active view from.
+        Further known peers, from which the active view is repaired.
     join_walk, passive_walk : int
         Hops a newcomer's name travels (ARWL), and at which of them it is noted in a passive view (PRWL),
         counted from the end.
     shuffled_active, shuffled_passive : int
         Peers of either view that are sent in a shuffle, besides the sender.
     tries : int
-        Copies of a message before its target is taken to be gone.
+        Copies of a message before its target counts as unreachable.
     patience : int
         Cycles without a full active view after which a peer asks the rendezvous again.
     """
@@ -41,9 +41,5 @@ class HyParViewSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        for name in ("active", "passive", "join_walk", "passive_walk", "tries", "patience"):
-            if getattr(self, name) < 1:
-                raise InputError(f"hyparview.{name}: expected 1 or more, got {getattr(self, name)}")
-        for name in ("shuffled_active", "shuffled_passive"):
-            if getattr(self, name) < 0:
-                raise InputError(f"hyparview.{name}: expected 0 or more, got {getattr(self, name)}")
+        require(self, "hyparview", active=1, passive=1, join_walk=1, passive_walk=1, tries=1, patience=1)
+        require(self, "hyparview", shuffled_active=0, shuffled_passive=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 
 __all__ = ["MeghdootSettings"]
 
@@ -18,7 +18,7 @@ class MeghdootSettings:
     refresh : int
         Cycles between two updates that a peer sends to each neighbour. Fewer updates find the dead later.
     tries : int
-        Copies of a message before its target is taken to be gone.
+        Copies of a message before its target counts as unreachable.
     """
 
     refresh: int = 4
@@ -26,6 +26,4 @@ class MeghdootSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        for name in ("refresh", "tries"):
-            if getattr(self, name) < 1:
-                raise InputError(f"meghdoot.{name}: expected 1 or more, got {getattr(self, name)}")
+        require(self, "meghdoot", refresh=1, tries=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sub2sub.errors import InputError
+from sub2sub.errors import InputError, require
 
 __all__ = ["PastrySettings"]
 
@@ -20,7 +20,7 @@ class PastrySettings:
     leaves : int
         L: nodes with the nearest identifiers that a node keeps, half of them on either side.
     tries : int
-        Copies of a message before its target is taken to be gone.
+        Copies of a message before its target counts as unreachable.
     """
 
     bits: int = 4
@@ -33,5 +33,4 @@ class PastrySettings:
             raise InputError(f"pastry.bits: expected 1, 2, 4 or 8, got {self.bits}")
         if self.leaves < 2 or self.leaves % 2:
             raise InputError(f"pastry.leaves: expected an even number of 2 or more, got {self.leaves}")
-        if self.tries < 1:
-            raise InputError(f"pastry.tries: expected 1 or more, got {self.tries}")
+        require(self, "pastry", tries=1)

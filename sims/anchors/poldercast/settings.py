@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sub2sub.cyclon.settings import CyclonSettings
-from sub2sub.errors import InputError
+from sub2sub.errors import require
 from sub2sub.vicinity.settings import VicinitySettings
 
 __all__ = ["PolderCastSettings", "RingsSettings"]
@@ -24,7 +24,7 @@ class RingsSettings:
     max_age : int
         Oldest link to keep or take up, in cycles, and how long one that did not answer is not taken up.
     tries : int
-        Copies of a message before its target is taken to be gone.
+        Copies of a message before its target counts as unreachable.
     """
 
     neighbours: int = 2
@@ -34,9 +34,7 @@ class RingsSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        for name in ("neighbours", "shuffle", "max_age", "tries"):
-            if getattr(self, name) < 1:
-                raise InputError(f"rings.{name}: expected 1 or more, got {getattr(self, name)}")
+        require(self, "rings", neighbours=1, shuffle=1, max_age=1, tries=1)
 
 
 @dataclass(frozen=True)

@@ -217,6 +217,9 @@ def _send(world, key, scratch, what, sender, target, now):
         if faults.loss > 0.0 and unit(_draw(key, scratch, sender)) < faults.loss:
             continue
         if reaches(faults.alive, faults.group, sender, target):
+            if what != REQUEST and scratch.first[target] >= 0:
+                scratch.arrived[target] += what == PUSH  # when does not matter to one who has it
+                return
             time = leaves + travel(clock, sender, target, copy, peer_key(key, sender))
             _put(scratch, SOON, time, what, sender, target)
             return

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["CHOOSING", "FAULTS", "HEAL_CRASHED", "NONE", "WORKING", "Fault"]
+__all__ = ["CHOOSING", "FAULTS", "FRONTIER", "GOOD", "HEAL_CRASHED", "NONE", "WORKING", "Fault"]
+
+GOOD = 0.99  # what a system has to deliver to be compared with others
 
 
 class Fault(NamedTuple):
@@ -39,8 +41,8 @@ FAULTS = (
     Fault(crashed=0.1),
     Fault(crashed=0.3),
     Fault(crashed=0.5),
-    Fault(crashed=0.7),
 )
 HEAL_CRASHED = 0.2  # the share that crashes when healing is measured
 WORKING = Fault(loss=0.05)  # what each system is tuned for
 CHOOSING = (WORKING, Fault(crashed=0.3))  # faults under which the best setting is chosen
+FRONTIER = (NONE, *CHOOSING)  # faults under which settings that do not deliver are shown as well

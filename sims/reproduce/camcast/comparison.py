@@ -2,10 +2,11 @@
 
 Readings
 --------
-- Rounds of CAMCAST: over the runs in which the event reached the root, an event that dies on the way having
-  no number of rounds (Section 4.6.1). Two choices are open, which makes four readings: ln N + c targets
-  rounded down (which Table 2 needs) or up; and whether the round in which nobody receives any more counts.
-  Of 144 readings tried outside this project, rounded up and with the silent round comes closest.
+- Rounds of CAMCAST: three choices are open, which makes eight readings. ln N + c targets are rounded down
+  (which Table 2 needs) or up; the round in which nobody receives any more counts or not; and the mean is over
+  all runs, or over those in which the event reached the root, since one that dies on the way has no number of
+  rounds to disseminate it (Section 4.6.1). Over all runs, rounded up and with the silent round was also the
+  best of 144 readings in an independent simulation (8.60, 9.09, 13.52).
 - The paper computed its rows (2) and (3) from equations it does not print. Row (2) is simulated here. Row (3)
   needs a fan-out that the paper does not name; 4 comes nearest of all whole ones, so it is an observation.
 - Parasite events: messages that arrive at processes the event does not concern, duplicates included. Only
@@ -41,7 +42,7 @@ from sims.figures.style import COLOURS, figure, legend_above
 from sims.reproduce.camcast.sweep import P_SUCCESS, random_publisher
 from sims.reproduce.claims import Claim, below, interval_of_mean, observed, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, part
+from sims.reproduce.reproduction import Figures, Measured, Progress, part
 from sims.reproduce.reproduction import Tables as Measurements
 from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
@@ -55,12 +56,17 @@ TOPOLOGIES = {"1000-100-10": (10, 100, 1000), "3 x 100": (100,) * 3, "5 x 100": 
 PMCAST_FANOUT = 4
 ROUNDS = {"CAMCAST": [8.91, 8.83, 13.08], "gossip": [4.63, 4.39, 4.31], "PMcast": [6.61, 5.44, 5.89]}
 PARASITES = {"CAMCAST": [0, 0, 0], "gossip": [11216, 1699, 3739], "PMcast": [453, 369, 615]}
-READINGS = {
-    "rounded down": ("down", 0),
-    "rounded down, silent round counted": ("down", 1),
-    "rounded up": ("up", 0),
-    "rounded up, silent round counted": ("up", 1),
+READINGS = {  # rounding, silent rounds, whether over all runs
+    f"rounded {rounding}{', silent round counted' * silent}{', all runs' * over_all}": (
+        rounding,
+        silent,
+        over_all,
+    )
+    for over_all in (False, True)
+    for rounding in ("down", "up")
+    for silent in (0, 1)
 }
+NEAREST = "rounded up, silent round counted, all runs"
 NEAR, EXACT = 0.1, 0.01  # tolerances, ours
 TABLE1, TABLE2 = "CAMCAST, Section 6.1.2, Table 1", "CAMCAST, Section 6.1.2, Table 2"
 TOLERATED = "; the tolerance is ours"
@@ -160,9 +166,10 @@ def _pmcast_parasites(n: int, interested: int, seed: int, runs: int) -> Iterator
 
 
 def mean_rounds(runs: pd.DataFrame, reading: str) -> dict[str, pd.Series[float]]:
-    """CAMCAST's rounds in each run that reached the root, by topology, in one reading."""
-    rounding, silent = READINGS[reading]
-    own = runs[(runs.protocol == "CAMCAST") & (runs.rounding == rounding) & runs.reached_root.astype(bool)]
+    """CAMCAST's rounds in each run that counts, by topology, in one reading."""
+    rounding, silent, over_all = READINGS[reading]
+    counts = runs.reached_root.astype(bool) | over_all
+    own = runs[(runs.protocol == "CAMCAST") & (runs.rounding == rounding) & counts]
     return {topology: own[own.topology == topology].rounds + silent for topology in TOPOLOGIES}
 
 
@@ -175,7 +182,7 @@ def _by_topology(values: Sequence[float], digits: int = 2) -> dict[str, float]:
 
 
 def judge_rounds(tables: Measurements) -> list[Claim]:
-    """CAMCAST in four readings; plain gossip; PMcast as an observation; what levels cost."""
+    """CAMCAST in eight readings; plain gossip; PMcast as an observation; what levels cost."""
     runs = tables["runs"]
     claims = []
     for reading in READINGS:
@@ -282,11 +289,11 @@ def _bars(rows: Mapping[str, tuple[list[pd.Series[float]], list[float]]], label:
     return fig
 
 
-def _draw_rounds(tables: Measurements) -> Mapping[str, Figure]:
+def _draw_rounds(tables: Measurements) -> Figures:
     runs = tables["runs"]
     rows = {
         f"CAMCAST, {reading}": (list(mean_rounds(runs, reading).values()), ROUNDS["CAMCAST"])
-        for reading in ("rounded down", "rounded up, silent round counted")
+        for reading in ("rounded down", NEAREST)
     }
     rows["gossip"] = (_by_protocol(runs, "gossip", "rounds"), ROUNDS["gossip"])
     totals = [sum(sizes) for sizes in TOPOLOGIES.values()]
@@ -301,7 +308,7 @@ def _by_protocol(runs: pd.DataFrame, protocol: str, column: str) -> list[pd.Seri
     return [own[column][own.topology == topology] for topology in TOPOLOGIES]
 
 
-def _draw_parasites(tables: Measurements) -> Mapping[str, Figure]:
+def _draw_parasites(tables: Measurements) -> Figures:
     runs = tables["runs"]
     rows = {
         name: (_by_protocol(runs, name, "parasites"), [float(value) for value in paper])

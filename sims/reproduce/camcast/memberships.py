@@ -23,10 +23,10 @@ from sims.figures.style import band, figure, legend_above, line, stated_line
 from sims.reproduce.camcast.measured import KINDS, METRICS, P_SEL, measure
 from sims.reproduce.claims import Claim, below, interval_of_mean, interval_of_share, observed, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Tables
+from sims.reproduce.reproduction import Figures, Tables
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 __all__ = ["FIGURES", "JUDGES", "LABELS", "chance_of_all", "curves"]
 
@@ -137,12 +137,10 @@ def _reliability(own: pd.DataFrame, figure: int) -> list[Claim]:
     low = _by_run(own[own.p_sel <= LOW], "reliability")
     return [
         observed(
-            "share of events that reach everybody at p_sel = 0.07, by membership; and the chance that one "
-            "of the "
-            "memberships shows 100 % in 5 to 10 runs",
-            "CAMCAST, Sections 1.4 and 7: 100 % reliability with 7 % of the processes forwarding upward, "
-            "of 5 to 10 "
-            "runs",
+            "share of events that reach everybody at p_sel = 0.07, by membership; and the chance that one of "
+            "the memberships shows 100 % in 5 to 10 runs",
+            "CAMCAST, Sections 1.4 and 7: 100 % reliability with 7 % of the processes forwarding upward, of "
+            "5 to 10 runs",
             {**_by_kind(seven.mean()), "chance": round(chance_of_all(seven.mean().to_dict()), 3)}, paper=1.0,
             interval={str(kind): interval_of_share(values.sum(), len(values), 3) for kind, values in seven},
         ),
@@ -180,8 +178,7 @@ def _efficiency(own: pd.DataFrame, figure: int) -> list[Claim]:
             f"mean efficiency for p_sel up to {LOW}: structured above semi-structured above unstructured, "
             "beyond chance",
             f"{SECTION}, Figure {figure}: the structured approach behaves better than the semi-structured, "
-            "which is "
-            "better than the unstructured",
+            "which is better than the unstructured",
             "in this order", _means(low), _in_order(low, "unstructured", "semi-structured", "structured"),
             interval=_intervals(low),
         ),
@@ -267,7 +264,7 @@ def _judge(number: int, tables: Tables) -> list[Claim]:
     return [*claims, *([ABOUT_TABLES[number](tables["tables"])] if number in ABOUT_TABLES else [])]
 
 
-def _draw(number: int, tables: Tables) -> Mapping[str, Figure]:
+def _draw(number: int, tables: Tables) -> Figures:
     metric, level = FIGURES[number]
     events = tables["events"][tables["events"].community == level]
     fig, axes = figure()

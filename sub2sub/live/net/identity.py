@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 from functools import lru_cache
 
-__all__ = ["bound_id", "bound_ids", "is_bound"]
+__all__ = ["bound_id", "is_bound"]
 
 
 @lru_cache(4096)
@@ -30,11 +30,6 @@ def bound_id(identity: bytes, number: int) -> int:
     """
     digest = hashlib.blake2b(number.to_bytes(1, "big") + identity, digest_size=7).digest()
     return int.from_bytes(digest + number.to_bytes(1, "big"), "big")
-
-
-def bound_ids(identity: bytes, subscriptions: int) -> list[int]:
-    """All sequence IDs that an identity may have."""
-    return [bound_id(identity, number) for number in range(subscriptions)]
 
 
 def is_bound(id: int, identity: bytes, subscriptions: int) -> bool:

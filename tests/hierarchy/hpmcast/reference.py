@@ -10,7 +10,8 @@ from math import inf, log
 import numpy as np
 
 from hierarchy.hpmcast import AddressSpace, Gossip
-from hierarchy.hpmcast.dissemination import AGAIN, STREAM
+from hierarchy.hpmcast.dissemination import STREAM
+from hierarchy.hpmcast.gossiping import AGAIN
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, unit
 from sub2sub.overlay.network import Network
 from sub2sub.timing.latency import Clock, next_beat, travel

@@ -53,5 +53,5 @@ def test_what_is_lost_repairs_nothing():
 
 
 def test_settings_outside_their_domain_are_refused():
-    with pytest.raises(InputError, match=r"digests.rounds: expected at least 1, got 0"):
+    with pytest.raises(InputError, match=r"digests.rounds: expected 1 or more, got 0"):
         DigestSettings(rounds=0)

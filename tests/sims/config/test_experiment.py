@@ -74,7 +74,7 @@ layer = "rings"
         "e.toml:1: cycle: unknown key, did you mean 'cycles'?",
         'e.toml:3: population.size: expected a whole number, got "many"',
         "e.toml:6: layers.ring.max_aeg: unknown key, did you mean 'max_age'?",
-        "e.toml:8: cyclon.view: expected 1 to 63 links, got 99",
+        "e.toml:8: cyclon.view: expected 1 to 63, got 99",
         "e.toml:12: crash.share: expected a share from 0 to 1, got 2.0",
         "e.toml:14: faults.1.kind: expected one of churn, crash, join, leave, loss, partition, recover, "
         "resubscribe, sessions, got \"crush\", did you mean 'crash'?",

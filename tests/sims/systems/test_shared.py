@@ -88,7 +88,7 @@ def test_range_subscribers_are_a_function_of_their_number() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: MixedWorkload(ranges=1.5), "ranges: expected a share from 0 to 1, got 1.5"),
+        (lambda: MixedWorkload(ranges=1.5), "ranges: expected 0 to 1, got 1.5"),
         (lambda: SharedDissemination(route="flood"), "route: expected 'camcast' or 'rings', got 'flood'"),
         (lambda: SharedDissemination(g=0.0), "g: expected 1 or more, got 0"),
     ],

@@ -172,8 +172,24 @@ class _Astray(PerPeer):
         return [peer + 1000]
 
 
-class _Nameless(PerPeer):
-    pass
+class _Nameless(_Nobody):
+    name = ""
+
+
+def test_a_protocol_that_forgets_its_base_class_is_told_so() -> None:
+    class Forgetful(_Nobody):
+        def __init__(self, stack: Stack) -> None:
+            self.heard = {}
+
+    class Eager(_Nobody):
+        def __init__(self, stack: Stack) -> None:
+            self.heard = self.column("heard")
+
+    for kind in (Forgetful, Eager):
+        with pytest.raises(
+            InputError, match=rf"{kind.__name__}: expected .* super\(\).__init__\(stack\) first"
+        ):
+            Stack(3, [kind]).run(1)
 
 
 def test_links_to_nobody_never_reach_a_kernel() -> None:

@@ -206,10 +206,10 @@ def test_who_joins_afresh_has_forgotten_everything() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"view": 0}, "vicinity.view: expected 1 to 63 links, got 0"),
-        ({"view": 64}, "vicinity.view: expected 1 to 63 links, got 64"),
-        ({"shuffle": 64}, "vicinity.shuffle: expected 1 to 63 links, got 64"),
-        ({"max_age": -1}, "vicinity.max_age: expected 0 or more cycles, got -1"),
+        ({"view": 0}, "vicinity.view: expected 1 to 63, got 0"),
+        ({"view": 64}, "vicinity.view: expected 1 to 63, got 64"),
+        ({"shuffle": 64}, "vicinity.shuffle: expected 1 to 63, got 64"),
+        ({"max_age": -1}, "vicinity.max_age: expected 0 or more, got -1"),
     ],
 )
 def test_settings_outside_their_domain_are_refused(wrong: dict[str, int], message: str) -> None:

@@ -184,7 +184,7 @@ def test_a_setting_that_the_experiment_refuses_is_refused_before_anything_runs(t
         "sweep.toml:3: population.sise: unknown key, did you mean 'size'?",
         "sweep.toml:6: dissemination.shortcut: unknown key, did you mean 'shortcuts'?",
         "sweep.toml:5: layers.ring.exchanges: expected a whole number, got 2.5",
-        "sweep.toml:7: cyclon.view: expected 1 to 63 links, got 99",
+        "sweep.toml:7: cyclon.view: expected 1 to 63, got 99",
     ]
     path.write_text("experiment = 'sub2sub-fig55'\n")
     with pytest.raises(InputError, match=r"sweep\.toml:1: experiment: .*did you mean 'sub2sub-fig5'"):

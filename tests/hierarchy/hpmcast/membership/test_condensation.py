@@ -166,7 +166,7 @@ def test_more_boxes_and_attributes_let_fewer_events_pass_in_vain():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"redundancy": 0}, "redundancy: expected at least 1"),
+        ({"redundancy": 0}, "redundancy: expected 1 or more"),
         ({"boxes": (0,)}, "boxes: expected at least 1 box"),
         ({"compared": ((0,), (0, 1))}, r"compared\[1\]: expected attributes among \(0,\)"),
     ],

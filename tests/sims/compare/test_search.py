@@ -1,0 +1,63 @@
+"""The search for a working point spends its events where they decide."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sims.compare.search import STAGES, Tried, search
+from sims.compare.worlds import GOOD
+
+EVENTS = np.arange(334)
+
+
+class Settings:
+    """Settings with a hit ratio and a cost each; an event misses all or nobody."""
+
+    def __init__(self, chances: list[float], costs: list[float], seed: int = 1) -> None:
+        self.chances, self.costs, self.seed = chances, costs, seed
+        self.published: dict[int, list[int]] = {place: [] for place in range(len(chances))}
+
+    def publish(self, place: int, events: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
+        """Each event has the same fate whenever it is published."""
+        self.published[place] += events.tolist()
+        drawn = np.random.default_rng(self.seed + place).random(len(EVENTS))[events]
+        return (drawn < self.chances[place]).astype(float), self.costs[place]
+
+    def found(self) -> list[Tried]:
+        return search(self.publish, len(self.chances), EVENTS)
+
+
+def test_what_cannot_deliver_is_given_up_early_and_what_can_sees_all_events() -> None:
+    given = Settings([0.3, 1.0, 1.0, 1.0], [1.0, 2.0, 3.0, 4.0])
+    assert [(one.place, one.hits.size) for one in given.found()] == [(0, STAGES[0]), (1, 334), (2, 334)]
+    assert given.published[1] == EVENTS.tolist()  # each once, in their order
+    assert len(given.published[3]) == STAGES[0]
+
+
+def test_the_cheapest_come_first_whatever_their_order() -> None:
+    given = Settings([1.0, 1.0, 0.2, 1.0], [4.0, 1.0, 3.0, 2.0])
+    assert [one.place for one in given.found()] == [1, 3]
+
+
+def test_where_nothing_delivers_the_best_is_tried_with_all_events() -> None:
+    given = Settings([0.3, 0.6, 0.5], [1.0, 2.0, 3.0])
+    found = {one.place: one.hits.size for one in given.found()}
+    assert found[1] == 334
+    assert found[0] == found[2] == STAGES[0]
+
+
+@pytest.mark.parametrize("chance", [0.985, 0.99, 0.995])
+def test_what_is_near_the_bound_is_neither_given_up_nor_sure_before_all_events_have_told(
+    chance: float,
+) -> None:
+    for seed in range(20):
+        (one,) = Settings([chance], [1.0], seed).found()
+        assert one.hits.size == 334 or one.hopeless
+        assert not one.sure or one.mean > GOOD
+
+
+def test_hardly_any_setting_that_delivers_is_given_up() -> None:
+    lost = sum(Settings([0.992], [1.0], seed).found()[0].hopeless for seed in range(400))
+    assert lost <= 2
