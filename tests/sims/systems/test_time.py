@@ -19,7 +19,10 @@ CASES = [
 ]
 # Gossip in rounds and heartbeats goes by timers, which fire all at once only where hops are counted; members
 # of one host, as those of a cover are, hand events to one another in no time.
-APART = {"rfpbcast", "pmcast", "hpmcast", "hpmcast as printed", "gossipsub", "exact cover"}
+APART = {
+    "rfpbcast", "pmcast", "hpmcast", "hpmcast as printed", "hpmcast, piggybacked", "gossipsub",
+    "gossipsub, D 4", "exact cover",
+}  # fmt: skip
 EQUAL = Timing(latency="constant", ms=10.0, jitter=0.0, bandwidth=0, tick=10.0)
 CYCLES = 12
 
