@@ -1,4 +1,4 @@
-"""How fast events are spread over a settled overlay, and what that is worth.
+"""How fast events are spread over a converged overlay, and what that is worth.
 
     python benchmarks/events.py                     10,000 events over 10,000 and 100,000 peers
     python benchmarks/events.py 1000000 --events 20000
@@ -6,7 +6,7 @@
 The paper's workload with 3 attributes, power law; one shortcut. Settling a large overlay by gossip takes
 minutes, and only its links matter here, so they are written down: ring links are the neighbours on the true
 rings of the events (all that spreading them needs), proximity links overlapping peers at random, random links
-anybody. With `--gossip` the overlay is settled by its protocols instead. Prints events and deliveries per
+anybody. With `--gossip` the overlay is built by its protocols instead. Prints events and deliveries per
 second of one thread's processor time, as the machine may be busy; the same by the clock for all threads,
 where it should not be; and the ratio of one thread to the plainest way of writing it: one event at a time,
 one comparison after the other, on a sample of the events, whose outcome must be the same.
@@ -40,7 +40,7 @@ Numbers = NDArray[np.int64]
 
 
 def written_down(population: Population, events: NDArray[np.float64]) -> Links:
-    """Links of a settled overlay, as far as these events need them."""
+    """Links of a converged overlay, as far as these events need them."""
     n = len(population)
     nobody = Links(
         population.d, population.boxes, population.host, *_random_links(population.boxes, n),
@@ -130,7 +130,7 @@ def main() -> None:
     )
     parser.add_argument("peers", nargs="*", type=int, default=[10_000, 100_000])
     parser.add_argument("--events", type=int, default=10_000)
-    parser.add_argument("--gossip", action="store_true", help="settle the overlay by its protocols")
+    parser.add_argument("--gossip", action="store_true", help="build the overlay by its protocols")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
     measure(300, 200, 2, gossip=False, quiet=True)  # compile
@@ -148,9 +148,7 @@ def measure(n: int, m: int, threads: int, gossip: bool, quiet: bool = False) -> 
     before = time.perf_counter()
     if gossip:
         overlay = Overlay(population, seed=1)
-        overlay.bootstrap()
-        for cycle in range(1, 41):
-            overlay.step(cycle)
+        overlay.run(40)
         links = Links.of(overlay)
     else:
         links = written_down(population, events)
@@ -172,7 +170,7 @@ def measure(n: int, m: int, threads: int, gossip: bool, quiet: bool = False) -> 
         raise SystemExit("the plain way reaches others: one of the two is wrong")
     deliveries = int(outcome.reached.sum())
     print(f"\n{m:,} events over {n:,} peers ({outcome.matches.mean():,.0f} subscribers an event)")
-    print(f"  links {'settled by gossip' if gossip else 'written down'} in {built:.1f} s, "
+    print(f"  links {'built by gossip' if gossip else 'written down'} in {built:.1f} s, "
           f"{outcome.complete_share:.2%} of the events reach everybody")  # fmt: skip
     for took, label in ((one, "one thread, processor time"), (clock, f"{threads} threads, by the clock")):
         rate = f"{m / took:10,.0f} events/s {deliveries / took / 1e6:7.2f} M deliveries/s"

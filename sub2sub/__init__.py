@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sub2sub.geometry.moments import Date, Timestamp
     from sub2sub.geometry.regions import Regions, minimal_regions
     from sub2sub.geometry.space import AttributeSpace, Ranges
+    from sub2sub.geometry.widths import typical_widths
     from sub2sub.kernels.dice import Random
     from sub2sub.overlay.layer import Layer
     from sub2sub.overlay.links import Links
@@ -76,6 +77,7 @@ _NAMES = {
     "ring.settings": ("Partner", "RingSettings"),
     "rings.selection": ("RingSelection", "select_ring"),
     "geometry.space": ("AttributeSpace", "Ranges"),
+    "geometry.widths": ("typical_widths",),
     "vicinity.settings": ("VicinitySettings",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
@@ -129,6 +131,7 @@ __all__ = [
     "select_ring",
     "subtract",
     "true_rings",
+    "typical_widths",
 ]
 
 

@@ -1,9 +1,9 @@
 """The community programming interface: get a community, subscribe, publish, unsubscribe, stop publishing.
 
-CAMCAST Section 5.1, in Python's manner. A process has one `CommunityManager`; it hands out a `Community` for
-each topic. Subscribing or publishing for the first time makes the process a member; it leaves when it has no
-subscription left and has stopped publishing. What carries the events is a `Transport`:
-`hierarchy.membership.SimulatedTransport`, and live peers can be one just as well.
+CAMCAST Section 5.1. A process has one `CommunityManager`, which hands out a `Community` for each topic. The
+first subscription or publication makes the process a member; it leaves when it has no subscription left and
+has stopped publishing. A `Transport` carries events: `hierarchy.membership.SimulatedTransport`, or live
+peers.
 """
 
 from __future__ import annotations

@@ -26,10 +26,10 @@ from hierarchy.membership.pgrid.peer import (
     Meet,
     Met,
     Placed,
+    Position,
     Post,
     Posting,
     Route,
-    Stand,
     common_prefix,
     entries,
     meet,
@@ -61,7 +61,7 @@ class Grid:
         self.gateways: Sequence[Contact] = ()
         self.peer = GridPeer(own, settings, DEPTH, HELD)
         self.placed = False
-        self._asked: dict[int, Stand] = {}
+        self._asked: dict[int, Position] = {}
         self._left = 0  # meetings to ask for in this cycle
 
     def ask_for_place(self, dice: Dice) -> Sends:
@@ -81,7 +81,7 @@ class Grid:
 
     def meet(self, message: Meet, cycle: int, dice: Dice) -> Sends:
         """Meet somebody: both may extend their paths, and learn of others."""
-        me, them = self.peer, GridPeer.standing(message.stand, self.settings, DEPTH)
+        me, them = self.peer, GridPeer.at(message.position, self.settings, DEPTH)
         if not self.placed or them.own.id == self.own.id:
             return
         known = entries(me.acquaintances)
@@ -91,7 +91,7 @@ class Grid:
             meet(them, me, dice)
         me.know([*on_the_way[0], them.own], dice)
         others = (*on_the_way[1], *passed_on, self.own)
-        yield Send(None, Met(message.exchange, them.stand(), others, self._postings(cycle)))
+        yield Send(None, Met(message.exchange, them.position(), others, self._postings(cycle)))
         me.hold(message.postings, cycle)
 
     def met(self, message: Met, cycle: int, dice: Dice) -> Sends:
@@ -99,8 +99,8 @@ class Grid:
         before = self._asked.pop(message.exchange, None)
         if before is None:
             return
-        if before == self.peer.stand() and message.stand.peer == self.own:
-            self.peer.move(GridPeer.standing(message.stand, self.settings, DEPTH), dice)
+        if before == self.peer.position() and message.position.peer == self.own:
+            self.peer.move(GridPeer.at(message.position, self.settings, DEPTH), dice)
         self.peer.know(message.others, dice)
         self.peer.hold(message.postings, cycle)
         yield from self._meet_next(cycle, dice)
@@ -120,7 +120,7 @@ class Grid:
         """Become a replica."""
         if not self.placed:
             self.placed = True
-            other = GridPeer.standing(message.stand, self.settings, DEPTH)
+            other = GridPeer.at(message.position, self.settings, DEPTH)
             other.forget(self.own.id)
             self.peer.take_place(other, dice)
             known = (each for row in other.references for each in entries(row))
@@ -143,7 +143,7 @@ class Grid:
                 partner = self._gateway(dice) or partner
             if partner is not None:
                 number = dice.next_bits()
-                self._asked[number] = self.peer.stand()
+                self._asked[number] = self.peer.position()
                 yield Send(partner, Meet(number, self._asked[number], self._postings(cycle)))
                 return
 
@@ -154,9 +154,9 @@ class Grid:
         """Do what a request wishes, whose key belongs here."""
         asker, number, me = message.asker, message.exchange, self.peer
         if message.wish == PLACE:
-            stand = me.stand()
+            position = me.position()
             me.admit(asker, dice)
-            yield Send(asker, Placed(number, stand, self._postings(cycle)))
+            yield Send(asker, Placed(number, position, self._postings(cycle)))
             return
         known = len(me.known(message.topic))
         some = me.some_of(message.topic, asker.id, wanted, dice)

@@ -76,7 +76,7 @@ class GridMember(Member):
         self.found: list[m.Contact] = []
         self.rank = rank
         self._in = not keeps_scamp  # whether it may announce itself
-        self._placed_in = self._announce_in = self._search_in = self._in_vain = 0
+        self._placed_in = self._announce_in = self._search_in = self._failed_searches = 0
         self._listed_own = False  # whether a search for the own community was answered
         self._known = 1.0  # members of the community, as the last search found
         self._searches: dict[int, _Search] = {}
@@ -133,7 +133,7 @@ class GridMember(Member):
             yield from self._request(SEARCH, self.own.topic, dice, PART)
 
     @property
-    def is_settled(self) -> bool:
+    def is_ready(self) -> bool:
         """Whether it may publish: it is in, and knows somebody above or that nobody is there."""
         inside = self.scamp.served if self.keeps_scamp else self._listed_own
         return inside and all(
@@ -190,13 +190,13 @@ class GridMember(Member):
 
     def _enter(self, members: Sequence[m.Contact], dice: Dice) -> m.Sends:
         """Subscribe through whom a search named, or found the community; later, renew through such a one."""
-        self._in_vain += not self.scamp.served
+        self._failed_searches += not self.scamp.served
         if self._in:
-            waits = not self.scamp.served and self._in_vain <= 2 * CONFIRM
+            waits = not self.scamp.served and self._failed_searches <= 2 * CONFIRM
             fit = [each for each in members if not waits or each.id < self.own.id]
             self.scamp.contact = fit[0] if fit else self.scamp.contact
             return
-        choice = decide(self.own.id, [each.id for each in members], self._in_vain - 1)
+        choice = decide(self.own.id, [each.id for each in members], self._failed_searches - 1)
         if choice == WAIT:
             self._search_in = self.cycle + 1
             return

@@ -39,7 +39,7 @@ FEW_LINKS = 4  # up to so many, a member that renews through a gateway also link
 CENSUS_TURNS = ("count", "ask_part")
 LIVE_TURNS = ("believe_goodbyes", "drop_silent", "seek_contact")  # which the simulator does not need
 SCAMP_TURNS = ("see_whether_due", "renew", "drop_expired", "beat")
-WEIGHT_TURNS = ("settle_weights", "weigh", "answer_weights")
+WEIGHT_TURNS = ("normalise_weights", "weigh", "answer_weights")
 SUPER_TURNS = ("begin_cycle", "pass_on", "keep_updated", "conclude", "search")
 
 
@@ -181,9 +181,9 @@ class Member(TopicsAbove):
         """
         return self.scamp.answer_weights(since=self.cycle - 2)
 
-    def settle_weights(self, dice: Dice) -> m.Sends:
+    def normalise_weights(self, dice: Dice) -> m.Sends:
         """Take the answers that came since the last cycle for all there are."""
-        self.scamp.settle_weights()
+        self.scamp.normalise_weights()
         yield from ()
 
     def known(self) -> list[m.Contact]:
@@ -191,10 +191,10 @@ class Member(TopicsAbove):
         return [*self.topic_table(), *self.super_contacts()]
 
     @property
-    def is_settled(self) -> bool:
+    def is_ready(self) -> bool:
         """Whether it may publish (CAMCAST, Section 5.1): it is in, and knows who is above, if anybody."""
         since = self.cycle + self.settings.timeout
-        return self.scamp.served and all(table.is_settled(since) for table in self.super_tables())
+        return self.scamp.served and all(table.is_ready(since) for table in self.super_tables())
 
     def topic_table(self) -> list[m.Contact]:
         """Whom an event goes to within the community."""

@@ -13,10 +13,10 @@ from hierarchy.membership.pgrid.peer import (
     Meet,
     Met,
     Placed,
+    Position,
     Post,
     Posting,
     Route,
-    Stand,
 )
 from hierarchy.membership.scamp.scamp_messages import (
     Beat,
@@ -51,6 +51,7 @@ __all__ = [
     "Message",
     "Met",
     "Placed",
+    "Position",
     "Post",
     "Posting",
     "Replace",
@@ -58,7 +59,6 @@ __all__ = [
     "Send",
     "Sends",
     "Served",
-    "Stand",
     "Subscribe",
     "Supers",
     "Tally",

@@ -234,7 +234,7 @@ class Community:
         self._publishes = True
         process = self.process
         for _ in range(4 * WAIT):
-            if member.is_settled:
+            if member.is_ready:
                 break
             await asyncio.sleep(process.period / 4)
         name, chance = process.dice.randbytes(NAME), -1.0 if upward is None else float(upward)

@@ -33,7 +33,7 @@ def check_topic(topic: str, field: str = "topic") -> str:
 class Chain(NamedTuple):
     """Topics that follow one another upward, nearest first.
 
-    `below` is the number of the chain that has to be searched in vain for this one to matter, or -1.
+    `below` is the number of the chain that has to be searched without result for this one to matter, or -1.
     """
 
     topics: tuple[str, ...]

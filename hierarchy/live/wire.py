@@ -87,7 +87,7 @@ def _topic_name(data: bytes, where: str) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, Contact):
         return pack(value)
-    if isinstance(value, m.Stand | m.Posting):
+    if isinstance(value, m.Position | m.Posting):
         return [_plain(item) for item in value]
     if isinstance(value, str):
         return value.encode()
@@ -106,9 +106,9 @@ def _contacts(value: Any, where: str) -> tuple[Contact, ...]:
     return tuple(_contact(item, where) for item in items(value, where, MAX_CONTACTS))
 
 
-def _stand(value: Any, where: str) -> m.Stand:
+def _position(value: Any, where: str) -> m.Position:
     peer, path, length, references, buddies = items(value, where, 5, 5)
-    return m.Stand(
+    return m.Position(
         _contact(peer, where),
         number(path, where),
         integer(length, where, MAX_DEPTH),
@@ -151,7 +151,7 @@ CHECKS: dict[str, Check] = {
     "topics": lambda value, where: tuple(_topic(item, where) for item in items(value, where, MAX_CHAIN, 1)),
     "contacts": _contacts,
     "others": _contacts,
-    "stand": _stand,
+    "position": _position,
     "postings": _postings,
     "asker": _contact,
     "wish": lambda value, where: integer(value, where, 3),

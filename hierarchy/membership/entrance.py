@@ -22,22 +22,22 @@ CONFIRM = 6
 FOUND, WAIT = -1, -2  # in place of the number of a member
 
 
-def decide(own: int, members: Sequence[int], in_vain: int) -> int:
+def decide(own: int, members: Sequence[int], failed_searches: int) -> int:
     """Choose the member to subscribe through, given the members that a search found.
 
-    `in_vain` is the number of earlier searches that found no member to subscribe through. Returns `FOUND` if
-    the newcomer should found the community, and `WAIT` if it should search again.
+    `failed_searches` is the number of earlier searches that found no member to subscribe through. Returns
+    `FOUND` if the newcomer should found the community, and `WAIT` if it should search again.
 
     Examples
     --------
-    >>> decide(5, [9, 3, 2], in_vain=0), decide(5, [7, 9], in_vain=0), decide(5, [], in_vain=0)
-    (3, -2, -2)
-    >>> decide(5, [9, 7], in_vain=CONFIRM), decide(5, [], in_vain=CONFIRM)
+    >>> [decide(5, members, failed_searches=0) for members in ([9, 3, 2], [7, 9], [])]
+    [3, -2, -2]
+    >>> decide(5, [9, 7], failed_searches=CONFIRM), decide(5, [], failed_searches=CONFIRM)
     (7, -1)
     """
     smaller = [member for member in members if member < own]
     if smaller:
         return smaller[0]
-    if in_vain < CONFIRM:
+    if failed_searches < CONFIRM:
         return WAIT
     return min(members) if members else FOUND

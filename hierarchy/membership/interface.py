@@ -51,7 +51,7 @@ class Membership(Layer, Protocol):
         """Which members are in their communities."""
         ...
 
-    def settled(self) -> NDArray[np.bool_]:
+    def ready(self) -> NDArray[np.bool_]:
         """Which members may publish (CAMCAST, Section 5.1): they know super-processes, or there are none."""
         ...
 

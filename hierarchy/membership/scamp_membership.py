@@ -100,9 +100,9 @@ class ScampMembership(ABC):
         served: NDArray[np.bool_] = self.scamp.views.served == 1
         return served
 
-    def settled(self) -> NDArray[np.bool_]:
-        """Which members may publish: they are in, and their super-topic tables are settled."""
-        return self.inside() & self.supers.settled()
+    def ready(self) -> NDArray[np.bool_]:
+        """Which members may publish: they are in, and their super-topic tables are ready."""
+        return self.inside() & self.supers.ready()
 
     def topics_changed(self) -> None:
         """Update the state after topics or further parents were added to the tree."""

@@ -63,20 +63,11 @@ class SemiStructured(ScampMembership):
 
     Parameters
     ----------
-    tree : TopicTree
-        The hierarchy of topics.
-    topic : (n,) array
-        Community of each current or future member.
-    seed : int
-        Random seed.
-    settings, scamp, pgrid : optional
-        Settings of CAMCAST, SCAMP and P-Grid.
+    tree, topic, seed, settings, scamp, census, true_sizes
+        As of `Unstructured`.
+    pgrid : PGridSettings, optional
     rest : int
         Number of cycles that a newcomer spends in the P-Grid before its first search.
-    census : CensusSettings, optional
-        Settings of the census, by which members estimate the size of their community.
-    true_sizes : bool
-        Whether members know the true sizes instead.
 
     Examples
     --------
@@ -113,14 +104,14 @@ class SemiStructured(ScampMembership):
         self.rest = rest
         self.cycles_to_join = rest + 1
         self.entered = np.zeros(len(topics), np.int64)  # cycle of the last join
-        self.in_vain = np.zeros(len(topics), np.int64)  # searches of a newcomer that found nobody to turn to
+        self.failed_searches = np.zeros(len(topics), np.int64)  # searches of a newcomer that found no member
 
     def join(self, peers: ArrayLike, contacts: ArrayLike, cycle: int) -> None:
         """Start `peers` with empty tables; contacts are peers of the P-Grid (-1: ask its gateways)."""
         peers = np.asarray(peers, np.int64)
         self.grid.join(peers, contacts, cycle)
         self.grid.announce_in[peers] = -1  # not before the subscription
-        self.entered[peers], self.in_vain[peers] = cycle, 0
+        self.entered[peers], self.failed_searches[peers] = cycle, 0
         self._start(peers, np.full(len(peers), -1), cycle)
 
     def leave(self, peers: ArrayLike, cycle: int) -> None:
@@ -148,8 +139,8 @@ class SemiStructured(ScampMembership):
         found = self.grid.search(members, self.topic[members], 1, cycle, channel, salt=-1)
         others = found.members[:, 0].astype(np.int64)
         outside = self.scamp.views.served[members] == 0
-        self.in_vain[members[outside]] += 1
-        follows = outside & (others > members) & (self.in_vain[members] <= 2 * CONFIRM)
+        self.failed_searches[members[outside]] += 1
+        follows = outside & (others > members) & (self.failed_searches[members] <= 2 * CONFIRM)
         others[follows] = np.where(found.first < members, found.first, -1)[follows]
         return others, int(found.messages.sum()) + len(members)
 
@@ -163,14 +154,14 @@ class SemiStructured(ScampMembership):
             **super().arrays(),
             **{f"pgrid {name}": array for name, array in self.grid.arrays().items()},
             "entered": self.entered,
-            "in vain": self.in_vain,
+            "failed searches": self.failed_searches,
         }
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore the state that `arrays` returned."""
         super().load(arrays)
         self.grid.load(part(arrays, "pgrid "))
-        self.entered, self.in_vain = arrays["entered"].copy(), arrays["in vain"].copy()
+        self.entered, self.failed_searches = arrays["entered"].copy(), arrays["failed searches"].copy()
 
     def _subscribe(self, cycle: int, channel: Channel) -> int:
         """Search for a contact for each newcomer with a position in the P-Grid; return the message count."""
@@ -181,7 +172,7 @@ class SemiStructured(ScampMembership):
             found = self.grid.search([peer], self.topic[[peer]], WANTED, cycle, channel)
             messages += int(found.messages[0]) + 1
             named = [*found.members[0].tolist(), int(found.first[0])]
-            choice = decide(peer, [each for each in named if each >= 0], int(self.in_vain[peer]))
+            choice = decide(peer, [each for each in named if each >= 0], int(self.failed_searches[peer]))
             if not found.reached[0] or choice == WAIT:
                 waiting.append(np.array([peer]))
             else:
@@ -189,6 +180,6 @@ class SemiStructured(ScampMembership):
             if found.reached[0] and self.grid.announce_in[peer] < 0:
                 self.grid.announce_in[peer] = cycle
                 messages += self.grid.announce(np.array([peer]), cycle, channel)
-            self.in_vain[peer] += found.reached[0]
+            self.failed_searches[peer] += found.reached[0]
         self.joining = np.concatenate(waiting)
         return messages

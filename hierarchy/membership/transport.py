@@ -100,7 +100,7 @@ class SimulatedTransport:
         t = self.tree.number(topic)
         member = self._members[process, t]
         for _ in range(WAIT):
-            if self.membership.settled()[member]:
+            if self.membership.ready()[member]:
                 break
             self.step()
         number, self._events = self._events, self._events + 1

@@ -19,14 +19,16 @@ from numpy.typing import NDArray
 from hierarchy.shared.points import Points
 from hierarchy.shared.rules import GREETINGS, STEPS, STREAM, World
 from hierarchy.shared.settings import TableSettings
-from hierarchy.shared.steps import Feeds, Net, StepSettings, Told, keep_tables
+from hierarchy.shared.steps import Feeds, Net, StepSettings, TableContents, keep_tables
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.kernels.randomness import cycle_key
 from sub2sub.overlay.feed import Feed
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
 from sub2sub.overlay.views import FREE, view_links
+from sub2sub.ring.growing import grow_tombstones
 from sub2sub.ring.layer import Ring
 from sub2sub.ring.tombstones import TOMBSTONES
 
@@ -92,7 +94,7 @@ class NestedTables:
         )  # fmt: skip
         net = Net(network.faults(), given.tries, cycle_key(self.seed, GREETINGS, cycle))
         rooms = given.equals, given.z, given.below
-        mine, his = (Told(*(np.empty(room, np.int64) for room in rooms)) for _ in range(2))
+        mine, his = (TableContents(*(np.empty(room, np.int64) for room in rooms)) for _ in range(2))
         self._counts[:], key = 0, cycle_key(self.seed, STREAM, cycle)
         scratch = mine, his, np.empty(STEPS, np.int64)
         keep_tables(world, feeds, settings, net, key, scratch, self._counts)
@@ -116,6 +118,14 @@ class NestedTables:
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """All entries of all tables as (holders, peers, stamps)."""
         return view_links(np.concatenate([self.equals, self.above, self.below], axis=1))
+
+    def grow(self, moved: Renumbering) -> None:
+        """Go on with more peers; `topical` is the overlay's."""
+        self.equals, self.above, self.below = (
+            moved.links(table) for table in (self.equals, self.above, self.below)
+        )
+        self.since = moved.rows(self.since, 0)
+        self.buried, self.buried_at = grow_tombstones(self.buried, self.buried_at, moved)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""

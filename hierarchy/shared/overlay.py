@@ -22,6 +22,7 @@ from sub2sub.events.dissemination import DisseminationSettings, disseminate
 from sub2sub.events.outcome import Outcome
 from sub2sub.events.published import Published
 from sub2sub.geometry.boxes import TOP, points
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.overlay import Overlay
@@ -111,15 +112,21 @@ class SharedOverlay(Overlay):
         self._classify(peers)
         super().join(peers, contacts, cycle)
 
-    def settled(self) -> NDArray[np.bool_]:
-        """Which peers may publish by CAMCAST's routing (CAMCAST, Section 5.1; `TablePeer.is_settled`).
+    def grow(self, moved: Renumbering) -> None:
+        """Let the layers go on with a population that has grown."""
+        self.topical = self.tables.topical = moved.rows(self.topical, 1)
+        self._classify(np.flatnonzero(self.population.dormant))
+        super().grow(moved)
+
+    def ready(self) -> NDArray[np.bool_]:
+        """Which peers may publish by CAMCAST's routing (CAMCAST, Section 5.1; `TablePeer.is_ready`).
 
         They know who is above, or have searched long enough to know that nobody is.
         """
         age = self.cycle - self.tables.since
         known = (self.tables.above[:, 0] != FREE) | (age > EAGER)
-        settled: NDArray[np.bool_] = known & (self.topical == 1)
-        return settled
+        ready: NDArray[np.bool_] = known & (self.topical == 1)
+        return ready
 
     def publish(
         self,

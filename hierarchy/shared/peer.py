@@ -40,13 +40,13 @@ from sub2sub.overlay.descriptors import AROUND, Descriptor, Link, oldest_place, 
 from sub2sub.ring.pool import SPREAD
 from sub2sub.ring.tombstones import TOMBSTONES
 
-__all__ = ["TablePeer", "Told"]
+__all__ = ["TableContents", "TablePeer"]
 
 Greet = Callable[[Descriptor], bool | None]
 """Tells a peer that it has been taken up; whether it answered, or None if that will turn out later."""
 
 
-class Told(NamedTuple):
+class TableContents(NamedTuple):
     """What a peer tells an equal: all it has."""
 
     equals: Sequence[Link]
@@ -184,23 +184,23 @@ class TablePeer:
                 among = [link for link in self.equals if link.peer.id in near]
             yield among[oldest_place(among)].peer
 
-    def tell(self) -> Told:
+    def tell(self) -> TableContents:
         """What to tell an equal."""
-        return Told(tuple(self.equals), tuple(self.above), tuple(self.below))
+        return TableContents(tuple(self.equals), tuple(self.above), tuple(self.below))
 
-    def answer(self, sender: Descriptor, told: Told, now: int, greet: Greet) -> Told:
+    def answer(self, sender: Descriptor, told: TableContents, now: int, greet: Greet) -> TableContents:
         """Take up what a request brought; returns what to send back."""
         reply = self.tell()
         self.finish(sender, told, now, greet)
         return reply
 
-    def finish(self, partner: Descriptor, told: Told, now: int, greet: Greet) -> None:
+    def finish(self, partner: Descriptor, told: TableContents, now: int, greet: Greet) -> None:
         """Take up what an equal told."""
         self.heard_from(partner, now)
         for links in told:
             self.hear(links, now, greet)
 
-    def is_settled(self, now: int) -> bool:
+    def is_ready(self, now: int) -> bool:
         """Whether it may publish (CAMCAST, Section 5.1): it knows who is above, or has searched long enough.
 
         Nobody may be above. Whoever is would have been found within `EAGER` cycles, in which one without

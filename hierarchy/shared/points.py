@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.kernels.randomness import stream_number
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.population import Population
 from sub2sub.vicinity.layer import Vicinity
 from sub2sub.vicinity.proximity import packed_boxes
@@ -76,6 +77,11 @@ class Points(Vicinity):
         """Empty the views of `peers`, whose ranges may be others than before."""
         self.boxes[peers] = point_boxes(self.population.boxes[peers], self.population.d)
         super().join(peers, contacts, cycle)
+
+    def grow(self, moved: Renumbering) -> None:
+        """Go on with more peers."""
+        super().grow(moved)
+        self.boxes = point_boxes(self.population.boxes, self.population.d)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint, points of newcomers included."""

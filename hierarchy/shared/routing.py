@@ -44,7 +44,7 @@ from hierarchy.camcast.settings import Parameters
 from hierarchy.camcast.tables import Tables
 from hierarchy.shared.rules import entries, looseness
 from hierarchy.shared.settings import CamcastRoute
-from sub2sub.events.accounting import ACKS, FAILED, MESSAGES, account, open_books, outcome_of, with_hops
+from sub2sub.events.accounting import ACKS, FAILED, MESSAGES, account, new_totals, outcome_of
 from sub2sub.events.outcome import Outcome
 from sub2sub.events.receptions import Receptions
 from sub2sub.geometry.matching import match_boxes
@@ -140,15 +140,15 @@ def route_events(
     ring = Ring(links.ring_start, links.ring_size, links.ring_peer, overlay.topical)
     carrier = Carrier.of(network, route.retries, population.host)
     timed = carrier.clock.timed
-    books = open_books(len(events), n, (to, np.arange(len(events))) if timed else None)
+    totals = new_totals(len(events), n, (to, np.arange(len(events))) if timed else None)
     first = np.empty((len(events) if record else 1, n), np.int32)
     when = np.empty((len(events) if record and timed else 0, n))
     key = cycle_key(overlay.seed, STREAM, cycle)
-    at_hop = _spread_all(tables, parameters, carrier, ring, to, publishers, key, (first, when), books)
+    _spread_all(tables, parameters, carrier, ring, to, publishers, key, (first, when), totals)
     if route.retries:
-        books.events[:, ACKS] = books.events[:, MESSAGES] - books.events[:, FAILED]
+        totals.events[:, ACKS] = totals.events[:, MESSAGES] - totals.events[:, FAILED]
     received = Receptions.of_members(first, np.arange(n), when) if record else None
-    return outcome_of(books, publishers, at_hop, received)
+    return outcome_of(totals, publishers, received)
 
 
 @kernel
@@ -218,10 +218,9 @@ def _spread(tables, parameters, carrier, ring, wants, publisher, key, first, cou
 
 
 @kernel
-def _spread_all(tables, parameters, carrier, ring, to, publishers, key, traced, books):
+def _spread_all(tables, parameters, carrier, ring, to, publishers, key, traced, totals):
     n = len(ring.topical)
     counts, wants, host = np.empty((n, 4), np.int64), np.zeros(n, np.bool_), np.arange(n)
-    at_hop, size = np.empty(64 * (len(publishers) + 1), np.int64), 0
     first, when = traced
     for e in range(len(publishers)):
         members = to.members[to.offsets[e] : to.offsets[e + 1]]
@@ -230,9 +229,7 @@ def _spread_all(tables, parameters, carrier, ring, to, publishers, key, traced, 
         _spread(tables, parameters, carrier, ring, wants, publishers[e], peer_key(key, e), own, counts)
         sent, arrived = counts[:, SENT] + counts[:, UPWARD], counts[:, ARRIVED]
         reached = carrier.agenda.when
-        account(e, members, publishers[e], carrier.alive, host, own, sent, arrived, reached, books)
+        account(e, members, publishers[e], carrier.alive, host, own, sent, arrived, reached, totals)
         if e < len(when):
             when[e] = reached
         wants[members] = False
-        at_hop, size = with_hops(at_hop, size, e, books)
-    return at_hop[:size].copy()

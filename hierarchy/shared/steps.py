@@ -34,7 +34,7 @@ from sub2sub.overlay.views import FREE, link, peer_of, sample, stamp_of
 from sub2sub.ring.pool import PEER, STAMP, get, size_of
 from sub2sub.ring.tombstones import bury
 
-__all__ = ["Feeds", "Net", "StepSettings", "Told", "keep_tables"]
+__all__ = ["Feeds", "Net", "StepSettings", "TableContents", "keep_tables"]
 
 MESSAGES, FAILED, SAME, OTHER, ASKED, GREETED = range(6)  # counted by sender; links of equals and of others
 
@@ -57,7 +57,7 @@ class Net(NamedTuple):
     greetings: np.uint64
 
 
-class Told(NamedTuple):
+class TableContents(NamedTuple):
     """What a message of an exchange holds: a copy of all tables of its sender."""
 
     equals: NDArray[np.int64]

@@ -68,7 +68,7 @@ class SuperTables:
     topic_tables : callable
         Gives the topic tables as they are now, (n, k) int32.
     seed : int
-        Of all draws.
+        Random seed.
     settings : Settings, optional
         z, tau, g and p_sel, of all topics or of each.
     timeout : int
@@ -173,7 +173,7 @@ class SuperTables:
             "searches": searches,
         }
 
-    def settled(self) -> NDArray[np.bool_]:
+    def ready(self) -> NDArray[np.bool_]:
         """Who may publish (CAMCAST, Section 5.1): tables in use are filled, or searched up to the root."""
         s, slots = self.state, self.slots
         ready = np.ones(len(s.topic), bool)
@@ -193,11 +193,11 @@ class SuperTables:
         return table_links(self.state.table)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything a checkpoint has to keep."""
+        """All state that a checkpoint stores."""
         return {**self.state._asdict(), "joined": self.joined}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up the state that `arrays` gave."""
+        """Restore the state that `arrays` returned."""
         self.state = State(*(arrays[name].copy() for name in State._fields))
         self.joined = arrays["joined"].copy()
 

@@ -76,7 +76,7 @@ class SuperTable:
         How often an entry is asked whether it is there before it is dropped; once where messages are not
         lost.
     below : SuperTable, optional
-        The table that has to be searched in vain for this one to be used (topics with several parents).
+        The table to be searched without result before this one is used (topics with several parents).
     slot : int
         Number of the table among those of its member, whose exchanges have other numbers.
 
@@ -142,11 +142,11 @@ class SuperTable:
         self.entries = [entry for entry in self.entries if entry.id != id]
 
     def is_active(self) -> bool:
-        """Whether the table is in use: all of the chain below its branch has been searched in vain."""
+        """Whether the table is in use: all of the chain below its branch has been searched without result."""
         below = self.below
         return below is None or (not below.entries and below.scope >= len(below.chain))
 
-    def is_settled(self, since: int) -> bool:
+    def is_ready(self, since: int) -> bool:
         """Whether one may publish (CAMCAST, Section 5.1): it has entries, or was searched up to the root.
 
         A request to the root had time to be answered if the next one is due before cycle `since`.

@@ -50,7 +50,7 @@ def deactivate(state, slots):
 
 @kernel
 def is_active(state, slots, member, slot):
-    """Whether a slot is in use: all of the chain below its branch has been searched in vain."""
+    """Whether a slot is in use: all of the chain below its branch has been searched without result."""
     below = slots.after[slot]
     if below < 0:
         return True

@@ -1,6 +1,6 @@
-"""Protocols that an engineer would choose instead: the anchors that rings and gossip are compared with.
+"""Well-known alternative protocols, with which rings and gossip are compared.
 
-One room for each protocol (settings, peer, layer), written from its paper or specification. Peers are plain
-objects that are handed messages and give back what to send; `mail` carries these under the faults of the
-network and bills them to their senders. `pushing` is how an event spreads once links are there.
+One folder for each protocol (settings, peer, layer), written from its paper or specification. Peers are plain
+objects: they receive messages and return messages to send. `transport` delivers these under the faults of the
+network and bills them to their senders. `pushing` spreads events over the links.
 """

@@ -1,8 +1,8 @@
-"""Contacts in the groups of the topics above one's own: what a publisher hands its events to.
+"""Contacts in the groups of supertopics, to which publishers send their events.
 
-GossipSub calls them fan-out peers: members of a group that somebody who is not in it publishes to. Every
-member keeps `ENTRIES` of each group above its own. From time to time it asks whether they are there, drops
-those who do not answer, and asks the rendezvous for others.
+GossipSub calls them fan-out peers: members of a group to which a publisher outside the group sends. Every
+member keeps `ENTRIES` of each group above its own. It probes them from time to time, drops those that do not
+answer, and asks the rendezvous for others.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Entries:
         self.sent, self.bytes = np.zeros(n, np.int64), np.zeros(n, np.int64)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
-        """Let some check their contacts, and those who lack one ask for others."""
+        """Let some members probe their contacts, and those with free places ask for others."""
         key = cycle_key(self.seed, STREAM, cycle)
         self.sent[:], self.bytes[:] = 0, 0
         alive = (network.alive == 1) & (self.groups.of >= 0)
@@ -77,7 +77,7 @@ class Entries:
     def _check(
         self, who: Integers, level: int, place: int, network: Network, key: np.uint64
     ) -> tuple[int, int]:
-        """Ask contacts whether they are there, each again while no answer comes."""
+        """Probe contacts, repeatedly while there is no answer."""
         contact = self.contact[who, level, place]
         number = 1 + 3 * (level * ENTRIES + place)
         shares = [draws(key, who, number + k) / 2.0**64 for k in range(2)]
@@ -98,7 +98,7 @@ class Entries:
         return int(copies.sum() + answers.sum()), int((copies + answers).sum() - 2 * answered.sum())
 
     def _ask(self, who: Integers, topics: Integers, level: int, network: Network, key: np.uint64) -> None:
-        """Let the rendezvous name contacts, for all free places at once."""
+        """Let the rendezvous name contacts for all free places."""
         for place in range(ENTRIES):
             bits = draws(np.uint64(peer_key(key, -1 - level)), who, place)
             named = self.groups.name(topics, who, network.alive, bits)
@@ -109,7 +109,7 @@ class Entries:
         self.bytes[who] += 2 * HEADER + NAME + ENTRIES * LINK
 
     def join(self, peers: Integers, contacts: Integers, cycle: int) -> None:
-        """Forget everybody."""
+        """Drop all contacts."""
         self.contact[peers] = -1
 
     def links(self) -> tuple[Integers, Integers, Integers]:

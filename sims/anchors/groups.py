@@ -1,13 +1,13 @@
 """Groups of peers, one for each topic, and the rendezvous that names members of a group.
 
 A subscriber is a member of the group of its topic. An event of a topic concerns that group and the groups of
-all topics above; its publisher hands it to a few members of each (`sims.anchors.contacts`). The other way
-round, subscribers being members of the groups of all topics below theirs, costs a root subscriber a
-membership for every topic there is.
+all topics above; its publisher sends it to a few members of each (`sims.anchors.contacts`). In the
+alternative, membership in the groups of all subtopics, a subscriber of the root has a membership for every
+topic.
 
-The rendezvous stands outside the model, as `sub2sub.cyclon.rendezvous` does: it names random live members of
-a group, is always up, and costs its questions and its answers. Every protocol of this package needs one to
-begin with, be it a tracker, a DHT or a list of servers.
+The rendezvous is outside the model, like `sub2sub.cyclon.rendezvous`: it names random live members of a
+group and is always up; its questions and answers are billed. Every protocol of this package needs one to
+start: a tracker, a DHT or a list of servers.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Groups:
     def name(
         self, wanted: Integers, asking: Integers, alive: NDArray[np.uint8], bits: NDArray[np.uint64]
     ) -> Integers:
-        """A random live member of each wanted group, other than who asks; -1 where there is none."""
+        """A random live member of each wanted group, other than the asking peer; -1 if there is none."""
         live = np.flatnonzero((alive == 1) & (self.of >= 0))
         live = live[np.argsort(self.of[live], kind="stable")]
         first, last = (np.searchsorted(self.of[live], wanted, side) for side in ("left", "right"))
@@ -107,7 +107,7 @@ class Seeking(Protocol):
 
 
 class GroupStack(Stack):
-    """A population in groups, whose members begin with a contact in their group and may ask for more.
+    """A population in groups. Members start with a contact in their group and may ask for others.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class GroupStack(Stack):
         self.asked, self._billed = np.zeros((2, len(population)), np.int64)
 
     def bootstrap(self, cycle: int = 0) -> None:
-        """Let everybody in, each but the first of its group through a random one of it who came before."""
+        """Let all peers join, each through a random earlier member of its group."""
         if not self.within:
             super().bootstrap(cycle)
             return
@@ -144,7 +144,7 @@ class GroupStack(Stack):
         super().join(peers, contacts, cycle)
 
     def step(self, cycle: int) -> dict[str, Mapping[str, int]]:
-        """One cycle of all layers, after those who seek a contact have asked for one."""
+        """Let peers without contacts ask for one, then step all layers."""
         for number, layer in enumerate(self.layers):
             if isinstance(layer, Seeking):
                 self._name_contacts(layer, cycle, number)
@@ -158,7 +158,7 @@ class GroupStack(Stack):
         return 2 * self._billed, (2 * HEADER + NAME + LINK) * self._billed
 
     def _named(self, asking: Integers, bits: NDArray[np.uint64]) -> Integers:
-        """Who the rendezvous names: one of the same group, or anybody alive."""
+        """Choose contacts: live peers of the same group, or any live peers."""
         if self.within:
             return self.groups.name(self.groups.of[asking], asking, self.network.alive, bits)
         live = np.flatnonzero(self.network.alive)
@@ -179,7 +179,7 @@ class GroupStack(Stack):
 
 
 def first_contacts(peers: Integers, group: Integers, seed: int) -> Integers:
-    """A contact for each of those who start at once: a random one of its group who comes before, or -1.
+    """Contacts of peers that start together: a random earlier member of the group, or -1.
 
     Examples
     --------

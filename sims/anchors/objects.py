@@ -1,4 +1,4 @@
-"""A layer of peers that are objects: turns, joins and checkpoints, whatever the protocol."""
+"""A layer of peers that are objects: turns, joins and checkpoints for any protocol."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sims.anchors.mail import Mail, Sends
+from sims.anchors.transport import Sends, Transport
 from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import stream_number
 from sub2sub.overlay.network import Network
@@ -38,15 +38,15 @@ class ObjectPeer(ABC):
 
     @abstractmethod
     def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
-        """Take up a message; what to send."""
+        """Handle a message; return messages to send."""
 
     @abstractmethod
     def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
-        """Note that a message could not be delivered; what to send."""
+        """Note that a message could not be delivered; return messages to send."""
 
     @abstractmethod
     def introduce(self, contact: int) -> None:
-        """Name a contact, to be turned to in the next turn."""
+        """Name a contact for the next turn."""
 
     @abstractmethod
     def links(self) -> list[int]:
@@ -73,31 +73,31 @@ class ObjectLayer(ABC, Generic[P]):
     n : int
     seed : int
     tries : int
-        Copies of a message before its target is taken to be gone.
+        Copies of a message before its target counts as unreachable.
     """
 
     name: str
 
     def __init__(self, n: int, seed: int, tries: int = 3) -> None:
         self.seed, self.stream = seed, stream_number(self.name)
-        self.mail = Mail(n, tries)
+        self.transport = Transport(n, tries)
         self.peers: list[P] = [self.fresh(peer) for peer in range(n)]
 
     @abstractmethod
     def fresh(self, peer: int) -> P:
-        """A peer that knows nobody."""
+        """A peer without contacts."""
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer take its turn, in random order."""
         dice = Dice.of(self.seed, self.stream, cycle)
-        self.mail.open(network, dice)
+        self.transport.open(network, dice)
         self.turns(cycle, dice)
-        return self.mail.bill()
+        return self.transport.bill()
 
     def turns(self, cycle: int, dice: Dice) -> None:
         """The turns of a cycle."""
-        for peer in self.mail.live(dice.of_peer(ORDER)):
-            self.mail.carry(self.peers, peer, self.peers[peer].turn(cycle, self.mail.dice[peer]))
+        for peer in self.transport.live(dice.of_peer(ORDER)):
+            self.transport.carry(self.peers, peer, self.peers[peer].turn(cycle, self.transport.dice[peer]))
 
     def join(self, peers: Integers, contacts: Integers, cycle: int) -> None:
         """Start peers afresh, each with its contact."""
@@ -114,7 +114,7 @@ class ObjectLayer(ABC, Generic[P]):
 
     def spent(self) -> tuple[Integers, Integers]:
         """Messages and bytes of the last cycle, by peer."""
-        return self.mail.spent()
+        return self.transport.spent()
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""

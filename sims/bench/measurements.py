@@ -115,7 +115,7 @@ def _cycles(size: int) -> Work:
     return work
 
 
-def _settled(size: int) -> Overlay:
+def _converged(size: int) -> Overlay:
     overlay = _overlay(size)
     for cycle in range(1, 2 * CYCLES + 1):
         overlay.step(cycle)
@@ -123,7 +123,7 @@ def _settled(size: int) -> Overlay:
 
 
 def _delivery(size: int) -> Work:
-    overlay = _settled(size)
+    overlay = _converged(size)
     lows, highs = overlay.population.ranges()
     events = named(WORKLOAD).events(1_000, 1, lows, highs)
 
@@ -135,7 +135,7 @@ def _delivery(size: int) -> Work:
 
 
 def _checkpoint(size: int) -> Work:
-    simulation = Simulation(_settled(size))
+    simulation = Simulation(_converged(size))
 
     def work() -> float:
         with tempfile.TemporaryDirectory() as folder:
@@ -150,6 +150,6 @@ MEASUREMENTS = {
     "match": Measurement("find the subscribers of events", "events/s", _matching),
     "select": Measurement("select a ring among 200 candidates", "selections/s", _selection),
     "cycle": Measurement("step an overlay that is being built", "peers/s", _cycles),
-    "deliver": Measurement("deliver events on a settled overlay", "deliveries/s", _delivery),
+    "deliver": Measurement("deliver events on a converged overlay", "deliveries/s", _delivery),
     "checkpoint": Measurement("write a checkpoint", "MB/s", _checkpoint),
 }

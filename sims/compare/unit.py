@@ -142,7 +142,7 @@ def _build(measured: Measured, clock: _Clock) -> Iterator[Row]:
                 reached.append(measured.probe(Fault(), cycle))
             clock.check()
         last = float(np.mean(reached[-SETTLED // EVERY :]))
-        converged = EVERY * _settled(np.array(reached), last)
+        converged = EVERY * _first_cycle_at(np.array(reached), last)
         yield _row("converge_cycles", converged)
         yield _row("probe_hit_ratio", last)
         if not np.isnan(converged):
@@ -234,10 +234,10 @@ def _heal(measured: Measured, clock: _Clock) -> Iterator[Row]:
         if cycle % EVERY == 0:
             reached.append(measured.probe(fault, cycle))
         clock.check()
-        if not np.isnan(_settled(np.array(reached[: -SETTLED // EVERY]), before)):
+        if not np.isnan(_first_cycle_at(np.array(reached[: -SETTLED // EVERY]), before)):
             break  # it had healed a while ago, and was followed since
     # The first value is that right after the crash.
-    healed = EVERY * (_settled(np.array(reached), before) - 1)
+    healed = EVERY * (_first_cycle_at(np.array(reached), before) - 1)
     note = f"not within {HEALING} cycles" if np.isnan(healed) else ""
     yield _row("heal_cycles", healed, note)
     if system.network.timing is not None:
@@ -245,7 +245,7 @@ def _heal(measured: Measured, clock: _Clock) -> Iterator[Row]:
     yield _row("healed_hit_ratio", float(np.mean(reached[-SETTLED // EVERY :])))
 
 
-def _settled(reached: np.ndarray, level: float) -> float:
+def _first_cycle_at(reached: np.ndarray, level: float) -> float:
     """The first value, counted from 1, from which on a mean is near the level or above; NaN for none."""
     if reached.size < WINDOW:
         return float("nan")

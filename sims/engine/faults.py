@@ -19,6 +19,7 @@ from sims.engine.control import Row
 from sims.engine.simulation import Simulation
 from sub2sub.errors import InputError
 from sub2sub.kernels.randomness import draws
+from sub2sub.overlay.growth import Renumbering, make_room
 
 __all__ = [
     "Churn",
@@ -224,19 +225,17 @@ def depart(simulation: Simulation, peers: Peers) -> None:
     simulation.overlay.population.retire(peers)
 
 
-def _places(simulation: Simulation, name: str, count: int) -> Peers:
-    """Choose rows for newcomers: never used ones, or those of departed peers to which no links are left."""
+def _places(simulation: Simulation, name: str, count: int) -> tuple[Peers, Renumbering | None]:
+    """Choose rows for newcomers: never used ones, or those of departed peers to which no links are left.
+
+    And the new numbers of all peers if the population had to grow for that.
+    """
     overlay = simulation.overlay
-    dormant = np.flatnonzero(overlay.population.dormant)
-    if dormant.size < count:
-        overlay.population.free(~overlay.referenced())
-        dormant = np.flatnonzero(overlay.population.dormant)
-    if dormant.size < count:
-        raise InputError(
-            f"{name}: expected {count} spare peers in cycle {simulation.cycle}, {dormant.size} are left: "
-            "give the population more to spare"
-        )
-    return choose(simulation, f"{name}/slots", dormant, count)
+    try:
+        moved = make_room(overlay, count)
+    except InputError as error:
+        raise InputError(f"{name}, cycle {simulation.cycle}: {error}") from None
+    return choose(simulation, f"{name}/slots", np.flatnonzero(overlay.population.dormant), count), moved
 
 
 def enter(
@@ -251,14 +250,16 @@ def enter(
 
     Each newcomer has its own host, unless hosts are given. In a partitioned network a host that is already
     up stays in its group, and a new host enters the group of its contact. A contact is a live peer that is
-    not in `without`.
+    not in `without`. If the population has to grow for them, all peers have new numbers afterwards.
     """
     overlay = simulation.overlay
+    newcomers, moved = _places(simulation, name, len(lows))
+    if moved is not None and without is not None:
+        without = moved.peers(without)
     population, alive, group = overlay.population, overlay.network.alive, overlay.network.group
     live = np.flatnonzero(alive)
     if hosts is None:
         hosts = int(population.host.max()) + 1 + np.arange(len(lows))
-    newcomers = _places(simulation, name, len(lows))
     among = live if without is None else np.setdiff1d(live, without)
     contacts = contacts_for(simulation, name, newcomers, among)
     part = group[contacts]
@@ -271,7 +272,7 @@ def enter(
         misplaced = np.flatnonzero((part == number) & (group[contacts] != number))
         if inside.size:
             contacts[misplaced] = contacts_for(simulation, name, newcomers[misplaced], inside)
-    population.settle(newcomers, lows, highs, hosts)
+    population.activate(newcomers, lows, highs, hosts)
     group[newcomers] = part
     overlay.join(newcomers, contacts, simulation.cycle)
     return newcomers
@@ -356,7 +357,9 @@ class Resubscribe:
         live = np.flatnonzero(simulation.overlay.network.alive)
         changing = choose(simulation, self.name, live, round(self.share * live.size))
         lows, highs = (side[np.roll(changing, 1)] for side in population.ranges())
-        newcomers = enter(simulation, self.name, lows, highs, population.host[changing], without=changing)
+        hosts, row = population.host[changing], population.row[changing]
+        newcomers = enter(simulation, self.name, lows, highs, hosts, without=changing)
+        changing = np.flatnonzero(np.isin(population.row, row))  # by their numbers now
         depart(simulation, changing)
         if hasattr(simulation.overlay, "change"):
             simulation.overlay.change(changing, newcomers)

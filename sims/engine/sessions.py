@@ -9,8 +9,8 @@ Here lengths of visits follow a law (`workloads.generate.churn`: exponential or 
   workload generate` writes it for a workload with churn. Subscribers are numbered from 0.
 
 When the control is first due, everybody is there (or those that `start`), each somewhere within a visit. One
-who is away has left: it comes back as a newcomer with another sequence ID and no links. Who is there in a
-cycle is a pure function of the seed, so a resumed run goes on as it would have.
+who is away has left: it comes back as a newcomer with another sequence ID and no links. Which subscribers are
+present in a cycle is a pure function of the seed, so a resumed run continues as if uninterrupted.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class SessionSettings:
     file: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse lengths that cannot be, and files that cannot be read."""
+        """Refuse invalid lengths, and files that cannot be read."""
         self._law()
         if self.file is not None:
             _read(self.file)
@@ -149,7 +149,7 @@ class Sessions:
         self.settings = SessionSettings(session, absence, lengths, alpha, file)
 
     def execute(self, simulation: Simulation) -> Row:
-        """Let those leave whose visit is over, and those come back whose absence is."""
+        """Let peers leave at the end of a session, and return at the end of an absence."""
         population, alive = simulation.overlay.population, simulation.overlay.network.alive
         seed = simulation.overlay.seed
         wanted = self.settings.there(len(self.interests.lows), simulation.cycle - self.first, seed)
@@ -162,7 +162,8 @@ class Sessions:
         if coming.size:
             lows, highs = self.interests.lows[coming], self.interests.highs[coming]
             enter(simulation, self.name, lows, highs, coming)
-        return {"left": int(leaving.size), "joined": int(coming.size), "there": int(alive.sum())}
+        there = int(simulation.overlay.network.alive.sum())
+        return {"left": int(leaving.size), "joined": int(coming.size), "there": there}
 
 
 @cache

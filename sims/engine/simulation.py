@@ -24,6 +24,7 @@ from sims.engine.simulated import Simulated
 from sub2sub.errors import InputError
 from sub2sub.kernels.dice import Random
 from sub2sub.kernels.randomness import cycle_key, stream_number
+from sub2sub.overlay.growth import grow
 from sub2sub.overlay.stack import whole_number
 
 if TYPE_CHECKING:
@@ -221,6 +222,9 @@ class Simulation(Generic[S_co]):
         """Restore the state that `save` wrote; the simulation must be set up in the same way."""
         arrays, notes = load_checkpoint(path)
         population, network = self.overlay.population, self.overlay.network
+        saved = arrays["population/ids"]
+        if saved.size > len(population) and np.isin(population.ids, saved).all():
+            grow(self.overlay, saved.size - len(population))
         if arrays["population/boxes"].shape != population.boxes.shape:
             raise InputError(
                 f"{path}: expected a checkpoint of {len(population)} peers, "

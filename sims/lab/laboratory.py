@@ -134,13 +134,18 @@ class Laboratory:
             self.closed, self.links, self.rings = self.closing.look(self.simulation)
 
     def step(self) -> None:
-        """Run one cycle. If there is no place left for newcomers, churn ends with an error."""
+        """Run one cycle. If there is no place left for newcomers, churn ends with an error.
+
+        A simulation would grow, but then everybody has another number, and the page knows peers by numbers.
+        """
         with self.lock:
-            try:
-                self.simulation.step()
-            except InputError:
+            coming = round(self.churn * int(self._alive().sum()))
+            if coming and coming > (left := self._places()):
                 self.set_churn(0.0)
-                raise
+                raise InputError(
+                    f"churn: expected {coming} spare peers, {left} are left: set population.spare"
+                )
+            self.simulation.step()
             self.look()
 
     def crash_region(self, x: int, y: int, outline: Sequence[Sequence[float]]) -> int:
@@ -232,6 +237,12 @@ class Laboratory:
         overlay = self.simulation.overlay
         alive: NDArray[np.bool_] = (overlay.network.alive == 1) & overlay.population.present
         return alive
+
+    def _places(self) -> int:
+        """How many newcomers find room: in places of nobody, or of those who have left and are forgotten."""
+        overlay = self.simulation.overlay
+        gone = ~(overlay.population.present | overlay.population.dormant)
+        return int((overlay.population.dormant | (gone & ~overlay.referenced())).sum())
 
     def _middles(self, x: int, y: int) -> NDArray[np.float64]:
         lows, highs = self.simulation.overlay.population.ranges()

@@ -108,7 +108,9 @@ class LabServer:
         try:
             while True:
                 text = await socket.receive_text()
-                answer = await self._obey(text, view) if len(text) <= MOST else frame({"kind": "problem"}, {})
+                answer = (
+                    await self._execute(text, view) if len(text) <= MOST else frame({"kind": "problem"}, {})
+                )
                 if answer is not None:
                     await socket.send_bytes(answer)
         except WebSocketDisconnect:
@@ -125,7 +127,7 @@ class LabServer:
             await socket.send_bytes(await asyncio.to_thread(view.cycle, self._state()))
             await changed.wait()
 
-    async def _obey(self, text: str, view: BrowserView) -> bytes | None:
+    async def _execute(self, text: str, view: BrowserView) -> bytes | None:
         """Execute a command of the browser; answer an invalid one with one line."""
         try:
             order = json.loads(text)

@@ -11,15 +11,15 @@ from hierarchy.live import MemberSettings, Process
 from hierarchy.live.wire import NAME
 from sims.live.processes import Processes
 
-__all__ = ["Communities", "Fate", "Participant"]
+__all__ = ["Communities", "EventCounts", "Participant"]
 
 KNOWN = 7  # cycles after which a P-Grid knows the first of each community
 REST = 25  # cycles that tables from a P-Grid get once all have an entry: two announcements and a search
-QUIET = 4  # looks in a row that show nothing new, before events are taken to have spread
+QUIET = 4  # consecutive looks without news after which dissemination counts as finished
 Address = tuple[str, int]
 
 
-class Fate(NamedTuple):
+class EventCounts(NamedTuple):
     """What became of an event in one community.
 
     `arrived` counts messages that came, duplicates included, `upward` those sent from here to the community
@@ -84,7 +84,7 @@ class Participant:
         await process.community(self.topics[which]).subscribe(lambda event: None)
 
     async def learn(self, gateways: dict[str, list[Address]]) -> None:
-        """Take up gateways that have come since."""
+        """Add gateways that were started since."""
         for process in self.processes:
             process.gateways.update(gateways)
             for core in process.cores.values():
@@ -172,23 +172,23 @@ class Communities:
         )
 
     def found(self) -> None:
-        """Let the first of each community enter; in a P-Grid others have to wait until it is known there.
+        """Let the first member of each community enter; in a P-Grid, wait until it is known there.
 
         The paper's limit: a community has to have a member before others can join it (Section 5.1).
         """
         self._addresses = self.processes.call_all("addresses")
-        for place in self._pioneers():
+        for place in self._first_members():
             self._let_in(place)
         self._wait_for_grid(KNOWN)
 
     def enter(self) -> None:
-        """Let everybody else enter, one after the other in a random order; the first two are gateways."""
-        for place in sorted(set(range(len(self._topic))) - set(self._pioneers())):
+        """Let all others enter, one after the other in random order; the first two are gateways."""
+        for place in sorted(set(range(len(self._topic))) - set(self._first_members())):
             self._let_in(place)
         # Who came before the gateways above it learns of them now, as from a configuration file.
         self.processes.call_all("learn", self._gateways)
 
-    def _pioneers(self) -> list[int]:
+    def _first_members(self) -> list[int]:
         return [self._topic.index(topic) for topic in self.topics]
 
     def _let_in(self, place: int) -> None:
@@ -199,24 +199,24 @@ class Communities:
             gateways[topic].append(address)
         gateways["*"] = [*gateways["*"], address][-16:]  # those of the P-Grid name the last that came
 
-    def settle(self, most: float) -> bool:
+    def wait_for_tables(self, most: float) -> bool:
         """Wait until all tables have an entry, for `most` seconds at most; whether they have.
 
         Those from a P-Grid then get time to be searched for again, when everybody is announced.
         """
-        deadline, settled = time.monotonic() + most, False
-        while not settled and time.monotonic() < deadline:
+        deadline, filled = time.monotonic() + most, False
+        while not filled and time.monotonic() < deadline:
             time.sleep(self.period)
             reports = [each for own in self.processes.call_all("report").values() for each in own]
-            settled = all(table and (supers or topic == ".") for _, topic, table, supers, _ in reports)
+            filled = all(table and (supers or topic == ".") for _, topic, table, supers, _ in reports)
         self._wait_for_grid(REST)
-        return settled
+        return filled
 
     def _wait_for_grid(self, cycles: int) -> None:
         if self.membership != "unstructured":
             time.sleep(cycles * self.period)
 
-    def publish(self, chances: Sequence[float], most: float = 30.0) -> list[dict[str, Fate]]:
+    def publish(self, chances: Sequence[float], most: float = 30.0) -> list[dict[str, EventCounts]]:
         """Publish an event of the lowest community for each p_sel, from random members, and follow them."""
         lowest = [place for place, topic in enumerate(self._topic) if topic == self.topics[-1]]
         names = []
@@ -230,7 +230,7 @@ class Communities:
             quiet = quiet + 1 if arrived == before else 0
             before = arrived
             time.sleep(0.05)
-        return [self._fates(traces, k) for k in range(len(names))]
+        return [self._event_counts(traces, k) for k in range(len(names))]
 
     def close(self) -> None:
         """End all processes."""
@@ -242,18 +242,18 @@ class Communities:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _fates(
+    def _event_counts(
         self, traces: Sequence[tuple[str, list[tuple[int, int, int, int] | None]]], event: int
-    ) -> dict[str, Fate]:
-        fates = {}
+    ) -> dict[str, EventCounts]:
+        counts = {}
         for topic in self.topics:
             rows = [rows[event] for own, rows in traces if own == topic]
             seen = [row for row in rows if row]
             published = sum(row[0] == 0 for row in seen)  # the publisher's own is no message
-            fates[topic] = Fate(
+            counts[topic] = EventCounts(
                 len(seen),
                 sum(row[1] for row in seen) - published,
                 sum(row[2] for row in seen),
                 max((row[0] for row in seen), default=-1),
             )
-        return fates
+        return counts

@@ -2,8 +2,8 @@
 
 The same experiment file runs in both ways. Here every peer is a `Node` on a machine of its own; it ticks
 when its own clock says so, its messages are bytes that take time, an exchange may still be under way when
-the next begins. A cycle is one virtual second. What the simulator's engine gives for granted, that a
-contact is known and an acknowledgement costs nothing, are messages here.
+the next begins. A cycle is one virtual second. Finding a contact and acknowledging an event, which cost
+nothing in the simulator's engine, take messages here.
 
 For Sub-2-Sub with its usual settings; of the faults, crashes and loss. A thousand peers take some seconds of
 processor a cycle.
@@ -28,9 +28,9 @@ from sims.live.swarm import completeness
 from sims.systems import system
 from sub2sub.errors import InputError
 from sub2sub.live import CoreSettings, Limits, Node, Received
+from sub2sub.live.virtual.conditions import Conditions, Network
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
-from sub2sub.live.virtual.weather import Network, Weather
 from sub2sub.overlay.overlay import OverlaySettings
 
 __all__ = ["EventDriven"]
@@ -73,14 +73,16 @@ class EventDriven:
         self.highs: NDArray[np.float64] = wanted.highs[: experiment.population.size]
         self.points: NDArray[np.float64] = wanted.points
         self.dice = random.Random(f"events {seed}")
-        self.network = Network(seed, Weather(latency=experiment.latency, jitter=experiment.latency[0] / 10))
+        self.network = Network(
+            seed, Conditions(latency=experiment.latency, jitter=experiment.latency[0] / 10)
+        )
         self.tables: Tables = {"rings": []}
         self.nodes: list[tuple[Machine, Node] | None] = []
         self.heard: list[tuple[int, bytes, int]] = []
         self.crashed = 0
 
     def run(self, progress: Callable[[int], None] | None = None) -> Tables:
-        """Live through all cycles; what was observed, as the simulator's tables."""
+        """Run all cycles; return the observations as the simulator's tables."""
         VirtualLoop(self.network).run(self._live(progress))
         return self.tables
 
@@ -89,7 +91,7 @@ class EventDriven:
         for cycle in range(self.experiment.cycles + 1):
             if cycle:
                 await asyncio.sleep(1.0)
-            self._suffer(cycle)
+            self._inject_faults(cycle)
             self._look(cycle)
             if progress and cycle:
                 progress(cycle)
@@ -97,7 +99,7 @@ class EventDriven:
         await self._publish()
 
     async def _join(self) -> None:
-        """Let everybody join through a random one before it, as soon as that one is in."""
+        """Let all nodes join, each through a random earlier one, as soon as that one has joined."""
         self.nodes = [None] * len(self.lows)
         inside = [asyncio.Event() for _ in self.lows]
         entering = []
@@ -134,7 +136,7 @@ class EventDriven:
         inside[number].set()
 
     def _settings(self, layers: OverlaySettings) -> CoreSettings:
-        """The simulator's: nobody is doubted, and replies are awaited as long as the network takes.
+        """The simulator's settings: peers trust each other, and wait for replies as long as they may take.
 
         A request may need a connection first, so an answer comes after four messages.
         """
@@ -147,12 +149,14 @@ class EventDriven:
     def _live_nodes(self) -> list[tuple[Machine, Node]]:
         return [each for each in self.nodes if each and not each[0].crashed]
 
-    def _suffer(self, cycle: int) -> None:
+    def _inject_faults(self, cycle: int) -> None:
         for entry in self.experiment.faults:
             if not entry.schedule.due(cycle):
                 continue
             if entry.kind == "loss":
-                self.network.weather = replace(self.network.weather, loss=entry.arguments["probability"])
+                self.network.conditions = replace(
+                    self.network.conditions, loss=entry.arguments["probability"]
+                )
             else:
                 live = self._live_nodes()
                 for machine, _ in self.dice.sample(

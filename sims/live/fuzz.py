@@ -1,4 +1,4 @@
-"""Many histories of live nodes under virtual time, one per seed, and what they add up to."""
+"""Many histories of live nodes under virtual time, one per seed, and their totals."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from multiprocessing import get_context
 
 from hierarchy.live.histories import CommunityHistory
 from hierarchy.shared.live.shared_histories import SharedHistory
-from sub2sub.live.virtual.history import History, Outcome, Plan
+from sub2sub.live.virtual.history import History, HistoryReport, Plan
 from sub2sub.live.virtual.rings import RingHistory
 
-__all__ = ["PLANS", "PROTOCOLS", "Tally", "histories", "live_through"]
+__all__ = ["PLANS", "PROTOCOLS", "FuzzTotals", "histories", "live_through"]
 
 PROTOCOLS: dict[str, Callable[[int, Plan], History]] = {
     "sub2sub": RingHistory,
@@ -31,8 +31,8 @@ PLANS = {
 
 
 @dataclass
-class Tally:
-    """What some histories add up to.
+class FuzzTotals:
+    """Totals of some histories.
 
     Attributes
     ----------
@@ -43,16 +43,16 @@ class Tally:
         Seconds of a processor they took.
     faults : Counter
         Injected, by kind.
-    failed : list of Outcome
-        Those in which something happened that must not.
+    failed : list of HistoryReport
+        Histories that broke a rule.
     healed : int
         The most cycles it took, after the last fault, until the overlay was whole.
 
     Examples
     --------
-    >>> tally = Tally()
-    >>> tally.add(Outcome(1, seconds=7200.0, healed=3), processor=0.5)
-    >>> tally.lines()[0]
+    >>> totals = FuzzTotals()
+    >>> totals.add(HistoryReport(1, seconds=7200.0, healed=3), processor=0.5)
+    >>> totals.lines()[0]
     '1 histories, 2.0 virtual hours, 0 faults, 0.5 s of processor'
     """
 
@@ -60,10 +60,10 @@ class Tally:
     seconds: float = 0.0
     processor: float = 0.0
     faults: Counter[str] = field(default_factory=Counter)
-    failed: list[Outcome] = field(default_factory=list)
+    failed: list[HistoryReport] = field(default_factory=list)
     healed: int = 0
 
-    def add(self, outcome: Outcome, processor: float) -> None:
+    def add(self, outcome: HistoryReport, processor: float) -> None:
         """Count a history."""
         self.histories += 1
         self.seconds += outcome.seconds
@@ -74,7 +74,7 @@ class Tally:
             self.failed.append(outcome)
 
     def lines(self) -> list[str]:
-        """For a reader."""
+        """The totals as text."""
         kinds = ", ".join(f"{name} {count}" for name, count in sorted(self.faults.items()))
         return [
             f"{self.histories} histories, {self.seconds / 3600:.1f} virtual hours, "
@@ -85,7 +85,7 @@ class Tally:
         ]
 
 
-def live_through(protocol: str, seed: int, plan: str = "short") -> tuple[Outcome, float]:
+def live_through(protocol: str, seed: int, plan: str = "short") -> tuple[HistoryReport, float]:
     """One history, and the processor time it took."""
     began = time.process_time()
     outcome = PROTOCOLS[protocol](seed, PLANS[plan]).run()
@@ -94,7 +94,7 @@ def live_through(protocol: str, seed: int, plan: str = "short") -> tuple[Outcome
 
 def histories(
     protocol: str, seeds: Iterable[int], plan: str = "short", jobs: int = 1
-) -> Iterator[tuple[Outcome, float]]:
+) -> Iterator[tuple[HistoryReport, float]]:
     """Histories of some seeds, in that order, by so many processes."""
     if jobs == 1:
         for seed in seeds:

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 from sub2sub.live import CoreSettings, Limits, Node, Received, Tls
 
-__all__ = ["Cost", "Report", "Subscriber", "Wish", "report_of"]
+__all__ = ["Cost", "PlannedSubscription", "Report", "Subscriber", "report_of"]
 
 TRIES = 3  # to join
 YOUNG = 20_000  # new objects before the collector looks: messages are many, short-lived, and in no cycles
 
 
 @dataclass(frozen=True)
-class Wish:
+class PlannedSubscription:
     """What one peer subscribes to, as closed ranges."""
 
     low: tuple[float, ...]
@@ -56,7 +56,7 @@ class Subscriber:
 
     Parameters
     ----------
-    wishes : sequence of Wish
+    planned : sequence of PlannedSubscription
         One for each node.
     period : float
         Seconds of a cycle.
@@ -66,13 +66,13 @@ class Subscriber:
 
     def __init__(
         self,
-        wishes: Sequence[Wish],
+        planned: Sequence[PlannedSubscription],
         period: float,
         settings: CoreSettings | None = None,
         limits: Limits | None = None,
         tls: Tls | None = None,
     ) -> None:
-        self.wishes, self.period = list(wishes), period
+        self.planned, self.period = list(planned), period
         self.settings, self.limits, self.tls = settings, limits, tls
         self.nodes: list[Node] = []
         self.heard: list[tuple[int, bytes, int]] = []
@@ -82,10 +82,10 @@ class Subscriber:
         gc.set_threshold(YOUNG, 20, 20)
         patience = max(5.0, 10 * self.period)  # where a period is long, many peers share a processor
         limits = self.limits or Limits(connect=patience, per_address=512, most_back_off=2.0)
-        for wish in self.wishes:
+        for plan in self.planned:
             node = Node(
-                len(wish.low), period=self.period, settings=self.settings, limits=limits, tls=self.tls,
-                seed=wish.seed, reply=patience,
+                len(plan.low), period=self.period, settings=self.settings, limits=limits, tls=self.tls,
+                seed=plan.seed, reply=patience,
             )  # fmt: skip
             await node.__aenter__()
             self.nodes.append(node)
@@ -109,11 +109,11 @@ class Subscriber:
         def note(event: Received) -> None:
             self.heard.append((subscription.own.id, event.name, event.hops))
 
-        node, wish = self.nodes[which], self.wishes[which]
+        node, plan = self.nodes[which], self.planned[which]
         node.contact = contact
         for left in reversed(range(TRIES)):
             try:
-                subscription = await node.subscribe(wish.low, wish.high, note)
+                subscription = await node.subscribe(plan.low, plan.high, note)
                 break
             except ConnectionError:  # a busy machine; who joins tries again
                 if not left:

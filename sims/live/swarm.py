@@ -1,7 +1,7 @@
-"""A swarm of live Sub-2-Sub peers on loopback, and the truth to hold it against.
+"""A swarm of live Sub-2-Sub peers on loopback, and the true rings to compare it with.
 
-The swarm's owner knows what everybody subscribes to, so it can say which rings there are and who has to get
-an event; the peers are told nothing of that.
+The swarm's owner knows all subscriptions, so it can compute the true rings and the subscribers of an event.
+The peers do not know them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.live.processes import Processes
-from sims.live.subscriber import Cost, Report, Subscriber, Wish
+from sims.live.subscriber import Cost, PlannedSubscription, Report, Subscriber
 from sub2sub.live import CoreSettings, Limits, Tls
 from sub2sub.rings.true_rings import true_rings
 
 __all__ = ["Delivery", "Swarm", "Watch", "completeness"]
 
 WAVE = 64  # peers that join at once
-QUIET = 8  # looks in a row that show nothing new, before events are taken to have spread
+QUIET = 8  # consecutive looks without news after which dissemination counts as finished
 
 
 @dataclass(frozen=True)
@@ -94,22 +94,22 @@ class Swarm:
     ) -> None:
         self.period = period
         self._dice = random.Random(seed)
-        wishes = [
-            Wish(tuple(low.tolist()), tuple(high.tolist()), self._dice.getrandbits(62))
+        planned = [
+            PlannedSubscription(tuple(low.tolist()), tuple(high.tolist()), self._dice.getrandbits(62))
             for low, high in zip(lows, highs, strict=True)
         ]
-        groups = [wishes[k : k + per_process] for k in range(0, len(wishes), per_process)]
+        groups = [planned[k : k + per_process] for k in range(0, len(planned), per_process)]
         true_rings(lows, highs, np.arange(len(lows)), lows)  # compiled while there is a processor to spare
         self._began = time.monotonic()
         self.processes = Processes(
             [Subscriber(group, period, settings, limits, tls) for group in groups],
-            timeout=60.0 + len(wishes),
+            timeout=60.0 + len(planned),
         )
 
     def join(self) -> None:
-        """Let everybody join through a random one before it, in random order (Sub-2-Sub, Section 5).
+        """Let all peers join in random order, each through a random earlier one (Sub-2-Sub, Section 5).
 
-        As many as are in come at once, up to `WAVE`.
+        At most as many join at once as have joined, up to `WAVE`.
         """
         addresses = self.processes.call_all("addresses")
         order = [(number, k) for number, own in addresses.items() for k in range(len(own))]
@@ -125,13 +125,13 @@ class Swarm:
             inside += [addresses[number][which] for number, which in wave]
 
     def look(self, events: NDArray[np.float64]) -> Watch:
-        """Ask everybody for its links, and compare them with the true rings of some events."""
+        """Ask all peers for their links, and compare them with the true rings of some events."""
         reports = [report for own in self.processes.call_all("report").values() for report in own]
         links, complete = completeness(reports, events)
         cycle = float(np.median([each.turn for each in reports]))
         return Watch(time.monotonic() - self._began, cycle, len(reports), links, complete, reports)
 
-    def settle(
+    def wait_for_rings(
         self, events: NDArray[np.float64], most: float, watch: Callable[[Watch], None] | None = None
     ) -> list[Watch]:
         """Look once a cycle until all rings of some events are complete, for `most` seconds at most."""

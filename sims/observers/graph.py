@@ -124,10 +124,8 @@ def snapshot(
     Examples
     --------
     >>> from sub2sub.overlay.overlay import Overlay
-    >>> from sub2sub.overlay.population import Population
     >>> low = np.random.default_rng(1).random((30, 1)) * 0.7
-    >>> simulation = Simulation(Overlay(Population.of(low, low + 0.3), seed=1))
-    >>> simulation.overlay.bootstrap()
+    >>> simulation = Simulation(Overlay.of(low, low + 0.3, seed=1))
     >>> simulation.run(5)
     >>> graph = snapshot(simulation, ("ring",))
     >>> graph.number_of_nodes(), {kind for _, _, kind in graph.edges(data="layer")}

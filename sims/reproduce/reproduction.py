@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Draw",
     "Experiment",
+    "Figures",
     "Judge",
     "Measure",
     "Measured",
@@ -58,7 +59,8 @@ class Measured:
 
 Measure = Callable[[bool, int, Progress], Measured]
 Judge = Callable[[Tables], list[Claim]]
-Draw = Callable[[Tables], "Mapping[str, Figure]"]
+Figures: TypeAlias = "Mapping[str, Figure]"
+Draw = Callable[[Tables], Figures]
 
 
 @dataclass(frozen=True)

@@ -67,8 +67,8 @@ def _prepared(experiment: Experiment, seed: int) -> System:
 
 
 def _has_other_room(checkpoint: Path, prepared: System) -> bool:
-    """Whether a state has not the room that a longer run needs for its newcomers."""
-    return bool(load_checkpoint(checkpoint)[0]["population/ids"].size != len(prepared.overlay.population))
+    """Whether a state has less room than a longer run needs for its newcomers; more is no harm."""
+    return bool(load_checkpoint(checkpoint)[0]["population/ids"].size < len(prepared.overlay.population))
 
 
 def _simulation(experiment: Experiment, prepared: System, folder: Path) -> Simulation:

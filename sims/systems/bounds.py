@@ -1,11 +1,11 @@
-"""Lower bounds: a broker that knows everything, and a tree of exactly those who want an event.
+"""Lower bounds: a broker that knows everything, and a tree of the matching subscribers.
 
-A broker is what most engineers would use. It needs one message for each delivery and one to itself; its own
-load is the price. It is taken to stay up while subscribers crash; in a run it may crash like anybody.
+A broker is what most engineers would use. It needs one message to the broker and one for each delivery, and
+carries the whole load. In comparisons it stays up while subscribers crash; in a run it may crash.
 
-The tree of matching subscribers is no protocol: who wants an event is the simulator's knowledge. An event
-goes from its publisher down a tree of those who want it, each sending it to `arity` others; nothing is
-repaired. No way of sending to each alone what it wants can do with fewer messages.
+The tree of matching subscribers is not a protocol: only the simulator knows which subscribers match. An event
+goes from its publisher down a tree of them, in which each sends it to `arity` others; nothing is repaired.
+Without multicast no system needs fewer messages.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Retries:
     Attributes
     ----------
     retries : int
-        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+        How often a message is repeated that is not acknowledged; 0 for no acknowledgements.
     """
 
     retries: int = 2
@@ -61,9 +61,9 @@ class TreeShape:
     Attributes
     ----------
     arity : int
-        Children of a node. More of them are faster, and load those near the root more.
+        Children of a node. With more of them events arrive faster, and nodes near the root send more.
     retries : int
-        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+        How often a message is repeated that is not acknowledged; 0 for no acknowledgements.
     """
 
     arity: int = 4
@@ -97,7 +97,7 @@ class KnownTrees(System):
 
 
 class BrokerSystem(KnownTrees):
-    """Every subscriber is a client of one broker, a peer more."""
+    """Every subscriber is a client of one broker, which is an additional peer."""
 
     name = "broker"
     layers = BrokerSettings
@@ -108,7 +108,7 @@ class BrokerSystem(KnownTrees):
     overlay: Stack
 
     def build(self, layers: BrokerSettings | None, spare: int) -> Stack:
-        """Clients, and the broker."""
+        """Build clients and a broker."""
         nowhere = np.full((1, self.wanted.d), NOWHERE)
         lows, highs = (np.concatenate([side, nowhere]) for side in (self.wanted.lows, self.wanted.highs))
         population = Population.of(lows, highs, spare=spare, seed=self.seed)
@@ -119,15 +119,15 @@ class BrokerSystem(KnownTrees):
         return Stack(population, [self.layer], self.seed)
 
     def fail(self, alive: NDArray[np.uint8], loss: float) -> None:
-        """Take subscribers down, the broker not among them."""
+        """Crash subscribers, but not the broker."""
         super().fail(np.append(alive, np.uint8(1)), loss)
 
     def links(self) -> dict[str, Integers]:
-        """The broker."""
+        """One link each, to the broker."""
         return {"broker": np.ones(self.wanted.n, np.int64)}
 
     def plan(self, event: int, publisher: int, settings: Retries) -> Plan:
-        """To the broker, and from there to all whose subscriptions it has and match."""
+        """To the broker, and from there to the matching subscribers that it knows."""
         wanting = self.matches.of(event)
         others = wanting[self.subscribed[wanting] & (wanting != publisher)]
         nodes = np.concatenate([[publisher, self.broker], others])
@@ -138,13 +138,13 @@ class BrokerSystem(KnownTrees):
     def publish(
         self, events: Integers, publishers: Integers, settings: Any, salt: int, record: bool = False
     ) -> Outcome:
-        """By way of the broker."""
+        """Publish through the broker."""
         self.subscribed = self.layer.subscribed()
         return super().publish(events, publishers, settings, salt, record)
 
 
 class MatchingTree(KnownTrees):
-    """The bound."""
+    """The tree of matching subscribers, a lower bound."""
 
     name = "matching tree"
     dissemination = TreeShape
@@ -154,16 +154,16 @@ class MatchingTree(KnownTrees):
     overlay: Stack
 
     def build(self, layers: Any, spare: int) -> Stack:
-        """Nobody keeps anything."""
+        """Build a population without layers."""
         population = Population.of(self.wanted.lows, self.wanted.highs, spare=spare, seed=self.seed)
         return Stack(population, (), self.seed)
 
     def links(self) -> dict[str, Integers]:
-        """None."""
+        """No links."""
         return {"none": np.zeros(self.wanted.n, np.int64)}
 
     def plan(self, event: int, publisher: int, settings: TreeShape) -> Plan:
-        """A tree of those who want it, in the order of their numbers."""
+        """A tree of the matching subscribers, in the order of their numbers."""
         wanting = self.matches.of(event)
         nodes = np.concatenate([[publisher], wanting[wanting != publisher]])
         return nodes, (np.arange(len(nodes)) - 1) // settings.arity

@@ -1,7 +1,7 @@
-"""Gossip broadcast with filtering: everybody gets every event, and throws most of them away.
+"""Gossip broadcast with filtering: every subscriber gets every event, and drops most of them.
 
 Alternative (a) of CAMCAST, Section 4.2, after Kermarrec, Massoulié and Ganesh (TPDS 2003): a process that
-receives an event for the first time sends it once to F random others, whoever they are.
+receives an event for the first time sends it once to F random others.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class Fanout:
     fanout : int
         Entries of its table that a process sends an event to, once.
     retries : int
-        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+        How often a message is repeated that is not acknowledged; 0 for no acknowledgements.
     """
 
     fanout: int = 8
     retries: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be sent."""
+        """Refuse settings outside their domain."""
         require(self, fanout=1, retries=0)
 
 
@@ -67,13 +67,13 @@ class Broadcast(TableGossip):
     overlay: Sampled
 
     def build(self, layers: Any, spare: int) -> Sampled:
-        """All in one group."""
+        """Build one group of all subscribers."""
         n = self.wanted.n
         everybody = np.arange(n), np.zeros(n, np.int64)
         return Sampled(self.wanted.lows, self.wanted.highs, *everybody, self.seed, spare)
 
     def links(self) -> dict[str, Integers]:
-        """The view."""
+        """Entries of the view."""
         return {"random": self.overlay.sizes()[self.peer_of]}
 
     def publish(

@@ -71,7 +71,7 @@ class CamcastDissemination:
         How members know the size of their community when they gossip: as they have counted it, or exactly, as
         the paper assumes.
     retries : int
-        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+        How often a message is repeated that is not acknowledged; 0 for no acknowledgements.
     """
 
     sizes: Literal["estimated", "exact"] = "estimated"

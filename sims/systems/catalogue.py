@@ -103,7 +103,7 @@ def system(name: str) -> type[System]:
 
 
 def _own_system(name: str) -> type[System]:
-    """Somebody's own system, with their user's consent."""
+    """A system from a plugin, if the user has agreed to run it."""
     found = plugin(name, "system")
     if not (isinstance(found, type) and issubclass(found, System)):
         raise InputError(f"system = {name!r}: expected a subclass of sims.systems.System")

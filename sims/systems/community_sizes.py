@@ -55,7 +55,7 @@ class CommunityGossip:
     g : float
         Members of a community that pass an event upward, on average.
     retries : int
-        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+        How often a message is repeated that is not acknowledged; 0 for no acknowledgements.
     """
 
     c: float = 2.0

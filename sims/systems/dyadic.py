@@ -1,4 +1,4 @@
-"""Ranges pressed into topics: the cells of a dyadic grid, the one around a box, and an exact cover of it.
+"""Ranges as topics: the cells of a dyadic grid, the one around a box, and an exact cover of it.
 
 Cells come from halving the space again and again, one attribute after the other: with one attribute they are
 the dyadic intervals, with more the cells of a k-d tree, and always they form one binary tree, as topics do. A
@@ -27,7 +27,7 @@ MOST_BITS = 62
 
 
 def point_cells(points: Floats, bits: int) -> Integers:
-    """The cells of depth bits * d that points of the grid are.
+    """The cells of depth bits * d of points of the grid.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Publishing over tables: CAMCAST's kernel, for many events, with the books kept by subscriber.
+"""Publishing over tables: CAMCAST's kernel, for many events, with totals by subscriber.
 
-`hierarchy.camcast.dissemination` has one fan-out and one chance of sending upward for each community. Told
-that every member is a community of its own it takes what each member chose for itself: nobody has to be told
-how large its community is. The draws are the same.
+`hierarchy.camcast.dissemination` has one fan-out and one chance of sending upward for each community. Here
+every member is passed to it as a community of its own, so that each has the fan-out that it chose itself. The
+draws are the same.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from sub2sub.events.accounting import (
     ACKS,
     FAILED,
     MESSAGES,
-    Books,
+    Totals,
     account,
-    open_books,
+    new_totals,
     outcome_of,
-    with_hops,
 )
 from sub2sub.events.outcome import Outcome
 from sub2sub.events.receptions import Receptions
@@ -64,7 +63,7 @@ class Choices(NamedTuple):
 
 
 class Truth(NamedTuple):
-    """What only the books know: the peer of each member, who is up, and who wants each event.
+    """What only accounting knows: the peer of each member, which peers are up, which match each event.
 
     Attributes
     ----------
@@ -83,13 +82,13 @@ class Truth(NamedTuple):
 
     @classmethod
     def of(cls, system: System) -> Truth:
-        """The truth of a system: hosts and places, who is alive, and who wants which event."""
+        """The truth of a system."""
         return cls(system.host, system.places, system.alive, *system.matches)
 
-    def open_books(self, events: Integers, timed: bool) -> Books:
-        """Books for events with these numbers, with times or without."""
+    def new_totals(self, events: Integers, timed: bool) -> Totals:
+        """Totals for events with these numbers, with times or without."""
         members = Members(self.offsets, self.members)
-        return open_books(len(events), len(self.alive), (members, events) if timed else None)
+        return new_totals(len(events), len(self.alive), (members, events) if timed else None)
 
 
 def keys_of(seed: int, salt: int, events: Integers) -> NDArray[np.uint64]:
@@ -124,44 +123,40 @@ def spread_tables(
     keys : (m,) uint64
         Of each event's draws.
     retries : int
-        Times a message is sent again that is not acknowledged; every message that arrives is acknowledged
-        unless this is 0.
+        How often a message is repeated that is not acknowledged; with 0 there are no acknowledgements.
     record : bool
-        Whether to keep who got what when.
+        Whether to record receptions.
     """
     topic_table, super_table, choices = tables
     own = np.arange(len(truth.host), dtype=np.int32)
     whole = Tables(own, topic_table, super_table)
     carrier = Carrier.of(network, retries, truth.places)
-    books = truth.open_books(events, carrier.clock.timed)
+    totals = truth.new_totals(events, carrier.clock.timed)
     first = np.empty((len(events) if record else 1, len(own)), np.int32)
     when = np.empty((len(events) if record and carrier.clock.timed else 0, len(own)))
-    at_hop = _spread_all(
-        whole, Parameters(*choices), carrier, truth, (events, starts, publishers), keys, (first, when), books
+    _spread_all(
+        whole, Parameters(*choices), carrier, truth, (events, starts, publishers), keys, (first, when), totals
     )
     if retries:
-        books.events[:, ACKS] = books.events[:, MESSAGES] - books.events[:, FAILED]
+        totals.events[:, ACKS] = totals.events[:, MESSAGES] - totals.events[:, FAILED]
     received = Receptions.of_members(first, truth.host, when) if record else None
-    return outcome_of(books, publishers, at_hop, received)
+    return outcome_of(totals, publishers, received)
 
 
 @kernel
-def _spread_all(tables, parameters, carrier, truth, published, keys, traced, books):
+def _spread_all(tables, parameters, carrier, truth, published, keys, traced, totals):
     events, starts, publishers = published
     first, when = traced
     counts = np.empty((len(truth.host), 4), np.int64)
-    at_hop, size = np.empty(64 * len(events), np.int64), 0
     for k in range(len(events)):
         own = first[min(k, len(first) - 1)]
         spread_event(tables, parameters, carrier, starts[k], keys[k], own, counts)
         e = events[k]
         wanting = truth.members[truth.offsets[e] : truth.offsets[e + 1]]
         sent, arrived, reached = counts[:, SENT] + counts[:, UPWARD], counts[:, ARRIVED], carrier.agenda.when
-        account(k, wanting, publishers[k], truth.alive, truth.host, own, sent, arrived, reached, books)
+        account(k, wanting, publishers[k], truth.alive, truth.host, own, sent, arrived, reached, totals)
         if k < len(when):
             when[k] = reached
-        at_hop, size = with_hops(at_hop, size, k, books)
-    return at_hop[:size].copy()
 
 
 class TableGossip(System):
@@ -178,7 +173,7 @@ class TableGossip(System):
         record: bool,
         network: Network | None = None,
     ) -> Outcome:
-        """`spread_tables` with what all these systems have in common."""
+        """Call `spread_tables` with the network, truth and keys of this system."""
         keys = keys_of(self.seed, salt, events)
         return spread_tables(
             tables, network or self.network, Truth.of(self), events, starts, publishers, keys, retries, record

@@ -1,4 +1,4 @@
-"""GossipSub v1.1 as a system: pushed along a mesh, announced to others at heartbeats."""
+"""GossipSub v1.1 as a system: events are pushed along a mesh and announced to others at heartbeats."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MeshPush:
     heartbeat : int
         Hops between two heartbeats: a second, where a hop takes a tenth of one.
     retries : int
-        Times a push is sent again that is not acknowledged; 0 for no acknowledgements.
+        How often a push is repeated that is not acknowledged; 0 for no acknowledgements.
     """
 
     D_lazy: int = 6
@@ -59,7 +59,7 @@ class GossipSubSystem(Grouped):
     compared: ClassVar[GossipSubSettings] = GossipSubSettings()
 
     def protocol(self, population: Population, layers: GossipSubSettings | None) -> Sequence[Layer]:
-        """GossipSub."""
+        """The layer GossipSub."""
         self.layer = GossipSub(len(population), layers or self.compared, self.seed)
         return [self.layer]
 
@@ -77,7 +77,7 @@ class GossipSubSystem(Grouped):
         )  # fmt: skip
 
     def links(self) -> dict[str, Integers]:
-        """Mesh, and connections besides."""
+        """Links of the mesh, and other connections."""
         peers, own = self.layer.peers, self.peer_of
         kinds = {"mesh": [peer.mesh for peer in peers], "connections": [peer.gossip() for peer in peers]}
         return {**{kind: counts(links)[own] for kind, links in kinds.items()}, **self.entry_links()}

@@ -1,8 +1,8 @@
 """Hierarchical gossip broadcast (alternative (c) of CAMCAST, Section 4.2; Kermarrec et al., TPDS 2003).
 
-Subscribers are dealt into about sqrt(n) groups, whatever they want. Each keeps a CYCLON view of its group and
-one of the whole population, of which the entries outside its group are its links to other groups. An event
-is sent once to `intra` of the former and, on average, to `inter` of the latter.
+Subscribers are assigned to about sqrt(n) groups, independent of their interests. Each keeps a CYCLON view of
+its group and one of the whole population, of which the entries outside its group are its links to other
+groups. An event is sent once to `intra` of the former and, on average, to `inter` of the latter.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class TwoFanouts:
     intra, inter : float
         Members of its group that a process sends an event to, and others, these on average.
     retries : int
-        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+        How often a message is repeated that is not acknowledged; 0 for no acknowledgements.
     """
 
     intra: int = 6
@@ -55,7 +55,7 @@ class Hierarchical(SeveralMemberships, TableGossip):
     overlay: Sampled
 
     def build(self, layers: Any, spare: int) -> Sampled:
-        """Deal everybody into a group, and into the one of all."""
+        """Assign every subscriber to a group and to the group of all."""
         n = self.wanted.n
         marks = draws(cycle_key(self.seed, STREAM, 0), np.arange(n))
         self.group = np.empty(n, np.int64)

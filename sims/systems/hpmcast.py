@@ -113,7 +113,7 @@ class HierarchySettings:
     upkeep: Upkeep = field(default_factory=Upkeep)
 
     def __post_init__(self) -> None:
-        """Refuse address spaces that cannot be."""
+        """Refuse invalid address spaces."""
         AddressSpace(self.sizes)
 
 
@@ -144,7 +144,7 @@ class Addressed(Hierarchy):
     def bootstrap(self, cycle: int = 0) -> None:
         """Start everybody, from a contact each or with exact tables."""
         if self.settled:
-            self.membership.settle(cycle, self.network.alive)
+            self.membership.make_exact(cycle, self.network.alive)
         elif not self.contacts:
             super().bootstrap(cycle)
         else:

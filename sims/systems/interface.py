@@ -1,9 +1,9 @@
-"""What `run` and `compare` ask of a system: to be built, to be stepped, to publish; and what it costs.
+"""The interface of systems for `run` and `compare`: build, step, publish; and their costs.
 
-How a system is stepped, what it counts as links and how its settings turn reliability into messages is its
-own affair; its messages go through the network of its overlay. Nothing that only the simulator knows (who
-matches an event, how many there are, who is down, what is lost) enters a decision of a peer: `matches` and
-`alive` are used for the books alone.
+A system decides how it is stepped, what counts as a link, and which settings trade messages for reliability.
+Its messages go through the network of its overlay. Knowledge that only the simulator has (which peers match
+an event, which are down, what is lost) enters no decision of a peer: `matches` and `alive` are used for
+accounting alone.
 
 Events are numbered as in `Subscriptions.points`, publishers by the *peers* of an outcome: the peers of the
 overlay, or the subscribers where each of these has several memberships (`SeveralMemberships`).
@@ -42,7 +42,7 @@ Integers = NDArray[np.int64]
 
 
 class Unable(Exception):
-    """A system cannot run here; the reason stands in the cells it leaves empty."""
+    """A system cannot run here; its empty cells show the reason."""
 
 
 class Traffic(NamedTuple):
@@ -68,7 +68,7 @@ class Knob:
         object.__setattr__(self, "settings", settings)
 
     def __str__(self) -> str:
-        """In words."""
+        """As text."""
         return ", ".join(f"{name} {value:g}" for name, value in self.settings.items())
 
 
@@ -83,7 +83,7 @@ class CountsPeers(Protocol):
 
 @dataclass(frozen=True)
 class NoSettings:
-    """Nothing to set."""
+    """No settings."""
 
 
 class System(ABC):
@@ -94,7 +94,7 @@ class System(ABC):
     wanted : Subscriptions
     seed : int
     layers : object, optional
-        Settings of the overlay, of the type `layers` names; as it takes part in comparisons if not given.
+        Settings of the overlay, an instance of `layers`; if not given, those used in comparisons.
     spare : int
         Room for newcomers.
 
@@ -116,7 +116,7 @@ class System(ABC):
     probe : Knob
         The one with which its convergence and healing are followed.
     static : str
-        Why its overlay cannot be stepped, where that is so and events can be published all the same.
+        Why its overlay cannot be stepped, if only events can be published.
     overlay : Simulated
     """
 
@@ -168,7 +168,7 @@ class System(ABC):
         return total
 
     def spent(self) -> tuple[Integers, Integers] | None:
-        """Messages and bytes that each subscriber sent for upkeep in the last cycle, where layers tell."""
+        """Messages and bytes of each subscriber for upkeep in the last cycle, if all layers count them."""
         counted = [layer.spent() for layer in self.overlay.layers if isinstance(layer, CountsPeers)]
         if not counted or len(counted) < len(self.overlay.layers):
             return None
@@ -176,7 +176,7 @@ class System(ABC):
         return self.by_subscriber(messages), self.by_subscriber(size)
 
     def by_subscriber(self, of_members: Integers) -> Integers:
-        """What belongs to the members of the overlay, by the subscribers there were at the start."""
+        """Values of the members of the overlay, by the subscribers of the start."""
         return of_members[self.peer_of]
 
     @classmethod
@@ -208,7 +208,7 @@ class System(ABC):
 
     @property
     def peer_of(self) -> Integers:
-        """The peer of each subscriber there was at the start."""
+        """The peer of each subscriber of the start."""
         population = self.overlay.population
         peer = np.empty(self.wanted.n, np.int64)
         own = population.present & (population.host < self.wanted.n)
@@ -232,7 +232,7 @@ class System(ABC):
 
     @property
     def matches(self) -> Members:
-        """Which peers want each event, crashed or not: the truth, for the books."""
+        """Which peers want each event, crashed or not: the truth, for accounting."""
         population = self.overlay.population
         if self._matched is None or not np.array_equal(self._matched[0], population.boxes):
             low, high = (population.boxes[:, side, : population.d].copy() for side in (0, 1))
@@ -245,21 +245,21 @@ class System(ABC):
         return self.traffic(self.overlay.step(cycle))
 
     def traffic(self, costs: Mapping[str, Mapping[str, int]]) -> Traffic:
-        """What layers say a cycle cost, in all."""
+        """The cost of a cycle, summed over layers."""
         return Traffic(*(sum(cost[name] for cost in costs.values()) for name in Traffic._fields))
 
     def forget(self) -> None:  # noqa: B027
-        """Drop what was worked out from the state of the overlay, which has changed."""
+        """Drop values computed from the state of the overlay, which has changed."""
 
     def fail(self, alive: NDArray[np.uint8], loss: float) -> None:
-        """Take subscribers down, and let messages be lost from now on."""
+        """Crash subscribers, and set the probability of loss."""
         self.network.alive[:] = alive[self.overlay.population.host]
         self.network.loss = loss
 
     def publish_tests(
         self, simulation: Simulation, settings: Any, record: bool = False
     ) -> tuple[Integers, Outcome]:
-        """Publish all events that somebody can publish: their numbers, and what became of them."""
+        """Publish all events that have a publisher; return their numbers and the outcome."""
         self.forget()
         publishers = self.draw_publishers(simulation)
         events = np.flatnonzero(publishers >= 0)
@@ -278,7 +278,7 @@ class System(ABC):
         return found
 
     def may_publish(self, event: int) -> Integers:
-        """Live peers one of which publishes a test event: one that wants it.
+        """Live peers that may publish a test event: those that match it.
 
         Where interests are topics it subscribes to the event's own topic, because a process that publishes on
         a topic belongs to its community (CAMCAST, Section 2.1).
@@ -304,7 +304,7 @@ class SeveralMemberships(System):
         return np.arange(self.wanted.n)
 
     def by_subscriber(self, of_members: Integers) -> Integers:
-        """Added up over the memberships of each."""
+        """Summed over the memberships of each subscriber."""
         mine = self.host < self.wanted.n
         total: Integers = np.bincount(self.host[mine], of_members[mine], self.wanted.n).astype(np.int64)
         return total
@@ -316,7 +316,7 @@ class SeveralMemberships(System):
 
     @property
     def alive(self) -> NDArray[np.uint8]:
-        """Which subscribers are up: with one of their memberships all are."""
+        """Which subscribers are up: those with a live membership."""
         up = np.zeros(self.wanted.n, np.uint8)
         up[self.host[self.network.alive == 1]] = 1
         return up
@@ -329,7 +329,7 @@ class SeveralMemberships(System):
         return self._matched[1]
 
     def may_publish(self, event: int) -> Integers:
-        """A subscriber that wants it, of its own topic where there are topics."""
+        """Live subscribers that match; of the event's own topic, if interests are topics."""
         wanting: Integers = self.matches.of(event)
         wanting = wanting[self.alive[wanting] == 1]
         if self.wanted.topics is not None:

@@ -1,8 +1,7 @@
-"""hpmcast's own tables, equal ones held once.
+"""The tables of hpmcast, equal ones stored once.
 
-After some time all participants of a subsystem know the same of it. Publishing over n copies of one table
-takes as much longer as it takes longer to go through them; so participants with equal tables, and nobody
-else, are given one table to look at. What they know stays what they know.
+After some time all participants of a subsystem have equal tables. Participants with equal tables share one
+copy here, because matching an event with n copies takes n times as long. No participant learns anything.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ __all__ = ["shared_rows"]
 
 
 def shared_rows(known: Knowledge) -> Knowledge:
-    """The same knowledge with equal tables of a level held once.
+    """The same knowledge with equal tables of a level stored once.
 
     Examples
     --------
     >>> from hierarchy.hpmcast import Membership, Population
     >>> layer = Membership(Population.regular(a=4, levels=2))
-    >>> layer.settle()
+    >>> layer.make_exact()
     >>> [len(table.members) for table in shared_rows(layer.knowledge()).tables]
     [4, 1]
     """

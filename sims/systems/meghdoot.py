@@ -1,4 +1,4 @@
-"""Meghdoot as a system: routed to the corner of what an event concerns, and from zone to zone from there."""
+"""Meghdoot as a system: events are routed to the corner of their region, then spread from zone to zone."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from sub2sub.timing.latency import Clock
 
 __all__ = ["MeghdootSystem", "zones_of"]
 
-MOST_HOPS = 2_000  # of a route, should peers disagree on the way
-FINE = 2.0**-30  # of the domain: the finest that values are told apart
+MOST_HOPS = 2_000  # a limit for routes, in case peers disagree
+FINE = 2.0**-30  # share of the domain: the finest resolution of values
 
 
 def zones_of(layer: Meghdoot) -> Zones:
-    """The zones of all peers, and what each knows of others', as arrays."""
+    """The zones of all peers, and the zones of others that each knows, as arrays."""
     number: dict[Any, int] = {}
     own, own_start, zone, peer, start = [], [0], [], [], [0]
     for each in layer.peers:
@@ -95,7 +95,7 @@ class MeghdootSystem(System):
     def publish(
         self, events: Integers, publishers: Integers, settings: Retries, salt: int, record: bool = False
     ) -> Outcome:
-        """By way of the corner."""
+        """Route each event to its corner, and spread it from there."""
         self._zones = zones = self._zones or zones_of(self.layer)
         n, faults, keys = len(self.host), self.network.faults(), keys_of(self.seed, salt, events)
         ledger, clock = Ledger(self, events, publishers, record), Clock.of(self.network.timing, self.places)

@@ -32,7 +32,7 @@ class MixedWorkload(TopicWorkload):
     width: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse shares that cannot be."""
+        """Refuse settings outside their domain."""
         super().__post_init__()
         require(self, ranges=(0, 1), width=(0, 1))
         if self.ranges and self.table is not None:

@@ -24,7 +24,7 @@ MOST_MEMBERS = 2_000_000  # memberships, about 1 GB of views and counts
 
 
 class Multicast(SeveralMemberships, TableGossip):
-    """A member for each subscriber and each topic it is owed the events of, sorted by host, then topic."""
+    """A membership for each subscriber and topic whose events it receives, sorted by host, then topic."""
 
     name = "multicast"
     workload = TopicWorkload
@@ -34,7 +34,7 @@ class Multicast(SeveralMemberships, TableGossip):
     overlay: Sampled
 
     def build(self, layers: Any, spare: int) -> Sampled:
-        """A membership of each in every group it has to be in."""
+        """Build the memberships of all subscribers."""
         topics = self.wanted.tree
         tree = topics.ranges.tree
         owed = [np.sort([t, *tree.subtopics_below(t)]) for t in range(tree.capacity)]

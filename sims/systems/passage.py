@@ -1,4 +1,4 @@
-"""One message at a time from member to member, for routes that are followed from Python."""
+"""Single messages between members, for routes that are followed in Python."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ __all__ = ["Passage"]
 
 @dataclass
 class Passage:
-    """What happens to the messages of one event on its route.
+    """Sends the messages of one event on its route.
 
     Attributes
     ----------
     network : Network
     clock : Clock
     dice : Dice
-        Of what is lost.
+        Random numbers for losses.
     retries : int
-        Times a message is sent again that is not acknowledged.
+        How often a message is repeated that is not acknowledged.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Plumtree over HyParView as a system: pushed along a tree, announced along other links."""
+"""Plumtree over HyParView as a system: events are pushed along a tree and announced along other links."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class LazyPush:
     Attributes
     ----------
     wait : int
-        Hops from the announcement of an event that has not come to the request for it. Less asks for what is
-        on its way; more is slower where the tree is broken.
+        Hops between the announcement of a missing event and the request for it. With fewer, events are
+        requested that are on their way; with more, broken trees cost more time.
     retries : int
-        Times a push is sent again that is not acknowledged; 0 for no acknowledgements.
+        How often a push is repeated that is not acknowledged; 0 for no acknowledgements.
     """
 
     wait: int = 4
@@ -66,7 +66,7 @@ class PlumtreeSystem(Grouped):
         return PushRules(wait=settings.wait, retries=settings.retries)
 
     def links(self) -> dict[str, Integers]:
-        """Both views."""
+        """Links of both views."""
         peers, own = self.layer.peers, self.peer_of
         views = {"active": [peer.active for peer in peers], "passive": [peer.passive for peer in peers]}
         return {**{kind: counts(view)[own] for kind, view in views.items()}, **self.entry_links()}

@@ -1,4 +1,4 @@
-"""PolderCast as a system: along the ring of a topic, and to random others of it.
+"""PolderCast as a system: events go along the ring of a topic, and to random peers of the topic.
 
 A peer that receives an event for the first time sends it to its ring neighbours, but for the one it came
 from, and to random peers of its topic, F in all (PolderCast, Section 4.4).
@@ -39,7 +39,7 @@ class RingFanout:
     fanout : int
         F: peers an event is sent to, two ring neighbours among them.
     retries : int
-        Times a message is sent again that is not acknowledged; 0 for no acknowledgements.
+        How often a message is repeated that is not acknowledged; 0 for no acknowledgements.
     """
 
     fanout: int = 4
@@ -51,7 +51,7 @@ class RingFanout:
 
 
 class PolderCastSystem(Grouped):
-    """A ring in each group; random links know no groups."""
+    """A ring in each group; random links are not restricted to groups."""
 
     name = "poldercast"
     layers = PolderCastSettings
@@ -95,11 +95,11 @@ class PolderCastSystem(Grouped):
         return PushRules(fanout=settings.fanout - 2, retries=settings.retries)
 
     def entry_bytes(self, kind: str) -> int:
-        """Links of a topic stand for an ID and the topic as well."""
+        """Links within a topic include an ID and the topic."""
         return LINK if kind in ("random", "entries") else DESCRIPTOR + NAME
 
     def links(self) -> dict[str, Integers]:
-        """Those of all modules."""
+        """Links of all modules."""
         sizes = {
             "random": self.cyclon.size.astype(np.int64),
             "proximity": self.vicinity.size.astype(np.int64),

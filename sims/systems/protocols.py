@@ -1,4 +1,4 @@
-"""Any protocols, one upon the other, without subscriptions: for experiments with layers of one's own.
+"""Stacks of any protocols, without subscriptions: for experiments with custom layers.
 
     system = "protocols"
 
@@ -73,7 +73,7 @@ class Protocols(System):
 
     @classmethod
     def prepare(cls, experiment: Experiment, seed: int) -> Self:
-        """As many peers as the experiment says, who want nothing."""
+        """Make peers without subscriptions."""
         n = experiment.population.size or USUAL_SIZE
         nothing = Subscriptions(np.empty((n, 0)), np.empty((n, 0)), np.empty((0, 0)))
         return cls(nothing, seed, experiment.layers, experiment.population.spare)

@@ -1,4 +1,4 @@
-"""Publishing by push, announcement and request, for many events, with the books kept by subscriber."""
+"""Publishing by push, announcement and request, for many events, with counts by subscriber."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from sub2sub.events.accounting import (
     MESSAGES,
     account,
     outcome_of,
-    with_hops,
 )
 from sub2sub.events.outcome import Outcome
 from sub2sub.events.receptions import Receptions
@@ -45,34 +44,33 @@ def push_all(
     network : Network
         Of the members.
     truth : Truth
-        For the books.
+        For accounting.
     events, publishers : (m,) int64
         Numbers of events, and the peers that publish them.
     starts : Starts
-        Where each is pushed from.
+        The members at which each event starts.
     keys : (m,) uint64
         Of each event's draws.
     record : bool
-        Whether to keep who got what when.
+        Whether to record receptions.
     """
     clock = Clock.of(network.timing, truth.places)
     world = PushWorld(tables, rules, network.faults(), clock)
-    books = truth.open_books(events, clock.timed)
+    totals = truth.new_totals(events, clock.timed)
     scratch = scratch_for(world, int(np.diff(starts.first.start).max(initial=1)))
     first = np.empty((len(events) if record else 1, len(truth.host)), np.int32)
     when = np.empty((len(events) if record and clock.timed else 0, len(truth.host)))
-    at_hop = _push_all(world, truth, (events, publishers, keys), starts, scratch, (first, when), books)
+    _push_all(world, truth, (events, publishers, keys), starts, scratch, (first, when), totals)
     if rules.retries:
-        books.events[:, ACKS] = books.events[:, MESSAGES] - books.events[:, FAILED]
+        totals.events[:, ACKS] = totals.events[:, MESSAGES] - totals.events[:, FAILED]
     received = Receptions.of_members(first, truth.host, when) if record else None
-    return outcome_of(books, publishers, at_hop, received)
+    return outcome_of(totals, publishers, received)
 
 
 @kernel
-def _push_all(world, truth, published, starts, scratch, traced, books):
+def _push_all(world, truth, published, starts, scratch, traced, totals):
     events, publishers, keys = published
     first, when = traced
-    at_hop, size = np.empty(64 * len(events) + 64, np.int64), 0
     for k in range(len(events)):
         push_event(world, starts, k, keys[k], scratch)
         first[min(k, len(first) - 1)] = scratch.first
@@ -82,11 +80,9 @@ def _push_all(world, truth, published, starts, scratch, traced, books):
         wanting = truth.members[truth.offsets[e] : truth.offsets[e + 1]]
         account(
             k, wanting, publishers[k], truth.alive, truth.host, scratch.first, scratch.sent, scratch.arrived,
-            scratch.when, books,
+            scratch.when, totals,
         )  # fmt: skip
-        books.events[k, CONTROL] = scratch.control[0]
-        at_hop, size = with_hops(at_hop, size, k, books)
-    return at_hop[:size].copy()
+        totals.events[k, CONTROL] = scratch.control[0]
 
 
 class Pushed(System):
@@ -104,7 +100,7 @@ class Pushed(System):
         network: Network | None = None,
         truth: Truth | None = None,
     ) -> Outcome:
-        """`push_all` with what all these systems have in common."""
+        """Call `push_all` with the network, truth and keys of this system."""
         return push_all(
             tables, rules, network or self.network, truth or Truth.of(self), events, publishers, starts,
             keys_of(self.seed, salt, events), record,

@@ -5,9 +5,9 @@ with random members of a group and keeps it filled. CYCLON is the cheapest such 
 cycle and membership, whatever the size of the group. Members of a group meet through a contact named when
 they join, and never hear of other groups.
 
-CYCLON hands links on: a member that has just exchanged views does not know its partner any more, however much
-room its view has. In a group smaller than a view that is a loss, and none is needed: a member whose view has
-room also keeps the members it knew lately (`Kept`). It costs no message.
+CYCLON removes the link to a partner after each exchange, even if the view has room. In a group smaller than a
+view links would be lost for no reason. So a member whose view has room also keeps the members it knew
+recently (`Kept`). This costs no messages.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from sub2sub.overlay.views import FREE, peer_of
 __all__ = ["VIEW", "Kept", "Sampled"]
 
 VIEW = 20
-LATELY = 10  # cycles that a member is kept which the view has no more
+LATELY = 10  # cycles that a member is kept after it left the view
 STREAM = stream_number("compare/sampled")
 
 
 class Kept:
-    """Members that each member knew lately, as many as its view has room for.
+    """Members that each member knew recently, as many as its view has room for.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Kept:
         self.seen = np.zeros_like(self.peer)
 
     def step(self, cycle: int, network: Network) -> dict[str, int]:
-        """Take up the views as they are, and forget whom they have not had for some time."""
+        """Add the entries of the views, and drop those not seen for some time."""
         _keep(self.cyclon.view, network.alive, cycle, self.peer, self.seen)
         return {"messages": 0, "failed": 0, "bytes": 0}
 
@@ -62,7 +62,7 @@ class Kept:
         return np.zeros(len(self.peer), np.int64), np.zeros(len(self.peer), np.int64)
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
-        """Forget everybody."""
+        """Drop all entries."""
         self.peer[peers] = -1
 
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -72,11 +72,11 @@ class Kept:
         return holders, peers.astype(np.int64), seen.astype(np.int64)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a checkpoint keeps."""
+        """All state that a checkpoint stores."""
         return {"peer": self.peer, "seen": self.seen}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take it up."""
+        """Restore the state that `arrays` returned."""
         self.peer[...], self.seen[...] = arrays["peer"], arrays["seen"]
 
 
@@ -149,7 +149,7 @@ class Sampled(Stack):
         self.group, self.asked = group, 0
 
     def bootstrap(self, cycle: int = 0) -> None:
-        """Let everybody in, each but the first of its group through a random one of it who came before."""
+        """Let all members join, each through a random earlier member of its group."""
         group = self.group
         n = len(group)
         key = cycle_key(self.seed, STREAM, 0)
@@ -167,24 +167,24 @@ class Sampled(Stack):
         super().join(np.arange(n), contacts, cycle)
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
-        """Let newcomers in, where there is one group only: no fault knows of several memberships."""
+        """Let newcomers join; only for one group, because faults do not handle several memberships."""
         if self.group.any():
             raise InputError("join: expected a system with one membership a subscriber")
         self.asked += 2 * len(peers)
         super().join(peers, contacts, cycle)
 
     def step(self, cycle: int) -> dict[str, Mapping[str, int]]:
-        """One shuffle of every member, and what those who joined before it asked for a contact."""
+        """Let every member shuffle once; newcomers also pay for asking for a contact."""
         costs = super().step(cycle)
         cost, asked, self.asked = costs[self.cyclon.name], self.asked, 0
         size = cost["bytes"] + (HEADER + NAME) * asked
         return {**costs, self.cyclon.name: {**cost, "messages": cost["messages"] + asked, "bytes": size}}
 
     def table(self) -> NDArray[np.int32]:
-        """Whom members know, (members, VIEW), packed to the left and padded with -1."""
+        """Entries of each member, (members, VIEW), packed to the left and padded with -1."""
         return self.kept.peer
 
     def sizes(self) -> NDArray[np.int64]:
-        """How many each knows."""
+        """Number of entries of each member."""
         sizes: NDArray[np.int64] = (self.kept.peer >= 0).sum(axis=1)
         return sizes

@@ -1,4 +1,4 @@
-"""Scribe over Pastry as a system: routed to the root of a topic's tree, and from there down the tree.
+"""Scribe over Pastry as a system: events are routed to the root of a topic's tree, then down the tree.
 
 An event is sent to the roots of its own topic and of all topics above, whose subscribers want it as well.
 """
@@ -33,7 +33,7 @@ from sub2sub.timing.latency import Clock
 
 __all__ = ["ScribeSystem"]
 
-MOST_HOPS = 32  # of a route, should nodes disagree on the way
+MOST_HOPS = 32  # a limit for routes, in case nodes disagree
 
 
 class Trees:
@@ -91,7 +91,7 @@ class ScribeSystem(Pushed):
     def publish(
         self, events: Integers, publishers: Integers, settings: Retries, salt: int, record: bool = False
     ) -> Outcome:
-        """By way of the roots."""
+        """Route each event to its roots, and down their trees."""
         self._trees = trees = self._trees or Trees(self.layer)
         keys = keys_of(self.seed, salt, events).tolist()
         topics = self.wanted.tree.of_event[events].tolist()
@@ -135,7 +135,7 @@ class ScribeSystem(Pushed):
         return way
 
     def _route(self, node: int, topic: int, now: float, passage: Passage, way: Way) -> None:
-        """Hop after hop towards a key; where acknowledgements tell, around nodes that are gone."""
+        """Route towards a key; with acknowledgements, around nodes that are down."""
         assert self._trees is not None
         key, hop, silent = self.layer.keys[topic], 0, set[int]()
         while hop < MOST_HOPS:

@@ -59,7 +59,7 @@ class SharedDissemination:
         self.chosen()
 
     def chosen(self) -> Route:
-        """As the overlay takes it."""
+        """The settings of the chosen route."""
         if self.route == "rings":
             return DisseminationSettings(shortcuts=self.shortcuts, retries=self.retries)
         return CamcastRoute(self.c, self.g, self.a, self.retries)
@@ -113,10 +113,10 @@ class SharedCamcast(RingOverlay):
         return {**super().links(), **own}
 
     def may_publish(self, event: int) -> Integers:
-        """A subscriber of the event's topic; one that is settled, if there is one: others wait."""
+        """A subscriber of the event's topic; one that is ready, if there is one: others wait."""
         among = super().may_publish(event)
-        settled = among[self.overlay.settled()[among]]
-        return settled if settled.size else among
+        ready = among[self.overlay.ready()[among]]
+        return ready if ready.size else among
 
     def publish(
         self,

@@ -4,8 +4,8 @@ Every subscriber is a peer with its box. It is billed for the exchanges of CYCLO
 and for probes. Two forms are compared. `Sub2Sub` has the overlay as it is by default, which recovers from
 crashes. Its events go without acknowledgements or, as for every other system, with them (`tries`): then a
 peer sends again to a neighbour that does not answer, then to the next, and is billed an acknowledgement for
-every message to a ring neighbour that arrives, since only acknowledgements can tell. Where few want an event
-that is the only way: the ring of two subscribers has one message, and nobody to send another.
+every message to a ring neighbour that arrives. For events with few subscribers nothing else helps: on a ring
+of two subscribers there is one message, and no other peer that could repeat it.
 `PublishedSub2Sub` is the paper's, overlay and events.
 """
 
@@ -39,7 +39,7 @@ __all__ = ["PublishedSub2Sub", "RingOverlay", "Sub2Sub"]
 
 @dataclass(frozen=True)
 class RingLayers(OverlaySettings):
-    """Settings of the layers, and layers of one's own.
+    """Settings of the layers, and custom layers.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class RingOverlay(System):
         return Overlay(population, layers, seed=self.seed, vicinity=near, above=above)
 
     def entry_bytes(self, kind: str) -> int:
-        """Random links are addresses; the others stand for a box as well."""
+        """Random links are addresses; others include a box."""
         return LINK if kind == "random" else DESCRIPTOR + RANGE * self.wanted.d
 
     def links(self) -> dict[str, Integers]:
@@ -130,7 +130,7 @@ class Sub2Sub(RingOverlay):
     def publish_tests(
         self, simulation: Simulation, settings: DisseminationSettings, record: bool = False
     ) -> tuple[Integers, Outcome]:
-        """Let each event enter at a random one of its subscribers; those for nobody cost nothing."""
+        """Let each event enter at a random subscriber of it; events without subscribers cost nothing."""
         points = self.wanted.points
         return np.arange(len(points)), self._disseminate(points, None, settings, simulation.cycle, record)
 

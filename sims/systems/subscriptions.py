@@ -1,8 +1,8 @@
-"""What a system is given: who wants what, and which events will be published.
+"""The input of a system: subscriptions, and the events that will be published.
 
-A subscriber is a number from 0 to n - 1 and one box, closed on both ends. A system learns of it what each
-subscriber knows: its own interest, and a contact to begin with. `points` are given so that events have
-numbers, and so that whoever publishes on a topic can belong to its community; no peer knows them beforehand.
+A subscriber is a number from 0 to n - 1 and one box, closed on both ends. A peer starts with its own interest
+and one contact. `points` number the events, and let the publisher of a topic belong to its community; no peer
+knows them beforehand.
 """
 
 from __future__ import annotations

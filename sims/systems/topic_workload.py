@@ -60,7 +60,7 @@ class TopicWorkload:
     events: int = 100
 
     def __post_init__(self) -> None:
-        """Refuse trees that cannot be."""
+        """Refuse invalid trees."""
         if self.events < 1:
             raise InputError(f"workload.events: expected 1 or more, got {self.events}")
         if any(size < 1 for size in self.chain):
@@ -139,7 +139,7 @@ class TopicSource:
 
 
 class StoredTopics(TopicSource):
-    """Topics that are there: a row for each subscriber, drawn by the seed where not all are wanted."""
+    """Topics of a stored table: a row for each subscriber; a random sample if fewer are asked for."""
 
     def __init__(self, workload: TopicWorkload, size: int, seed: int) -> None:
         assert workload.table is not None

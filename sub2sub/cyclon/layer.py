@@ -47,6 +47,7 @@ from sub2sub.kernels.memory import LANES64, aligned, padded
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key
 from sub2sub.kernels.simd import prefetch
 from sub2sub.kernels.threads import threads
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.network import Network, attempts, reaches
 from sub2sub.overlay.sizes import HEADER, LINK
 from sub2sub.overlay.turns import NOBODY, everybody, exchange_in_waves
@@ -114,7 +115,7 @@ def _look_ahead(views, peers, k):
 
 @rule
 def _send(faults, a, b, tries, bits):
-    """Send a message until it arrives, `tries` times at most: how often it was sent, and if in vain."""
+    """Send a message until it arrives, `tries` times at most: copies sent, and whether all were lost."""
     if not reaches(faults.alive, faults.group, a, b):
         return tries, True
     return attempts(bits, faults.loss, tries) if faults.loss > 0.0 else (1, False)
@@ -139,9 +140,9 @@ def _shuffle(views, settings, faults, key, scratch, peers, counts):
             row[left] = FREE
             size[i] = left
         draws = peer_key(key, i)
-        sent_times, in_vain = _send(faults, i, q, tries, draw(draws, REQUEST))
+        sent_times, undelivered = _send(faults, i, q, tries, draw(draws, REQUEST))
         spent[i, 0] += sent_times
-        if in_vain:
+        if undelivered:
             failed += 1
             lost[i] = remember(lost[i], q, again)
             continue
@@ -156,11 +157,11 @@ def _shuffle(views, settings, faults, key, scratch, peers, counts):
         my_news = shuffle_news(i, row, back, coming)
         his_news = shuffle_news(q, his_row, there, going)
         size[q] = shuffle_merge(his_row, his, room, answered, there, his_news)
-        sent_times, in_vain = _send(faults, q, i, tries, draw(draws, REPLY))
+        sent_times, undelivered = _send(faults, q, i, tries, draw(draws, REPLY))
         spent[q, 0] += sent_times
         spent[i, 1] += going
         spent[q, 1] += coming
-        if in_vain:
+        if undelivered:
             failed += 1
             lost[i] = remember(lost[i], q, again)
             continue
@@ -187,7 +188,7 @@ class Cyclon:
     size : (n,) int8
         How many.
     lost : (n,) int32
-        A partner that did not answer, -1 for none; -2 - partner once it was tried again in vain.
+        A partner that did not answer, -1 for none; -2 - partner once it failed to answer again.
 
     Examples
     --------
@@ -249,6 +250,14 @@ class Cyclon:
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """All links as (holders, peers, stamps)."""
         return view_links(self.view)
+
+    def grow(self, moved: Renumbering) -> None:
+        """Go on with more peers."""
+        again = self.lost < -1
+        lost = moved.peers(np.where(again, -2 - self.lost, self.lost))
+        self.lost = moved.rows(np.where(again, -2 - lost, lost), -1)
+        self.view, self.size = moved.links(self.view), moved.rows(self.size, 0)
+        self._sent = moved.rows(self._sent, 0)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""

@@ -51,7 +51,7 @@ class CyclonPeer:
     view : list of Link
     lost : Descriptor or None
         A partner that did not answer, or a contact named by others: whom to try from time to time.
-    in_vain : bool
+    failed_again : bool
         Whether `lost` was tried again and did not answer again.
     since : int
         Cycle in which the view was last full, or the peer joined or last asked for a contact.
@@ -72,7 +72,7 @@ class CyclonPeer:
     phase: int = 0
     view: list[Link] = field(default_factory=list)
     lost: Descriptor | None = None
-    in_vain: bool = False
+    failed_again: bool = False
     since: int = 0
 
     def join(self, contacts: Iterable[Descriptor], now: int) -> None:
@@ -118,12 +118,12 @@ class CyclonPeer:
     def fail(self, shuffle: Shuffle) -> None:
         """Note that the partner did not answer; it will be tried again, if it is the first.
 
-        One tried again in vain is kept while nobody else fails to answer: it may be beyond a partition.
+        One that failed again is kept while nobody else fails to answer: it may be beyond a partition.
         """
         if shuffle.again:
-            self.in_vain = self.in_vain or self.lost == shuffle.partner
-        elif self.lost is None or self.in_vain:
-            self.lost, self.in_vain = shuffle.partner, False
+            self.failed_again = self.failed_again or self.lost == shuffle.partner
+        elif self.lost is None or self.failed_again:
+            self.lost, self.failed_again = shuffle.partner, False
 
     def wants_contact(self, turn: int, patience: int) -> bool:
         """Whether to ask for a contact again (`sub2sub.cyclon.rendezvous`); to be called once a cycle."""
@@ -136,7 +136,7 @@ class CyclonPeer:
 
     def introduce(self, contact: Descriptor) -> None:
         """Name a contact, to be tried like a partner that did not answer."""
-        self.lost, self.in_vain = contact, False
+        self.lost, self.failed_again = contact, False
 
     def _tries_again(self, turn: int) -> bool:
         """Whether it is time for the partner that did not answer."""

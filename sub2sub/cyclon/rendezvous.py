@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.errors import InputError
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import HEADER, LINK
 from sub2sub.overlay.views import table_links
@@ -102,6 +103,10 @@ class Rendezvous:
     def links(self) -> tuple[Peers, Peers, Peers]:
         """None of its own."""
         return table_links()
+
+    def grow(self, moved: Renumbering) -> None:
+        """Go on with more peers."""
+        self.since, self._asked = moved.rows(self.since, 0), moved.rows(self._asked, 0)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""

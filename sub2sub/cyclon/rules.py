@@ -70,9 +70,9 @@ def shuffle_merge(row, size, room, sent, received, news):
 
 @rule
 def remember(lost, q, again):
-    """Whom to try again after q did not answer: the first one, until it was tried in vain; then the next.
+    """Whom to try again after q did not answer: the first one, until it fails again; then the next.
 
-    One tried in vain is kept, as -2 - q, while nobody else fails to answer: it may be beyond a partition.
+    One that failed again is kept, as -2 - q, while nobody else fails to answer: it may be beyond a partition.
     """
     if again:
         return -2 - q

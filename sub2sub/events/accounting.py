@@ -1,4 +1,4 @@
-"""From what the members of a protocol sent and received to an `Outcome`: the books of gossip.
+"""From what the members of a protocol sent and received to an `Outcome`.
 
 A protocol reports, for one event, what each of its members sent, how many copies arrived there, and in which
 round and when the first did. Whom the event is meant for, and which members belong to one subscriber, is the
@@ -21,18 +21,17 @@ from sub2sub.events.times import Times
 from sub2sub.geometry.matching import Members
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["Books", "account", "open_books", "outcome_of", "with_hops"]
+__all__ = ["Totals", "account", "new_totals", "outcome_of"]
 
 Integers = NDArray[np.int64]
 
-# Columns of `Books.events` and `Books.peers`.
+# Columns of `Totals.events` and `Totals.peers`.
 MATCHES, DELIVERED, HOPS, MESSAGES, DUPLICATES, SPAM, FAILED, ACKS, PARASITIC, ENTERED, CONTROL = range(11)
 TAKEN, RECEIVED, FORWARDED, SPAMMED = range(4)
-MOST_HOPS = 4096  # rounds told apart
 NEVER = np.int32(2**31 - 1)
 
 
-class Books(NamedTuple):
+class Totals(NamedTuple):
     """Counts of m events and n subscribers, and scratch space to count them with.
 
     Attributes
@@ -43,8 +42,6 @@ class Books(NamedTuple):
         The last event that a subscriber wants.
     since : (n,) int32
         The hop at which it got the event at hand.
-    at_hop : (MOST_HOPS,) int64
-        Subscribers reached by the event at hand, by hop.
     ms_since : (n,) float64
         When it got the event at hand.
     ms_offsets, ms : (m + 1,) int64, float32
@@ -56,28 +53,27 @@ class Books(NamedTuple):
     peers: Integers
     wants: Integers
     since: NDArray[np.int32]
-    at_hop: Integers
     ms_since: NDArray[np.float64]
     ms_offsets: Integers
     ms: NDArray[np.float32]
 
 
-def open_books(events: int, peers: int, times_of: tuple[Members, Integers] | None = None) -> Books:
-    """Books with nothing in them; with times of the events that have these numbers among those wanted."""
+def new_totals(events: int, peers: int, times_of: tuple[Members, Integers] | None = None) -> Totals:
+    """Totals of 0; with times of the events that have these numbers among those wanted."""
     offsets = np.zeros(events + 1, np.int64)
     if times_of is not None:
         members, numbers = times_of
         np.cumsum(np.diff(members.offsets)[numbers], out=offsets[1:])
-    return Books(
+    return Totals(
         np.zeros((events, 11), np.int64), np.zeros((peers, 4), np.int64), np.full(peers, -1),
-        np.full(peers, NEVER), np.zeros(MOST_HOPS, np.int64), np.full(peers, np.inf), offsets,
+        np.full(peers, NEVER), np.full(peers, np.inf), offsets,
         np.full(int(offsets[-1]) + 1 if times_of is not None else 0, np.nan, np.float32),
     )  # fmt: skip
 
 
 @kernel
-def account(k, wanting, publisher, alive, host, first, sent, arrived, when, books):
-    """Enter event k; events are entered in ascending order.
+def account(k, wanting, publisher, alive, host, first, sent, arrived, when, totals):
+    """Add event k; events are added in ascending order.
 
     Parameters
     ----------
@@ -93,14 +89,13 @@ def account(k, wanting, publisher, alive, host, first, sent, arrived, when, book
     when : (members,) float64
         Time of the first reception.
     """
-    row, peers, wants, since = books.events[k], books.peers, books.wants, books.since
-    ms_since, timed = books.ms_since, books.ms.shape[0] > 0
+    row, peers, wants, since = totals.events[k], totals.peers, totals.wants, totals.since
+    ms_since, timed = totals.ms_since, totals.ms.shape[0] > 0
     for h in wanting:
         if alive[h]:
             wants[h] = k
             row[MATCHES] += 1
     row[HOPS] = -1
-    books.at_hop[:] = 0
     total, reached = np.int64(0), np.int64(0)
     for member in range(host.shape[0]):
         h = host[member]
@@ -131,60 +126,42 @@ def account(k, wanting, publisher, alive, host, first, sent, arrived, when, book
             row[DELIVERED] += 1
             row[DUPLICATES] -= 1
             row[HOPS] = max(row[HOPS], np.int64(since[h]))
-            books.at_hop[min(since[h], MOST_HOPS - 1)] += 1
             peers[h, TAKEN] += 1
             since[h] = NEVER
             if timed:
                 if h != publisher:
-                    books.ms[books.ms_offsets[k] + place] = ms_since[h]
+                    totals.ms[totals.ms_offsets[k] + place] = ms_since[h]
                 ms_since[h] = np.inf
     row[MESSAGES] = total
     row[FAILED] = total - reached
 
 
-@kernel
-def with_hops(at_hop, size, k, books):
-    """Append the subscribers that event k reached at each hop to the first `size`; those, and how many."""
-    hops = books.events[k, HOPS] + 1
-    if size + hops > len(at_hop):
-        longer = np.empty(2 * (size + hops) + 64, np.int64)
-        longer[:size] = at_hop[:size]
-        at_hop = longer
-    at_hop[size : size + hops] = books.at_hop[:hops]
-    return at_hop, size + hops
-
-
-def outcome_of(
-    books: Books, entry: Integers, at_hop: Integers, receptions: Receptions | None = None
-) -> Outcome:
-    """The books as an outcome.
+def outcome_of(totals: Totals, entry: Integers, receptions: Receptions | None = None) -> Outcome:
+    """The totals as an outcome.
 
     Parameters
     ----------
     entry : (m,) int64
         The subscribers that published the events.
-    at_hop : int64 array
-        Subscribers reached at each hop up to the last, event after event.
     receptions : Receptions, optional
 
     Examples
     --------
     Subscriber 0 publishes; 1 and 2 want the event, 2 gets it twice; 3 does not want it and gets it once.
 
-    >>> books = open_books(events=1, peers=4)
+    >>> totals = new_totals(events=1, peers=4)
     >>> account(0, np.array([0, 1, 2]), 0, np.ones(4, np.uint8), np.arange(4), np.array([0, 1, 1, 2]),
-    ...         np.array([3, 1, 1, 0]), np.array([0, 1, 2, 1]), np.zeros(4), books)
-    >>> outcome = outcome_of(books, np.array([0]), books.at_hop[:2])
+    ...         np.array([3, 1, 1, 0]), np.array([0, 1, 2, 1]), np.zeros(4), totals)
+    >>> outcome = outcome_of(totals, np.array([0]))
     >>> outcome.deliveries, outcome.duplicates, outcome.spam, outcome.failed, outcome.messages_per_delivery
     (array([2]), array([1]), array([1]), array([1]), 2.5)
     """
-    e, p = books.events.T.copy(), books.peers.T.copy()
+    e, p = totals.events.T.copy(), totals.peers.T.copy()
     return Outcome(
         matches=e[MATCHES], applications=e[MATCHES], reached=e[DELIVERED], delivered=e[DELIVERED],
         hops=e[HOPS], messages=e[MESSAGES], local=np.zeros_like(e[MESSAGES]), duplicates=e[DUPLICATES],
         spam=e[SPAM], failed=e[FAILED], acks=e[ACKS], parasitic=e[PARASITIC], entry=entry,
-        entered=e[ENTERED], hop_offsets=np.append(0, np.cumsum(e[HOPS] + 1)), at_hop=at_hop,
-        taken=p[TAKEN], received=p[RECEIVED], forwarded=p[FORWARDED], spammed=p[SPAMMED],
+        entered=e[ENTERED], taken=p[TAKEN], received=p[RECEIVED], forwarded=p[FORWARDED], spammed=p[SPAMMED],
         receptions=receptions, control=e[CONTROL],
-        times=Times.among(books.ms_offsets, books.ms[:-1]) if books.ms.size else None,
+        times=Times.among(totals.ms_offsets, totals.ms[:-1]) if totals.ms.size else None,
     )  # fmt: skip

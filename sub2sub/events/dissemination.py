@@ -64,7 +64,7 @@ class DisseminationSettings:
         rings are still open more events get through; they lead less far, so hops are no fewer for it.
     max_age : int
         Oldest proximity or random link to use as a shortcut, in cycles, 0 for no limit. Old ones lead to
-        peers that have left or changed their subscription: to messages in vain, and spam. Ring links are
+        peers that have left or changed their subscription: to messages that fail, and spam. Ring links are
         young anyway. With 4, events take about 6 % more hops than without a limit.
     tries : int
         Times an event is sent to the same adjacent neighbour while no acknowledgement comes. With one, every
@@ -144,12 +144,8 @@ def disseminate(
     Examples
     --------
     >>> from sub2sub.overlay.overlay import Overlay
-    >>> from sub2sub.overlay.population import Population
     >>> low = np.random.default_rng(1).random((200, 2)) * 0.7
-    >>> overlay = Overlay(Population.of(low, low + 0.3), seed=1)
-    >>> overlay.bootstrap()
-    >>> for cycle in range(1, 31):
-    ...     cost = overlay.step(cycle)
+    >>> overlay = Overlay.of(low, low + 0.3, seed=1).run(30)
     >>> outcome = disseminate(Links.of(overlay), overlay.network, np.random.default_rng(2).random((50, 2)))
     >>> outcome.hit_ratio, int(outcome.spam.sum())
     (1.0, 0)
@@ -182,7 +178,7 @@ def disseminate(
     for _ in range(threads):
         spare.put(new_scratch(links, hosts, s.shortcuts, s.retries, world.clock))
 
-    def work(batch: Batch) -> tuple[Batch, NDArray[np.int32], NDArray[np.float32]]:
+    def work(batch: Batch) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         numbers = order[batch]
         offsets, members = index.match(at[numbers])
         if to is None:
@@ -208,21 +204,20 @@ def disseminate(
     load = np.sum([each.notes[:, TAKEN : SPAMMED + 1] for each in used], axis=0)
     taken, received, forwarded, spammed = load.T.copy()
     copies, sent = (np.trim_zeros(row, "b") for row in np.sum([each.histograms for each in used], axis=0))
-    hop_offsets, at_hop = _by_number(order, hops + 1, np.concatenate([part[0] for part in parts]))
     outcome = Outcome(
         matches=whom.matches, applications=whom.applications, reached=reached, delivered=delivered,
         hops=hops, messages=messages, local=local, duplicates=duplicates, spam=spam, failed=failed, acks=acks,
         parasitic=np.zeros_like(messages), entry=whom.entry if given is None else given,
-        entered=(reached + spam > 0).astype(np.int64), hop_offsets=hop_offsets, at_hop=at_hop, taken=taken,
-        received=received, forwarded=forwarded, spammed=spammed, copies=copies, sent=sent,
+        entered=(reached + spam > 0).astype(np.int64), taken=taken, received=received,
+        forwarded=forwarded, spammed=spammed, copies=copies, sent=sent,
         failures=_failures(world, used),
     )  # fmt: skip
     if world.clock.timed:
-        offsets, ms = _by_number(order, reached, np.concatenate([part[2] for part in parts]))
+        offsets, ms = _by_number(order, reached, np.concatenate([part[1] for part in parts]))
         outcome = replace(outcome, times=Times.among(offsets, _without_entries(offsets, ms)))
     if not record:
         return outcome
-    offsets, rows = _by_number(order, reached, np.concatenate([part[1] for part in parts]))
+    offsets, rows = _by_number(order, reached, np.concatenate([part[0] for part in parts]))
     times = ms if world.clock.timed else np.empty(0, np.float32)
     peer, hop = rows.T.copy()
     return replace(outcome, receptions=Receptions(offsets, peer, hop, times))
@@ -281,10 +276,10 @@ def _failures(world: World, spare: list[Scratch]) -> NDArray[np.int64]:
 
 @kernel
 def _spread_batch(world, numbers, offsets, members, entry, key, scratch, counts, record):
-    """Spread events, given who matches each; how many took them at each hop and, if recorded, who; when."""
-    at_hop, takers, ms = np.empty(64, np.int64), np.empty((64, 2), np.int32), np.empty(64, np.float32)
+    """Spread events, given who matches each; if recorded, who took them at which hop; and when."""
+    takers, ms = np.empty((64, 2), np.int32), np.empty(64, np.float32)
     timed = world.clock.kind != HOPS
-    size, taken, told = 0, 0, 0
+    taken, told = 0, 0
     for k in range(numbers.shape[0]):
         e = numbers[k]
         mark(scratch.wanted, members, offsets[k], offsets[k + 1])
@@ -293,9 +288,6 @@ def _spread_batch(world, numbers, offsets, members, entry, key, scratch, counts,
         else:
             hops = spread(world, e, entry[e], peer_key(key, e), scratch, counts)
         mark(scratch.wanted, members, offsets[k], offsets[k + 1])
-        at_hop = _with_room(at_hop, size, hops + 1)
-        at_hop[size : size + hops + 1] = scratch.levels[: hops + 1]
-        size += hops + 1
         if hops < 0:
             continue
         count = scratch.ends[TAIL]
@@ -309,7 +301,7 @@ def _spread_batch(world, numbers, offsets, members, entry, key, scratch, counts,
                 ms[told + place] = scratch.agenda.when[scratch.queue[place]]
             told += count
             forget(world, scratch)
-    return at_hop[:size].copy(), takers[:taken].copy(), ms[:told].copy()
+    return takers[:taken].copy(), ms[:told].copy()
 
 
 @kernel

@@ -57,7 +57,7 @@ SHORTCUT, LOSS = 0, 1 << 32
 REACHED, DELIVERED, HOPS, MESSAGES, LOCAL, DUPLICATES, SPAM, FAILED, ACKS = range(9)
 TAIL, TARGETS = 0, 1
 # What is noted of a peer: the last event it took, copies of it that it got and messages it sent on; and
-# events taken, copies received, messages sent and copies in vain in all.
+# events taken, copies received, messages sent and copies that failed in all.
 SEEN, COPIES, SENT, TAKEN, RECEIVED, FORWARDED, SPAMMED, NOTES = 0, 1, 2, 3, 4, 5, 6, 8
 AHEAD = 3  # peers to look ahead
 LINE = 8  # links that a cache line holds

@@ -16,6 +16,7 @@ from sub2sub.events.outcome import Outcome
 from sub2sub.events.recent_events import RecoverySettings
 from sub2sub.events.recovery import Recovery
 from sub2sub.geometry.matching import match_boxes
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import table_links
@@ -23,12 +24,12 @@ from sub2sub.overlay.views import table_links
 if TYPE_CHECKING:
     from sub2sub.overlay.overlay import Overlay
 
-__all__ = ["Had", "RecentEvents"]
+__all__ = ["EventShare", "RecentEvents"]
 
 LONG_AGO = -1  # when those of the start joined
 
 
-class Had(NamedTuple):
+class EventShare(NamedTuple):
     """Pairs of an event and a peer that is to have it, and those in which it has."""
 
     wanted: int
@@ -58,7 +59,7 @@ class RecentEvents:
     >>> overlay.recent_events.shares(cycle=8)[0].has < 20
     True
     >>> overlay.run(1).recent_events.shares(cycle=9)
-    {1: Had(wanted=20, has=20)}
+    {1: EventShare(wanted=20, has=20)}
     """
 
     name = "recovery"
@@ -75,7 +76,7 @@ class RecentEvents:
         """Let every live peer see to its neighbours."""
         return self.recovery.step(Links.of(self.overlay), network, cycle)
 
-    def shares(self, cycle: int) -> dict[int, Had]:
+    def shares(self, cycle: int) -> dict[int, EventShare]:
         """By cycles since publication: of the peers that were there then, want an event and stay, who has it.
 
         What is asked of the simulator, not of any peer.
@@ -83,14 +84,14 @@ class RecentEvents:
         population, alive = self.overlay.population, self.overlay.network.alive == 1
         numbers, points, since = self.recovery.recent(cycle)
         low, high = (np.ascontiguousarray(population.boxes[:, side, : population.d]) for side in (0, 1))
-        found: dict[int, Had] = {}
+        found: dict[int, EventShare] = {}
         for published in np.unique(since):
             own = np.flatnonzero(since == published)
             offsets, members = match_boxes(low, high, points[own])
             event = np.repeat(numbers[own], np.diff(offsets))
             stay = alive[members] & (self.joined[members] < published)
             has = self.recovery.has(event[stay], members[stay])
-            found[cycle - int(published)] = Had(int(has.size), int(has.sum()))
+            found[cycle - int(published)] = EventShare(int(has.size), int(has.sum()))
         return found
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
@@ -101,6 +102,11 @@ class RecentEvents:
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """None of its own."""
         return table_links()
+
+    def grow(self, moved: Renumbering) -> None:
+        """Go on with more peers."""
+        self.joined = moved.rows(self.joined, LONG_AGO)
+        self.recovery.renumber(moved)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""

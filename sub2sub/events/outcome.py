@@ -69,8 +69,6 @@ class Outcome:
         The peer at which it entered, -1 for none.
     entered : (m,) int64
         1 where that copy, which no message of these brought, is among `reached` (or `spam`), else 0.
-    hop_offsets, at_hop : (m + 1,), int64
-        Peers reached by hop, of event e: ``at_hop[hop_offsets[e] : hop_offsets[e + 1]]``.
     taken, received, forwarded, spammed : (n,) int64
         Events that each peer wanted and has, copies of them that it got, the one that entered at it included,
         messages that it sent, and copies of what it does not want.
@@ -101,8 +99,6 @@ class Outcome:
     parasitic: Counts
     entry: Counts
     entered: Counts
-    hop_offsets: Counts
-    at_hop: Counts
     taken: Counts
     received: Counts
     forwarded: Counts
@@ -170,7 +166,7 @@ class Outcome:
         return float(self.billed.sum() / max(int(self.deliveries.sum()), 1))
 
     def unbalanced(self) -> int:
-        """By how many messages the books do not balance: 0, or something is wrong."""
+        """By how many messages the counts do not balance: 0, or something is wrong."""
         counted = self.reached + self.duplicates + self.spam + self.failed
         return int(np.abs(self.messages + self.local + self.entered - counted).sum())
 

@@ -23,6 +23,7 @@ from sub2sub.events.recent_events import RecoverySettings
 from sub2sub.geometry.boxes import points
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network, attempts
 from sub2sub.overlay.sizes import HEADER, NAME, event_bytes
@@ -58,11 +59,7 @@ class Recovery:
     --------
     >>> from sub2sub.events.dissemination import disseminate
     >>> from sub2sub.overlay.overlay import Overlay
-    >>> from sub2sub.overlay.population import Population
-    >>> overlay = Overlay(Population.of(np.zeros((20, 1)), np.ones((20, 1))), seed=1)
-    >>> overlay.bootstrap()
-    >>> for cycle in range(1, 9):
-    ...     cost = overlay.step(cycle)
+    >>> overlay = Overlay.of(np.zeros((20, 1)), np.ones((20, 1)), seed=1).run(8)
     >>> links, network, event = Links.of(overlay), overlay.network, [[0.5]]
     >>> network.loss = 0.7  # most messages of the event are lost
     >>> outcome = disseminate(links, network, event, cycle=8, record=True)
@@ -118,6 +115,11 @@ class Recovery:
         """Take note that peers have left for good: newcomers may have their numbers."""
         self._keep(~np.isin(self.rows & _PEER, np.asarray(peers, np.int64)))
 
+    def renumber(self, moved: Renumbering) -> None:
+        """Call peers by the new numbers of a population that has grown."""
+        self.rows = self.rows & ~_PEER | moved.peers(self.rows & _PEER)
+        self.known = moved.peers(self.known)
+
     def step(self, links: Links, network: Network, cycle: int) -> Mapping[str, int]:
         """Let every live peer see to its neighbours; what that cost, and deliveries it led to."""
         self._keep(self._since[self.rows >> 32] >= cycle - self.settings.history)
@@ -162,8 +164,9 @@ class Recovery:
         event, holder = row >> 32, row & _PEER
         pairs, number = np.unique(holder << 32 | neighbour, return_inverse=True)
         by_peer = np.zeros((len(network.alive), SENT), np.int32)
-        probes = Probes(network.faults(), key, cost[:2], by_peer)
-        answered = _tell(pairs, probes, self.settings.tries)
+        tries = np.full(len(network.alive), self.settings.tries, np.uint8)
+        probes = Probes(network.faults(), key, cost[:2], by_peer, tries, np.zeros((tries.size, 2), np.int32))
+        answered = _tell(pairs, probes)
         silent = np.union1d(silent, pairs[~answered])
         there, of_neighbour = answered[number], event << 32 | neighbour
         lacking = np.flatnonzero(there & ~np.isin(of_neighbour, self.rows))
@@ -223,11 +226,11 @@ def _holds(values, value):
 
 
 @kernel
-def _tell(pairs, probes, tries):
+def _tell(pairs, probes):
     """Send a digest to the second of each pair, and its answer back; which of them answered."""
     answered = np.empty(pairs.shape[0], np.bool_)
     for k in range(pairs.shape[0]):
-        answered[k] = is_there(probes, pairs[k] >> 32, pairs[k] & _PEER, tries)
+        answered[k] = is_there(probes, pairs[k] >> 32, pairs[k] & _PEER)
     return answered
 
 

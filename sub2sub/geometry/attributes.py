@@ -2,7 +2,7 @@
 
 The paper wants values that "can be directly mapped to R". A map here is order-preserving and exact: for any
 value of an event and any two ends a subscription may name, comparing coordinates gives what comparing the
-values gives. So nothing is ever lost or delivered in vain because of the mapping, and no filter is needed
+values gives. So the mapping loses no event and delivers none that is not wanted, and no filter is needed
 behind it.
 
 - `Float`, `Int`, `Bool`: the number itself. An integer beyond ±2^53 shares its float with a neighbour and

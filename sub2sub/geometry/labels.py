@@ -90,6 +90,14 @@ class Labels:
             self.boxes[peers, :, k] = labels[np.searchsorted(known, boxes[peers, :, k])]
         return []
 
+    def grow(self, boxes: NDArray[np.float64]) -> None:
+        """Label all boxes of a population that has grown; new ones have no other ends than old ones."""
+        grown = aligned((len(boxes), *self.boxes.shape[1:]), 0, np.int32)
+        grown[:, 1] = 1
+        for k in range(self.d):
+            grown[:, :, k] = self._labels[k][np.searchsorted(self._ends[k], boxes[:, :, k])]
+        self.boxes = grown
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint: labels depend on the order in which boxes came."""
         return {

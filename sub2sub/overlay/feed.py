@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from sub2sub.kernels.memory import LANES64
+from sub2sub.overlay.growth import Growing, Renumbering
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import FREE, empty_views
@@ -69,6 +70,15 @@ class Fed:
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """The layer's own."""
         return self.layer.links()
+
+    def grow(self, moved: Renumbering) -> None:
+        """Go on with more peers, if the layer can."""
+        if not isinstance(self.layer, Growing):
+            raise InputError(
+                f"population: the layer {self.name!r} cannot grow: give the population more to spare"
+            )
+        self.layer.grow(moved)
+        self.view, self.size = moved.links(self.view), moved.rows(self.size, 0)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The layer's state, and the rows, which a layer without stamps could not give back."""

@@ -1,7 +1,8 @@
 """What the engine asks of a protocol: PeerSim's `CDProtocol`, for a whole population at once.
 
 A layer holds its state as arrays with one row per peer and steps all live peers, one after the other,
-once a cycle. The engine knows no layer by name: it calls these methods in the order of its layer list.
+once a cycle. The engine knows no layer by name: it calls these methods in the order of its layer list. One
+that can go on while the population grows has one method more (`sub2sub.overlay.growth`).
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ class Layer(Protocol):
         ...
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything a checkpoint has to keep, by name."""
+        """All state that a checkpoint stores, by name."""
         ...
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up the state that `arrays` gave."""
+        """Restore the state that `arrays` returned."""
         ...

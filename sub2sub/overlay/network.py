@@ -78,17 +78,18 @@ def arrives(faults, a, b, key, k):
 
 
 @rule
-def answers(faults, a, b, key, k, tries):
+def answers(faults, a, b, key, k, tries, tries_back):
     """Whether a question of a reaches b, and the answer a, each sent again while lost; messages of a and b.
 
-    Draws 2k and 2k + 1 under a key decide. Only silence tells that b is gone, so it costs all tries.
+    Draws 2k and 2k + 1 under a key decide. Only silence tells that b is gone, so it costs all tries of a;
+    b has tries of its own (`tries_back`).
     """
     if not reaches(faults.alive, faults.group, a, b):
         return False, np.int64(tries), np.int64(0)
     there, lost = attempts(draw(key, 2 * k), faults.loss, tries)
     if lost:
         return False, np.int64(there), np.int64(0)
-    back, lost = attempts(draw(key, 2 * k + 1), faults.loss, tries)
+    back, lost = attempts(draw(key, 2 * k + 1), faults.loss, tries_back)
     return not lost, np.int64(there), np.int64(back)
 
 

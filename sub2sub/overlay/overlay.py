@@ -21,6 +21,7 @@ from sub2sub.geometry.boxes import points
 from sub2sub.geometry.columns import values_by_attribute
 from sub2sub.geometry.space import AttributeSpace
 from sub2sub.overlay.feed import Feed, feed_of
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
@@ -51,10 +52,10 @@ class OverlaySettings:
     recovery : RecoverySettings
         How missed events are recovered; `history` is 0, and nothing is, unless given.
     axes : tuple of float
-        Lengths of the attributes' axes: VICINITY, newcomers and publishers measure distances as if all were
-        equally long; `AttributeSpace.axes` has them by declared bounds. Without, coordinates count as they
-        are. It helps where ranges along a short axis do not count beside those along a long one, and not
-        where one attribute has exact values, which are best found along that attribute first.
+        What counts as far along each attribute: VICINITY, newcomers and publishers measure distances as if
+        these lengths were equal. `typical_widths` has those of usual ranges, which is the best known where
+        attributes differ in kind; `AttributeSpace.axes` those of the declared bounds, which does harm where
+        an attribute has exact values. Without, coordinates count as they are.
     """
 
     cyclon: CyclonSettings = field(default_factory=lambda: CyclonSettings(retry=10, tries=3))
@@ -140,6 +141,7 @@ class Overlay(Stack):
             population.measure(self.settings.axes)
         self.cyclon = Cyclon(len(population), self.settings.cyclon, seed)
         self.rendezvous = Rendezvous(self.cyclon, self.settings.patience, seed)
+        self._of_boxes: Nearest | None = None  # the layer whose profiles are the boxes
         near = self._near(proximity) if vicinity is None else self.make(vicinity)
         self.vicinity: Feed = feed_of(near, len(population))
         self.ring = Ring(
@@ -234,6 +236,12 @@ class Overlay(Stack):
         """Note that the hosts of `old` subscribe to something else: `new`, which have just joined."""
         self.ring.change(old, new)
 
+    def grow(self, moved: Renumbering) -> None:
+        """Let the layers go on with a population that has grown."""
+        super().grow(moved)
+        if self._of_boxes is not None:
+            self._of_boxes.profiles = self._profiles()
+
     def publish(
         self,
         events: Any,
@@ -272,7 +280,11 @@ class Overlay(Stack):
         population, near = self.population, self.settings.vicinity
         if proximity is None:
             return Vicinity(population.scaled, population.d, self.cyclon, near, self.seed)
-        return Nearest(population.boxes[:, :, : population.d], proximity, self.cyclon, near, self.seed)
+        self._of_boxes = Nearest(self._profiles(), proximity, self.cyclon, near, self.seed)
+        return self._of_boxes
+
+    def _profiles(self) -> NDArray[np.float64]:
+        return self.population.boxes[:, :, : self.population.d]
 
     def _points(self, events: Any) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
         """Events as points and, where attributes have names, the values that were given for each."""

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 from sub2sub.kernels.dice import Random
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import HEADER
 from sub2sub.overlay.stack import Stack
@@ -73,8 +74,9 @@ class PerPeer(ABC):
     def __init__(self, stack: Stack) -> None:
         self.stack, self.cycle = stack, stack.cycle
         self._columns: dict[str, NDArray[Any]] = {}
+        self._fills: dict[str, Any] = {}
         self._network = stack.network
-        self._luck = Random(stack.seed, self.name)
+        self._loss = Random(stack.seed, self.name)
         self._cost = {"messages": 0, "failed": 0, "bytes": 0}
 
     def column(
@@ -82,6 +84,7 @@ class PerPeer(ABC):
     ) -> NDArray[Any]:
         """A value, or an array of a shape, for every peer, which checkpoints keep."""
         self._columns[name] = np.full((len(self.stack.population), *shape), fill, dtype)
+        self._fills[name] = fill
         return self._columns[name]
 
     def __getattr__(self, name: str) -> Any:
@@ -115,7 +118,7 @@ class PerPeer(ABC):
         arrives = (
             faults.alive[receiver] == 1
             and faults.group[sender] == faults.group[receiver]
-            and not (faults.loss > 0.0 and self._luck.chance(faults.loss))
+            and not (faults.loss > 0.0 and self._loss.chance(faults.loss))
         )
         self._cost["failed"] += not arrives
         return bool(arrives)
@@ -126,7 +129,7 @@ class PerPeer(ABC):
         self._cost = dict.fromkeys(self._cost, 0)
         for peer in np.flatnonzero(network.alive).tolist():
             if network.alive[peer]:
-                self._luck = Random(self.stack.seed, f"{self.name}/loss", cycle, peer)
+                self._loss = Random(self.stack.seed, f"{self.name}/loss", cycle, peer)
                 self.turn(peer, Random(self.stack.seed, self.name, cycle, peer))
         return self._cost
 
@@ -143,6 +146,19 @@ class PerPeer(ABC):
         ]
         table = np.array(pairs, np.int64).reshape(-1, 2)
         return table[:, 0].copy(), table[:, 1].copy(), np.zeros(len(table), np.int64)
+
+    def grow(self, moved: Renumbering) -> None:
+        """Go on with more peers: give the values of each their new place, wherever columns are held.
+
+        A protocol whose columns hold numbers of peers has to change these as well (`moved.peers`).
+        """
+        held = {id(column): name for name, column in self._columns.items()}
+        self._columns = {
+            name: moved.rows(column, self._fills[name]) for name, column in self._columns.items()
+        }
+        for attribute, value in vars(self).items():
+            if id(value) in held:
+                setattr(self, attribute, self._columns[held[id(value)]])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint: the columns."""

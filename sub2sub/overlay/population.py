@@ -6,8 +6,9 @@ compares IDs compares numbers. A peer is one subscription; a host with several s
 
 A peer's box never changes while others may hold links to it, because a link stands for the box as well: one
 who changes its subscription leaves as one peer and joins as another on the same host. Room for such
-newcomers is made beforehand (`spare`), as dormant peers with IDs of their own, spread over the ring like
-all others. One who has left for good (`retire`) keeps its place until nobody remembers it (`free`).
+newcomers is made beforehand (`spare`), or when it is needed (`grow`), as dormant peers with IDs of their own,
+spread over the ring like all others. One who has left for good (`retire`) keeps its place until nobody
+remembers it (`free`).
 
 How near two subscriptions are (`sub2sub.vicinity.proximity`) depends on the units of the attributes: beside a
 string, whose axis is 2^48 long, a price does not count. So distances may be measured with axes of equal
@@ -26,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import closed, normalise
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.rings.identifiers import sequence_ids
 from sub2sub.vicinity.proximity import packed_boxes
 
@@ -52,6 +54,8 @@ class Population:
         for one that nobody is yet, `GONE` for one that has left for good.
     host : (n,) int64
         Which host a peer runs on.
+    seed : int
+        Of the IDs that are drawn.
     scale : (>= d,) float64
         What coordinates are multiplied by where distances are measured: powers of two.
     scaled : (n, 2, >= d) float64
@@ -69,6 +73,7 @@ class Population:
     d: int
     row: NDArray[np.int64]
     host: NDArray[np.int64]
+    seed: int = 0
     scale: NDArray[np.float64] = field(init=False)
     scaled: NDArray[np.float64] = field(init=False)
 
@@ -138,7 +143,8 @@ class Population:
         row = np.where(order < n, order, DORMANT)
         taken = np.maximum(row, 0)
         host = np.where(row >= 0, where[taken], -1)
-        return cls(numbers[order], packed_boxes(low[taken], high[taken]), d, row, host.astype(np.int64))
+        boxes = packed_boxes(low[taken], high[taken])
+        return cls(numbers[order], boxes, d, row, host.astype(np.int64), seed)
 
     @classmethod
     def of_size(cls, n: int, spare: int = 0, seed: int = 0) -> Population:
@@ -155,7 +161,7 @@ class Population:
         numbers = _random_ids(n + spare, seed)
         order = np.argsort(numbers)
         row = np.where(order < n, order, DORMANT)
-        return cls(numbers[order], np.empty((n + spare, 2, 0)), 0, row, np.where(row >= 0, row, -1))
+        return cls(numbers[order], np.empty((n + spare, 2, 0)), 0, row, np.where(row >= 0, row, -1), seed)
 
     def __len__(self) -> int:
         """Peers, dormant ones included."""
@@ -176,7 +182,7 @@ class Population:
         """The closed ranges (lows, highs) of all peers."""
         return closed(self.boxes[:, 0, : self.d].copy(), self.boxes[:, 1, : self.d].copy())
 
-    def settle(self, peers: NDArray[np.int64], lows: ArrayLike, highs: ArrayLike, hosts: ArrayLike) -> None:
+    def activate(self, peers: NDArray[np.int64], lows: ArrayLike, highs: ArrayLike, hosts: ArrayLike) -> None:
         """Give dormant peers subscriptions and hosts."""
         if self.d:
             low, high = normalise(lows, highs)
@@ -184,6 +190,21 @@ class Population:
             self.rescale(peers)
         self.host[peers] = hosts
         self.row[peers] = int(self.row.max()) + 1 + np.arange(peers.size)
+
+    def grow(self, more: int) -> Renumbering:
+        """Make room for so many more newcomers; everybody's new number, which layers have to be told.
+
+        The IDs are those that as many more to spare would have had from the start.
+        """
+        found = _random_ids(len(self) + more, self.seed)
+        ids = np.sort(np.concatenate([self.ids, found[~np.isin(found, self.ids)][:more]]))
+        moved = Renumbering(self, np.searchsorted(ids, self.ids))
+        self.ids, first = ids, np.argmax(self.row == 0)  # a dormant peer has some box: that of the first row
+        as_they_are = self.scaled is self.boxes
+        self.boxes = moved.rows(self.boxes, self.boxes[first])
+        self.scaled = self.boxes if as_they_are else moved.rows(self.scaled, self.scaled[first])
+        self.row, self.host = moved.rows(self.row, DORMANT), moved.rows(self.host, -1)
+        return moved
 
     def retire(self, peers: NDArray[np.int64]) -> None:
         """Take note that peers have left for good, while others may still hold links to them."""

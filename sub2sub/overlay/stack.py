@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
+from sub2sub.overlay.growth import Growing, Renumbering
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
@@ -171,6 +172,11 @@ class Stack:
     def started(self) -> bool:
         """Whether anybody has joined yet."""
         return self._started
+
+    def grow(self, moved: Renumbering) -> None:
+        """Let the layers go on with a population that has grown (`sub2sub.overlay.growth.make_room`)."""
+        for layer in self.layers:
+            cast(Growing, layer).grow(moved)
 
     def referenced(self) -> NDArray[np.bool_]:
         """Which peers somebody holds a link to who is alive, or down and may come back with its links."""

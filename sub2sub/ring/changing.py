@@ -47,7 +47,7 @@ def tell_change(pool, labels, boxes, settings, probes, step, old, new):
     answered = 0
     for place in range(pool.size[old]):
         t = get(pool, old, PEER, place)
-        if t == new or not is_there(probes, old, t, settings.tries):
+        if t == new or not is_there(probes, old, t):
             continue
         answered += 1
         forget_lists(step.partner)

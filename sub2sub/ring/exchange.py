@@ -22,7 +22,7 @@ from sub2sub.overlay.turns import NOBODY
 from sub2sub.ring.offers import collect, consider, note, renew_stamps
 from sub2sub.ring.partner import CHOICE, choose_partner, look_ahead, look_ahead_alone
 from sub2sub.ring.pool import MET, PEER, STAMP, fits, get, place_of, put, size_of
-from sub2sub.ring.probes import EXCHANGED, SAID_HELLO
+from sub2sub.ring.probes import EXCHANGED, SAID_HELLO, note_copies
 from sub2sub.ring.scratch import Scratch, forget_lists
 from sub2sub.ring.shadow import frame_of
 from sub2sub.ring.tombstones import bury
@@ -169,9 +169,9 @@ def _exchange(pool, boxes, feeds, settings, probes, space, i, j, draws, turn):
     """Let i exchange with j."""
     n, cycle, counts, own, partner = boxes.shape[0], settings.cycle, space.counts, space.own, space.partner
     faults = probes.faults
-    copies, lost = attempts(draw(draws, turn * DRAWS + REQUEST), faults.loss, settings.tries)
+    copies, lost = attempts(draw(draws, turn * DRAWS + REQUEST), faults.loss, probes.tries[i])
     reached = reaches(faults.alive, faults.group, i, j)
-    copies = copies if reached else settings.tries
+    copies = copies if reached else np.int64(probes.tries[i])
     counts[MESSAGES] += copies
     probes.sent[i, EXCHANGED] += copies
     if lost or not reached:
@@ -182,12 +182,15 @@ def _exchange(pool, boxes, feeds, settings, probes, space, i, j, draws, turn):
     met_by_j = _meet(pool, j, i, cycle)
     answered = settings.two_sided
     if answered:
-        copies, lost = attempts(draw(draws, turn * DRAWS + REPLY), faults.loss, settings.tries)
-        counts[MESSAGES] += copies
-        probes.sent[j, EXCHANGED] += copies
+        back, lost = attempts(draw(draws, turn * DRAWS + REPLY), faults.loss, probes.tries[j])
+        counts[MESSAGES] += back
+        probes.sent[j, EXCHANGED] += back
         if lost:
             counts[FAILED] += 1
             answered = 0
+        else:
+            note_copies(probes, i, copies)
+            note_copies(probes, j, back)
     if settings.aged:
         renew_stamps(pool, i, j, n, answered)
     count = np.int64(0)

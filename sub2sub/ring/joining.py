@@ -22,13 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import hot, rule
-from sub2sub.kernels.randomness import peer_key
 from sub2sub.kernels.references import by_reference
-from sub2sub.overlay.network import answers
 from sub2sub.overlay.views import peer_of
 from sub2sub.ring.offers import consider, note
 from sub2sub.ring.pool import MET, PEER, STAMP, get, place_of, put, size_of
-from sub2sub.ring.probes import JOINED
+from sub2sub.ring.probes import JOINED, asks
 from sub2sub.ring.scratch import forget_lists
 from sub2sub.ring.shadow import frame_of
 from sub2sub.ring.tombstones import bury
@@ -50,7 +48,7 @@ class Asked(NamedTuple):
     known: NDArray[np.int64]  # (KNOWN,) peers in the order in which it heard of them
     size: NDArray[np.int64]  # (1,)
     state: NDArray[np.int8]  # (n,) of each peer, `STRANGER` between two newcomers
-    counts: NDArray[np.int64]  # messages, questions in vain, links told
+    counts: NDArray[np.int64]  # messages, questions without an answer, links reported
 
 
 def new_asked(n: int) -> Asked:
@@ -81,14 +79,10 @@ def _hear_of(asked, newcomer, peer):
 
 
 @rule
-def _ask(pool, feeds, probes, tries, newcomer, peer, asked):
+def _ask(pool, feeds, probes, newcomer, peer, asked):
     """Ask a peer for its links; whether it answered."""
-    answered, sent, told = answers(
-        probes.faults, newcomer, peer, peer_key(peer_key(probes.key, newcomer), peer), 0, tries
-    )
-    asked.counts[MESSAGES] += sent + told
-    probes.sent[newcomer, JOINED] += sent
-    probes.sent[peer, JOINED] += told
+    answered, messages = asks(probes, newcomer, peer, JOINED)
+    asked.counts[MESSAGES] += messages
     if not answered:
         asked.counts[FAILED] += 1
         asked.state[peer] = SILENT
@@ -166,7 +160,7 @@ def join_ring(pool, labels, boxes, feeds, settings, probes, step, asked, newcome
     peer = np.int64(contact)
     while peer >= 0 and asks < WALK:
         asks += 1
-        if _ask(pool, feeds, probes, settings.tries, newcomer, peer, asked):
+        if _ask(pool, feeds, probes, newcomer, peer, asked):
             if box_distance(boxes, newcomer, peer, d) < 0.0:
                 _introduce(pool, labels, newcomer, peer, settings, step, probes)
                 break
@@ -182,7 +176,7 @@ def join_ring(pool, labels, boxes, feeds, settings, probes, step, asked, newcome
             break
         asks += 1
         peer = get(pool, newcomer, PEER, place)
-        if _ask(pool, feeds, probes, settings.tries, newcomer, peer, asked):
+        if _ask(pool, feeds, probes, newcomer, peer, asked):
             put(pool, newcomer, MET, place, settings.cycle)
             _introduce(pool, labels, newcomer, peer, settings, step, probes)
         else:

@@ -19,8 +19,9 @@ Read differently from the paper, or added to it (`RingSettings.paper()` turns ev
   side has found and the other has not waits for chance.
 - *max_age*: a link carries when its peer was last heard from, the fresher copy wins everywhere, and one too
   old is dropped and refused. Without that a dead peer's link is passed on for ever.
-- *drop_failed*: a neighbour that does not answer is dropped at once; requests are repeated (*tries*), and
-  links to the silent one that are no younger are refused (`sub2sub.ring.tombstones`).
+- *drop_failed*: a neighbour that does not answer is dropped at once; requests are repeated (*tries*,
+  more often where messages get lost: `sub2sub.ring.persistence`), and links to the silent one that are no
+  younger are refused (`sub2sub.ring.tombstones`).
 - *verify*: a candidate that is needed answers a probe before it is taken up, unless somebody heard from it in
   this cycle. Otherwise a dead one hides the live ones behind it.
 - *join*: a newcomer asks for its neighbours at once (`sub2sub.ring.joining`).
@@ -40,6 +41,7 @@ from sub2sub.geometry.labels import Labels
 from sub2sub.kernels.randomness import cycle_key, peer_key
 from sub2sub.kernels.threads import threads
 from sub2sub.overlay.feed import Feed
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
@@ -54,9 +56,11 @@ from sub2sub.ring.exchange import (
     hear_all,
     places_for,
 )
+from sub2sub.ring.growing import grow_pool
 from sub2sub.ring.joining import ASKS, KNOWN, join_ring, new_asked
 from sub2sub.ring.message_length import links_per_message
 from sub2sub.ring.offers import Feeds
+from sub2sub.ring.persistence import MEMORY, tries_for
 from sub2sub.ring.pool import STAMP, RingPool, empty_pool, forget_tried, move_witnesses, places_of, squeeze
 from sub2sub.ring.probes import SENT, Probes
 from sub2sub.ring.settings import Partner, RingSettings, StepSettings
@@ -106,6 +110,7 @@ class Ring:
         self._joined, self._contact = np.full(len(boxes), -1), np.full(len(boxes), -1)
         self._asked = new_asked(len(boxes))
         self._changed = np.empty((0, 2), np.int64)  # old and new peers, to be told
+        self._copies = np.zeros((len(boxes), 2))  # lately sent, and those that repeated others
         self._sent, self._each = np.zeros((len(boxes), SENT), np.int64), np.zeros(SENT)
 
     @property
@@ -113,18 +118,29 @@ class Ring:
         """The ring views."""
         return self._space.pools[0]
 
+    @property
+    def tries(self) -> NDArray[np.uint8]:
+        """Times each peer sends a message while it is lost."""
+        given, (copies, repeated) = self.settings, self._copies.T
+        return tries_for(copies, repeated, given.tries, given.most_tries).astype(np.uint8)
+
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer exchange with a ring neighbour."""
         settings, key = StepSettings.of(self.settings, cycle), cycle_key(self.seed, STREAM, cycle)
         self._space.begin(threads())
         faults, verifying = network.faults(), cycle_key(self.seed, VERIFYING, cycle)
         sent = np.zeros((threads(), len(self.boxes), SENT), np.int32)
-        probes = [Probes(faults, verifying, np.zeros(2, np.int64), own) for own in sent]
+        tries, copies = self.tries, np.zeros((threads(), len(self.boxes), 2), np.int32)
+        probes = [
+            Probes(faults, verifying, np.zeros(2, np.int64), own, tries, seen)
+            for own, seen in zip(sent, copies, strict=True)
+        ]
         self._tell_changes(settings, probes[0])
         joins, join_failed, join_links = self._join_newcomers(settings, probes[0])
         self._exchange(settings, probes, key)
         if self.settings.hello:
             self._say_hello(settings, probes, np.uint64(peer_key(key, len(self.boxes))))
+        self._copies = MEMORY * self._copies + copies.sum(axis=0)
         messages, failed, offered, taken, hellos = (int(count) for count in self._space.counts())
         asked, (small, in_vain) = self._space.asked(), np.sum([each.counts for each in probes], axis=0)
         join_bytes = HEADER * joins + (DESCRIPTOR + RANGE * self.d) * (joins + join_links)
@@ -254,6 +270,7 @@ class Ring:
         """
         pool = self.pool
         self._joined[peers] = cycle
+        self._copies[peers] = 0
         if self.settings.join:
             able = contacts >= 0
             able[able] = self._joined[contacts[able]] < cycle
@@ -268,6 +285,17 @@ class Ring:
             move_witnesses(pool, self.d, moved)
             pool.shadow[:], pool.asked[:] = UNKNOWN, 0
 
+    def grow(self, moved: Renumbering) -> None:
+        """Go on with more peers."""
+        self.boxes, self.scaled = moved.population.boxes, moved.population.scaled
+        self.labels.grow(self.boxes)
+        self._space.squeeze(0, 1)
+        self._space = StepSpace(squeeze(grow_pool(self.pool, moved), self.d, 1024), self.d)
+        self._joined, self._changed = moved.rows(self._joined, -1), moved.peers(self._changed)
+        self._contact = moved.rows(moved.peers(self._contact), -1)
+        self._asked, self._copies = new_asked(len(self.boxes)), moved.rows(self._copies, 0)
+        self._sent = moved.rows(self._sent, 0)
+
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """All links as (holders, peers, stamps)."""
         holders, at = places_of(self.pool)
@@ -279,7 +307,7 @@ class Ring:
         self._space.squeeze(0)
         pool = {**self.pool._asdict(), "words": self.pool.words[: self.pool.top[0]]}
         return {**pool, **self.labels.arrays(), "joined": self._joined, "contact": self._contact,
-                "changed": self._changed}  # fmt: skip
+                "changed": self._changed, "copies": self._copies}  # fmt: skip
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """State from a checkpoint."""
@@ -287,4 +315,4 @@ class Ring:
         self._space = StepSpace(squeeze(pool, self.d, 1024), self.d)
         self.labels.load(arrays)
         self._joined[...], self._contact[...] = arrays["joined"], arrays["contact"]
-        self._changed = np.array(arrays["changed"])
+        self._changed, self._copies = np.array(arrays["changed"]), np.array(arrays["copies"])

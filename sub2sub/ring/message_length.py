@@ -41,12 +41,8 @@ def links_per_message(
     Examples
     --------
     >>> from sub2sub.overlay.overlay import Overlay
-    >>> from sub2sub.overlay.population import Population
     >>> low = np.random.default_rng(1).random((200, 2)) * 0.7
-    >>> overlay = Overlay(Population.of(low, low + 0.3), seed=1)
-    >>> overlay.bootstrap()
-    >>> for cycle in range(1, 21):
-    ...     cost = overlay.step(cycle)
+    >>> overlay = Overlay.of(low, low + 0.3, seed=1).run(20)
     >>> labels, alive = overlay.ring.labels.boxes, overlay.network.alive
     >>> bool(5 < links_per_message(Links.of(overlay), labels, alive, seed=1, cycle=20) < 30)
     True

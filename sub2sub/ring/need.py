@@ -7,7 +7,7 @@ have made superfluous. Who is kept in the end is what Figure 3 selects from all 
 
 A candidate that was refused is refused again as long as no neighbour was removed: what covered its part then
 still covers it, because whatever is dropped for being superfluous is covered itself. So refused candidates
-are remembered, which spares nearly all questions once views have settled.
+are remembered, which spares nearly all questions once views have converged.
 """
 
 from __future__ import annotations
@@ -31,7 +31,15 @@ REFUSED, TAKEN, NO_ROOM = range(3)  # what became of a candidate
 
 
 class Needed(Protocol):
-    """What a ring view asks about candidates; tests answer with Figure 3 to the letter."""
+    """What a ring view asks about candidates; tests answer with Figure 3 to the letter.
+
+    Attributes
+    ----------
+    refused : dict of int to Descriptor
+        Candidates that would be refused again, by ID.
+    """
+
+    refused: dict[int, Descriptor]
 
     def may_be(self, peer: Descriptor) -> bool:
         """Whether a peer is worth being offered; False only for one that would be refused."""
@@ -77,11 +85,11 @@ class Need:
     def __init__(self, own: Descriptor, max_steps: int = 0) -> None:
         self.own, self.max_steps = own, max_steps
         self._box = np.array([own.low, own.end])
-        self._refused: dict[int, Descriptor] = {}
+        self.refused: dict[int, Descriptor] = {}
 
     def may_be(self, peer: Descriptor) -> bool:
         """Whether a peer is worth being offered."""
-        if self._refused.get(peer.id) is peer:
+        if self.refused.get(peer.id) is peer:
             return False
         if peer.id != self.own.id and self.own.overlaps(peer):
             return True
@@ -131,12 +139,12 @@ class Need:
 
     def forget(self) -> None:
         """Note that a neighbour was removed."""
-        self._refused.clear()
+        self.refused.clear()
 
     def _remember(self, peer: Descriptor) -> None:
-        if len(self._refused) >= REMEMBERED:
-            self._refused.clear()
-        self._refused[peer.id] = peer
+        if len(self.refused) >= REMEMBERED:
+            self.refused.clear()
+        self.refused[peer.id] = peer
 
 
 @kernel

@@ -1,10 +1,10 @@
 """What one peer may want of what another knows, and the taking of it.
 
-In an exchange a peer sees a few hundred candidates, of which a settled one takes none. `collect` goes through
-them a vector at a time, cheapest question first: is it near enough on the ring to matter, was it tried before
-(`sub2sub.ring.pool.TRIED`), does it overlap, is it plainly hidden (`sub2sub.ring.shadow`)? `consider` offers
-the few that are left to the view (`sub2sub.ring.view`), nearest first, so that few are taken that a later one
-makes superfluous. What is noted stands in `Scratch.offers`, a column for each.
+In an exchange a peer sees a few hundred candidates; one whose view has converged takes none. `collect` goes
+through them a vector at a time, cheapest question first: is it near enough on the ring to matter, was it
+tried before (`sub2sub.ring.pool.TRIED`), does it overlap, is it obviously hidden (`sub2sub.ring.shadow`)?
+`consider` offers the few that are left to the view (`sub2sub.ring.view`), nearest first, so that few are
+taken that a later one makes superfluous. Notes are columns of `Scratch.offers`.
 """
 
 from __future__ import annotations

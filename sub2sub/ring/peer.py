@@ -240,15 +240,17 @@ class RingPeer:
     def _unknown(self, links: Iterable[Link | RingLink], now: int) -> list[Link | RingLink]:
         """Those of some links that may be needed, nearest first; stamps of neighbours are renewed."""
         oldest = now - self.settings.max_age if self.settings.max_age else 0
-        view, may_be_needed, own = self.view, self.need.may_be, self.own.id
+        view, refused, may_be_needed, own = self.view, self.need.refused, self.need.may_be, self.own.id
         unknown = []
         for link in links:
-            if link.stamp >= oldest:
-                if link.peer.id in view:
+            peer = link[0]
+            if refused.get(id := peer.id) is not peer and link[1] >= oldest:  # most were refused before
+                if id in view:
                     self.renew(link)
-                elif link.peer.id != own and may_be_needed(link.peer):
+                elif id != own and may_be_needed(peer):
                     unknown.append(link)
-        unknown.sort(key=lambda link: self._distance(link.peer))
+        if len(unknown) > 1:
+            unknown.sort(key=lambda link: self._distance(link.peer))
         return unknown
 
     def take_up(self, link: Link | RingLink, now: int, has_met: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Asking a candidate whether it is there, before it is taken up (`RingSettings.verify`)."""
+"""Asking a peer whether it is there, and what all messages of a cycle are counted in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sub2sub.kernels.randomness import peer_key
 from sub2sub.kernels.references import by_reference
 from sub2sub.overlay.network import Faults, answers
 
-__all__ = ["ASKED", "EXCHANGED", "JOINED", "SAID_HELLO", "SENT", "Probes", "is_there"]
+__all__ = ["ASKED", "EXCHANGED", "JOINED", "SAID_HELLO", "SENT", "Probes", "asks", "is_there", "note_copies"]
 
 MESSAGES, FAILED = range(2)
 # What a peer sends: columns of `Probes.sent`.
@@ -27,14 +27,34 @@ class Probes(NamedTuple):
     key: np.uint64
     counts: NDArray[np.int64]  # messages and those that asked in vain, then what the layer counts
     sent: NDArray[np.int32]  # (n, SENT) messages of each peer, as one thread counts them
+    tries: NDArray[np.uint8]  # (n,) times each peer sends a message while it is lost
+    copies: NDArray[np.int32]  # (n, 2) copies of messages that arrived, and those that repeated others
 
 
 @rule
-def is_there(probes, t, x, tries):
-    """Whether x answers t. Each pair has draws of its own, so it does not matter who asks first."""
-    answered, asked, told = answers(probes.faults, t, x, peer_key(peer_key(probes.key, t), x), 0, tries)
-    probes.counts[MESSAGES] += asked + told
-    probes.sent[t, ASKED] += asked
-    probes.sent[x, ASKED] += told
+def note_copies(probes, t, copies):
+    """Note how many copies a message of t took to arrive (`sub2sub.ring.persistence`)."""
+    probes.copies[t, 0] += copies
+    probes.copies[t, 1] += copies - 1
+
+
+@rule
+def asks(probes, t, x, kind):
+    """Whether x answers t, and the messages of both. Each pair has draws of its own: any order will do."""
+    key = peer_key(peer_key(probes.key, t), x)
+    answered, asked, told = answers(probes.faults, t, x, key, 0, probes.tries[t], probes.tries[x])
+    probes.sent[t, kind] += asked
+    probes.sent[x, kind] += told
+    if answered:
+        note_copies(probes, t, asked)
+        note_copies(probes, x, told)
+    return answered, asked + told
+
+
+@rule
+def is_there(probes, t, x):
+    """Whether x answers t."""
+    answered, messages = asks(probes, t, x, ASKED)
+    probes.counts[MESSAGES] += messages
     probes.counts[FAILED] += not answered
     return answered

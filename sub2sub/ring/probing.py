@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import hot, rule
 from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.network import Network, answers
 from sub2sub.overlay.sizes import HEADER
 from sub2sub.overlay.views import table_links
@@ -37,21 +38,21 @@ from sub2sub.ring.view import remove
 __all__ = ["Probing", "unanswered"]
 
 STREAM, STREAM_FAILED = stream_number("probing"), stream_number("probing after failures")
-TRIES = 3  # times a probe, or its answer, is sent within a cycle while it is lost, or `RingSettings.tries`
+TRIES = 3  # times a probe, or its answer, is sent at least
 
 
 @rule
 def _answers(faults, i, other, draws, k, tries, sent):
     """Whether a peer answers a probe of i; adds to the messages of both."""
-    answered, asked, told = answers(faults, i, other, draws, k, tries)
+    answered, asked, told = answers(faults, i, other, draws, k, tries[i], tries[other])
     sent[i] += asked
     sent[other] += told
     return answered
 
 
 @hot
-def _step(pool, boxes, suspect_age, settings, key, faults, scratch, sent):
-    failed, tries = 0, max(settings.tries, TRIES)
+def _step(pool, boxes, suspect_age, settings, key, faults, tries, scratch, sent):
+    failed = 0
     for i in range(pool.size.shape[0]):
         if faults.alive[i] == 0:
             continue
@@ -76,15 +77,21 @@ def _step(pool, boxes, suspect_age, settings, key, faults, scratch, sent):
 
 
 @hot
-def _ask(pairs, key, faults, silent, sent):
+def _ask(pairs, key, faults, tries, silent, sent):
     for k in range(pairs.shape[0]):
-        silent[k] = not _answers(faults, pairs[k, 0], pairs[k, 1], peer_key(key, k), 0, TRIES, sent)
+        silent[k] = not _answers(faults, pairs[k, 0], pairs[k, 1], peer_key(key, k), 0, tries, sent)
 
 
 def unanswered(
-    network: Network, pairs: ArrayLike, seed: int = 0, cycle: int = 0
+    network: Network,
+    pairs: ArrayLike,
+    seed: int = 0,
+    cycle: int = 0,
+    tries: NDArray[np.integer[Any]] | None = None,
 ) -> tuple[NDArray[np.int64], int]:
     """Let holders probe neighbours, (f, 2): the pairs whose neighbour is silent, and the messages it took.
+
+    `tries` is how often each peer sends a message while it is lost, `Ring.tries`; 3 times without.
 
     Examples
     --------
@@ -96,8 +103,13 @@ def unanswered(
     asked = np.asarray(pairs, np.int64).reshape(-1, 2)
     silent, sent = np.zeros(len(asked), np.bool_), np.zeros(len(network.alive), np.int64)
     key = np.uint64(cycle_key(seed, STREAM_FAILED, cycle))
-    _ask(asked, key, network.faults(), silent, sent)
+    _ask(asked, key, network.faults(), _at_least(tries, len(network.alive)), silent, sent)
     return asked[silent], int(sent.sum())
+
+
+def _at_least(tries: NDArray[np.integer[Any]] | None, n: int) -> NDArray[np.uint8]:
+    given = np.zeros(n, np.uint8) if tries is None else tries
+    return np.maximum(given, TRIES).astype(np.uint8)
 
 
 class Probing:
@@ -126,7 +138,8 @@ class Probing:
             ring, key = self.ring, cycle_key(self.seed, STREAM, cycle)
             failed = _step(
                 ring.pool, ring.labels.boxes, self.suspect_age, StepSettings.of(ring.settings, cycle), key,
-                network.faults(), new_scratch(ring.d, int(ring.pool.size.max()) + 2), self._sent,
+                network.faults(), _at_least(ring.tries, len(ring.boxes)),
+                new_scratch(ring.d, int(ring.pool.size.max()) + 2), self._sent,
             )  # fmt: skip
         messages = int(self._sent.sum())
         return {"messages": messages, "failed": int(failed), "bytes": HEADER * messages}
@@ -141,6 +154,10 @@ class Probing:
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """None of its own."""
         return table_links()
+
+    def grow(self, moved: Renumbering) -> None:
+        """Go on with more peers."""
+        self._sent = moved.rows(self._sent, 0)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """No state of its own."""

@@ -41,9 +41,11 @@ class RingSettings:
     drop_failed : bool
         Whether a neighbour that does not answer, be it a request or a probe, is dropped at once.
     tries : int
-        Times a request, a probe, or an answer is sent while it is lost. With one, every lost message looks
-        like a dead peer; with three, 15 % loss still tears links out of rings now and then. Each further try
-        costs a message more where peers are dead.
+        Times a request, a probe, or an answer is sent while it is lost, at least. With one, every lost
+        message looks like a dead peer. Each further try costs a message more where peers are dead.
+    most_tries : int
+        Times at most: a peer whose own messages get lost sends more of them (`sub2sub.ring.persistence`).
+        No more than `tries` turns that off; then 15 % loss tears links out of rings now and then.
     verify : bool
         Whether a candidate that nobody has heard from in this cycle is probed before it is taken up. Taken
         up unseen, a dead one hides live ones behind it until it is found out.
@@ -70,6 +72,7 @@ class RingSettings:
     max_age: int = 40
     drop_failed: bool = True
     tries: int = 5
+    most_tries: int = 24
     verify: bool = True
     join: bool = True
     tell_changes: bool = True
@@ -77,14 +80,15 @@ class RingSettings:
 
     def __post_init__(self) -> None:
         """Refuse settings outside their domain."""
-        require(self, "ring", exchanges=0, tries=1, cap=0, max_age=0, max_steps=0)
+        tries = {"tries": (1, 255), "most_tries": (0, 255)}
+        require(self, "ring", exchanges=0, cap=0, max_age=0, max_steps=0, **tries)
 
     @classmethod
     def paper(cls, **changes: Any) -> RingSettings:
         """The protocol as published: no hello, no ages, nothing dropped, sent twice, verified or told."""
         off = {
-            "hello": False, "max_age": 0, "drop_failed": False, "tries": 1, "verify": False, "join": False,
-            "tell_changes": False,
+            "hello": False, "max_age": 0, "drop_failed": False, "tries": 1, "most_tries": 1, "verify": False,
+            "join": False, "tell_changes": False,
         }  # fmt: skip
         return cls(**{**off, **changes})
 
@@ -97,7 +101,6 @@ class StepSettings(NamedTuple):
     exchanges: int
     two_sided: int
     drop_failed: int
-    tries: int
     verify: int
     cap: int
     max_steps: int
@@ -117,6 +120,6 @@ class StepSettings(NamedTuple):
         oldest = cycle - settings.max_age if settings.max_age else 0
         return cls(
             int(settings.partner), settings.exchanges, int(settings.two_sided), int(settings.drop_failed),
-            settings.tries, int(settings.verify), settings.cap, settings.max_steps,
+            int(settings.verify), settings.cap, settings.max_steps,
             int(settings.max_age > 0), oldest, cycle,
         )  # fmt: skip

@@ -1,6 +1,6 @@
 """The shadow: what a peer already knows to be covered, so that most candidates are rejected at a glance.
 
-A settled peer sees hundreds of candidates for each one it takes, and asking for cover
+A peer whose view has converged sees hundreds of candidates for each one it takes, and asking for cover
 (`sub2sub.geometry.cover`) costs far more than anything else in the ring layer. Selecting ring neighbours is a
 visibility problem: the peer's box is the picture, a candidate's distance on the ring is its depth, and nearer
 neighbours hide farther ones. So a coarse depth buffer helps, as it does in graphics (Greene, Kass, Miller:

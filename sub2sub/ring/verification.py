@@ -54,6 +54,7 @@ class Verification:
 
     def __init__(self, ring: RingPeer, queue: list[Link | RingLink], sender: int | None = None) -> None:
         self.ring, self.queue, self.sender = ring, queue, sender
+        self.silences = 0  # of candidates so far
         self._asked: Descriptor | None = None
         self._there: int | None = None  # ID of the one that has just answered
         self._taken: list[Descriptor] = []
@@ -85,11 +86,14 @@ class Verification:
     def silent(self, now: int) -> None:
         """Note that the one that was asked did not answer."""
         self.ring.bury(self._no_longer_asked().id, now)
+        self.silences += 1
 
     def split(self) -> Verification:
         """The candidates behind the one that was asked, to go on with while that takes its time."""
         rest, self.queue = self.queue, []
-        return Verification(self.ring, rest, self.sender)
+        behind = Verification(self.ring, rest, self.sender)
+        behind.silences = self.silences
+        return behind
 
     def give_up(self) -> None:
         """End it without asking: whoever is needed will be offered again."""

@@ -159,7 +159,7 @@ def offer(pool, boxes, t, x, touched, stamp, settings, scratch, probes):
             continue
         if place < 0:
             if settings.verify and stamp < settings.cycle:
-                if not is_there(probes, t, x, settings.tries):
+                if not is_there(probes, t, x):
                     bury(pool, t, x, settings.cycle)
                     return False
                 stamp = settings.cycle

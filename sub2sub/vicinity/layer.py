@@ -31,6 +31,7 @@ from sub2sub.kernels.memory import LANES64, aligned
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key
 from sub2sub.kernels.simd import prefetch
 from sub2sub.kernels.threads import threads
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.network import Network, arrives
 from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
 from sub2sub.overlay.turns import NOBODY, everybody, exchange_in_waves
@@ -350,6 +351,12 @@ class Vicinity:
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """All links as (holders, peers, stamps)."""
         return view_links(self.view)
+
+    def grow(self, moved: Renumbering) -> None:
+        """Go on with more peers."""
+        self.boxes, self.view = moved.population.scaled, moved.links(self.view)
+        self.gaps, self.worst = moved.rows(self.gaps, NONE), moved.rows(self.worst, FAR)
+        self.size, self._sent = moved.rows(self.size, 0), moved.rows(self._sent, 0)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""

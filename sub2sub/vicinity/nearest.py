@@ -27,6 +27,7 @@ from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import in_memory, is_compiled, rule
 from sub2sub.kernels.memory import aligned
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number, unit
+from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.network import Network, arrives
 from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
 from sub2sub.overlay.views import FREE, empty_views, link, peer_of, stamp_of, view_links
@@ -279,6 +280,12 @@ class Nearest:
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """All links as (holders, peers, stamps)."""
         return view_links(self.view)
+
+    def grow(self, moved: Renumbering) -> None:
+        """Go on with more peers, whose profiles are that of the first until somebody sets them."""
+        self.profiles = moved.rows(self.profiles, self.profiles[0])
+        self.view, self.size = moved.links(self.view), moved.rows(self.size, 0)
+        self.gaps = moved.rows(self.gaps, FAR)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State for a checkpoint."""

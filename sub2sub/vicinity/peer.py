@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from math import inf
 
 import numpy as np
@@ -49,8 +48,11 @@ def squared_distance(a: Descriptor, b: Descriptor) -> float:
     >>> squared_distance(a, b), squared_distance(a, a)
     (9.0, 0.0)
     """
-    if a.overlaps(b):
-        return 0.0
+    return 0.0 if a.overlaps(b) else _squared_gap(a, b)
+
+
+def _squared_gap(a: Descriptor, b: Descriptor) -> float:
+    """The same of two boxes that do not overlap."""
     gaps = [max(p - s, r - q, 0.0) for p, q, r, s in zip(a.low, a.end, b.low, b.end, strict=True)]
     squares = [gap * gap for gap in gaps] + [0.0] * (-len(gaps) % 4)
     total = 0.0
@@ -103,7 +105,11 @@ class VicinityPeer:
 
     def gaps(self) -> list[float]:
         """How far each link of the view is."""
-        return [self.gap_to(link.peer) for link in self.view]
+        far, gap_to = self._far, self.gap_to
+        return [
+            known[1] if (known := far.get(peer.id)) and known[0] is peer else gap_to(peer)
+            for peer, _ in self.view
+        ]
 
     def worst(self, gaps: list[float] | None = None) -> float:
         """What a link must not be farther than to be of interest."""
@@ -154,11 +160,18 @@ class VicinityPeer:
         links = [link for link in (*view[start:], *view[:start]) if link.peer.id != target.id]
         links += [link for link in randoms if link.peer.id not in known]
         wanted = self.settings.shuffle - 1
-        nearest: list[Link] = []
-        if self.settings.tie != Tie.SEQUENCE:  # where nothing is nearer than any peer that overlaps
-            nearest = list(islice((link for link in links if target.overlaps(link.peer)), wanted))
-        if len(nearest) < wanted:
+        if self.settings.tie == Tie.SEQUENCE:
             nearest = sorted(links, key=lambda link: self.gap(target, link.peer))[:wanted]
+        else:  # nothing is nearer than any peer that overlaps
+            nearest = []
+            apart: list[Link] = []
+            for link in links:
+                if len(nearest) == wanted:
+                    break
+                (nearest if target.overlaps(link[0]) else apart).append(link)
+            else:
+                apart.sort(key=lambda link: _squared_gap(target, link[0]))
+                nearest += apart[: wanted - len(nearest)]
         return [*nearest, Link(self.own, now)]
 
     def _take_up(self, received: Sequence[Link], now: int, first: int, dice: Dice) -> None:

@@ -233,7 +233,7 @@ def _write_parts(folder: Path, table: Pieces, schema: pa.Schema, numbered: Any, 
         while size >= ROWS_PER_FILE:
             write(ROWS_PER_FILE)
     aside.add({row: why for row, why in table.rows.ragged.items() if row not in ragged})
-    aside.settle(written + size)
+    aside.refuse_if_bad(written + size)
     if size:
         write(size)
     return written

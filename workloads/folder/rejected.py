@@ -60,7 +60,7 @@ class Aside:
             self.count += 1
             csv.writer(self.file).writerow((row, against[row]))
 
-    def settle(self, used: int) -> None:
+    def refuse_if_bad(self, used: int) -> None:
         """Raise if rejected rows are to be refused, or if no row is valid."""
         row, reason = self.first
         if self.count and self.on_bad == "refuse":

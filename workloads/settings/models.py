@@ -3,7 +3,7 @@
 `table` makes such a type of a dataclass or of a class with an annotated constructor. What may stand in the
 table are its parameters, with their types, defaults and descriptions; a new setting needs no second place.
 pydantic checks the types, strictly (a truth value is no number), and then the class is called, which refuses
-values that cannot be. All tables are checked, whatever is wrong with one of them.
+invalid values. All tables are checked, whatever is wrong with one of them.
 
 What a table leaves out is taken from the default of the parent's field, or from the published form of the
 class (`paper()`), if the table or one around it says `base = "paper"`.

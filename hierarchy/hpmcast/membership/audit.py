@@ -75,7 +75,7 @@ def audit(views: Views, exact: Views, alive: NDArray[np.uint8]) -> Audit:
     --------
     >>> from hierarchy.hpmcast import Membership, Population
     >>> layer, alive = Membership(Population.regular(a=4, levels=2)), np.ones(16, np.uint8)
-    >>> layer.settle()
+    >>> layer.make_exact()
     >>> alive[0] = 0
     >>> found = audit(layer.knowledge().views(), layer.exact(alive).views(), alive)
     >>> found.whole, found.right.tolist(), round(found.dead, 3)

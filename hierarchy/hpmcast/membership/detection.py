@@ -55,7 +55,7 @@ def give_up(table, slot, cycle, timeout, tries, first, key, faults, dirty, costs
                 continue
             if tries > 0:
                 y = table.delegates[x, s, 0]
-                there, asked, told = answers(faults, x, y, draws, first + s, tries)
+                there, asked, told = answers(faults, x, y, draws, first + s, tries, tries)
                 costs.messages[x] += asked
                 costs.messages[y] += told
                 if there:

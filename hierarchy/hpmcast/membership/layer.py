@@ -58,7 +58,7 @@ CONDENSATION, UPKEEP = Condensation(), Upkeep()
 
 
 @kernel
-def _settle(exact, bounds, slots, branch, cycle, table):
+def _write_exact(exact, bounds, slots, branch, cycle, table):
     row = np.int64(0)
     for x in range(branch.shape[0]):
         for c in range(bounds[branch[x]], bounds[branch[x] + 1]):
@@ -93,7 +93,7 @@ class Membership:
     Examples
     --------
     >>> layer, net = Membership(Population.regular(a=5, levels=2)), Network.whole(25)
-    >>> layer.settle()
+    >>> layer.make_exact()
     >>> net.alive[7] = 0
     >>> costs = [layer.step(cycle, net) for cycle in range(1, 40)]
     >>> layer.tables[1].delegates[0, 1].tolist(), int(layer.tables[1].members[0, 1])
@@ -127,11 +127,11 @@ class Membership:
         self.dirty = np.ones((levels, n), np.uint8)
         self._costs, self._carried = Costs.none(n), Costs.none(n)
 
-    def settle(self, cycle: int = 0, alive: NDArray[np.uint8] | None = None) -> None:
+    def make_exact(self, cycle: int = 0, alive: NDArray[np.uint8] | None = None) -> None:
         """Give everybody exact tables, as after a long time without change."""
         exact = self.exact(alive)
         for i, table in enumerate(self.tables):
-            _settle(
+            _write_exact(
                 exact.tables[i], exact.bounds[i], self.population.slots(i + 1),
                 self.population.branch_of[i + 1], cycle, table,
             )  # fmt: skip

@@ -34,7 +34,7 @@ class Census:
     n : int
         Members, present or to come.
     seed : int
-        Of all draws.
+        Random seed.
     settings : CensusSettings, optional
         See there.
 
@@ -118,10 +118,10 @@ class Census:
         return np.where(counted > 0, counted, sizes_of(self.counts.minima))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything a checkpoint has to keep."""
+        """All state that a checkpoint stores."""
         return {**self.counts._asdict(), "joined": self.joined}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up the state that `arrays` gave."""
+        """Restore the state that `arrays` returned."""
         self.counts = Counts(*(arrays[name].copy() for name in Counts._fields))
         self.joined = arrays["joined"].copy()

@@ -1,4 +1,4 @@
-"""What can be set of the census."""
+"""Settings of the census."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class PGrid:
     topic : (n,) array
         Community of each member.
     seed : int
-        Of all draws.
+        Random seed.
     settings : PGridSettings, optional
         See there.
 
@@ -217,7 +217,7 @@ class PGrid:
         return table_links(self.trie.reference, self.trie.buddy, self.trie.acquaintance)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything a checkpoint has to keep."""
+        """All state that a checkpoint stores."""
         return {
             **self.trie._asdict(),
             "contact": self.contact,
@@ -228,7 +228,7 @@ class PGrid:
         }
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up the state that `arrays` gave."""
+        """Restore the state that `arrays` returned."""
         self.trie = Trie(*(arrays[name].copy() for name in Trie._fields))
         for name in ("contact", "announce_in", "recent", "joining"):
             setattr(self, name, arrays[name].copy())

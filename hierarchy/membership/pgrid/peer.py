@@ -23,12 +23,12 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import mix, stream_number
 
 __all__ = ["GridMessage", "GridPeer", "Held", "Listed", "Meet", "Meeting", "Met", "Placed", "Post", "Posting"]
-__all__ += ["Route", "Row", "Stand", "common_prefix", "entries", "key_of", "meet", "put", "random_place"]
+__all__ += ["Position", "Route", "Row", "common_prefix", "entries", "key_of", "meet", "put", "random_place"]
 
 Row = list[Contact | None]
 
 
-class Stand(NamedTuple):
+class Position(NamedTuple):
     """Where a peer stands in the P-Grid, and whom it knows there."""
 
     peer: Contact
@@ -50,7 +50,7 @@ class Meet:
     """The sender, as it stands, would like to meet, and shares the announcements it holds."""
 
     exchange: int
-    stand: Stand
+    position: Position
     postings: tuple[Posting, ...]
 
 
@@ -59,7 +59,7 @@ class Met:
     """How the asker stands after the meeting, others to meet, and announcements."""
 
     exchange: int
-    stand: Stand
+    position: Position
     others: tuple[Contact, ...]
     postings: tuple[Posting, ...]
 
@@ -85,7 +85,7 @@ class Placed:
     """Become a replica of the sender, which stands like this and holds these announcements."""
 
     exchange: int
-    stand: Stand
+    position: Position
     postings: tuple[Posting, ...]
 
 
@@ -206,18 +206,18 @@ class GridPeer:
         self.held: dict[int, Held] = {}
 
     @classmethod
-    def standing(cls, stand: Stand, settings: PGridSettings, depth: int) -> GridPeer:
-        """A peer as it says it stands, with no more references than one keeps."""
-        peer = cls(stand.peer, settings, depth)
-        length = min(stand.length, depth, len(stand.references))
-        peer.path = format(stand.path, "064b")[:length]
-        peer.references = [_row(level, settings.references) for level in stand.references[:length]]
-        peer.buddies = _row(stand.buddies, len(peer.buddies))
+    def at(cls, position: Position, settings: PGridSettings, depth: int) -> GridPeer:
+        """A peer at the position that it reports, with no more references than one keeps."""
+        peer = cls(position.peer, settings, depth)
+        length = min(position.length, depth, len(position.references))
+        peer.path = format(position.path, "064b")[:length]
+        peer.references = [_row(level, settings.references) for level in position.references[:length]]
+        peer.buddies = _row(position.buddies, len(peer.buddies))
         return peer
 
-    def stand(self) -> Stand:
+    def position(self) -> Position:
         """How it stands, to tell others."""
-        return Stand(
+        return Position(
             self.own,
             int(self.path.ljust(64, "0"), 2),
             len(self.path),

@@ -1,4 +1,4 @@
-"""What can be set of P-Grid."""
+"""Settings of P-Grid."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PGridSettings:
         Peers wanted at each leaf, at least: one with twice as many parts. The trie is then log2(n /
         replication) deep, no more.
     references : int
-        Peers kept across each bit; more stand more failures.
+        Peers kept across each bit; more of them tolerate more failures.
     recursion : int
         How deep a meeting draws in the references of those who meet.
     lease : int

@@ -48,7 +48,7 @@ class Scamp:
     n : int
         Members, present or to come.
     seed : int
-        Of all draws.
+        Random seed.
     settings : ScampSettings, optional
         See there.
 
@@ -147,11 +147,11 @@ class Scamp:
         return table_links(self.views.partial)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything a checkpoint has to keep."""
+        """All state that a checkpoint stores."""
         return {**self.views._asdict(), "joining": self.joining, "leaving": self.leaving}
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take up the state that `arrays` gave."""
+        """Restore the state that `arrays` returned."""
         self.views = Views(*(arrays[name].copy() for name in Views._fields))
         self.joining, self.leaving = arrays["joining"].copy(), arrays["leaving"].copy()
 

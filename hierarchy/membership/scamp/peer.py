@@ -186,7 +186,7 @@ class ScampPeer:
             if holder in holders:
                 yield Send(holder, Weighed(weight, total))
 
-    def settle_weights(self) -> None:
+    def normalise_weights(self) -> None:
         """Scale the weights of the view to a sum of 1, now that those who answer have answered."""
         total = sum(link.weight for link in self.view)
         for link in self.view:

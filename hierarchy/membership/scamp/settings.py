@@ -1,4 +1,4 @@
-"""What can be set of SCAMP."""
+"""Settings of SCAMP."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class ScampSettings:
     Attributes
     ----------
     c : int
-        Extra copies of a new subscription. Views settle at (c + 1) ln n. Without failures 0 will do; with 1 a
-        group still holds together when a third of it crashes.
+        Extra copies of a new subscription. Views converge to (c + 1) ln n. Without failures 0 is enough;
+        with 1 a group stays connected when a third of it crashes.
     lease : int
         Cycles a subscription lasts, up to half as many more by chance so that not all end at once.
     indirection : int
@@ -30,7 +30,7 @@ class ScampSettings:
         Steps after which a copy of a subscription is given up.
     contact_first : bool
         Renew through the contact, not through the own view. If contacts are found anew elsewhere, groups
-        that have fallen apart grow together again.
+        that were divided become connected again.
     """
 
     c: int = 1

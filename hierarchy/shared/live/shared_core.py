@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from hierarchy.shared.live import table_messages as t
-from hierarchy.shared.peer import TablePeer, Told
+from hierarchy.shared.peer import TableContents, TablePeer
 from hierarchy.shared.points import APART
 from hierarchy.shared.router import range_neighbours, targets_of
 from hierarchy.shared.routing import STREAM as ROUTING
@@ -101,9 +101,9 @@ class SharedCore(Core):
         self._suspects: set[int] = set()  # who was silent once, and was not heard from since
 
     @property
-    def is_settled(self) -> bool:
+    def is_ready(self) -> bool:
         """Whether it may publish by CAMCAST's routing (CAMCAST, Section 5.1)."""
-        return self.tables.is_settled(self.now)
+        return self.tables.is_ready(self.now)
 
     def route(self, event: t.Routed, draws: Draws) -> list[m.Send]:
         """Begin to spread an event of this peer's topic by CAMCAST's routing."""
@@ -264,9 +264,9 @@ class SharedCore(Core):
         sends, self._greetings = self._greetings, []
         return sends
 
-    def _told(self, message: t.Tables | t.TablesBack) -> Told:
+    def _told(self, message: t.Tables | t.TablesBack) -> TableContents:
         lists = (message.equals, message.above, message.below)
-        return Told(*(self.clock.links(each[:TOLD], self.own) for each in lists))
+        return TableContents(*(self.clock.links(each[:TOLD], self.own) for each in lists))
 
     def _answer_alike(self, message: t.Alike, draws: Draws) -> list[m.Send]:
         links = _points(self._few(message.links))

@@ -144,7 +144,7 @@ class SharedNode(Node):
             raise InputError(f"data: expected at most {MAX_DATA} bytes, got {len(data)}")
         core = self._member(topic)
         for _ in range(4 * WAIT):
-            if core.is_settled:
+            if core.is_ready:
                 break
             await asyncio.sleep(self.period / 4)
         name = self.dice.randbytes(NAME)

@@ -1,1 +1,1 @@
-"""A broker: one server that knows all subscriptions and sends every event to those who want it."""
+"""A broker: one server that knows all subscriptions and sends every event to the subscribers that match."""

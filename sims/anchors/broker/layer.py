@@ -13,14 +13,14 @@ __all__ = ["BrokerLayer"]
 
 
 class BrokerLayer(ObjectLayer[Broker | Client]):
-    """Clients that keep in touch with one broker.
+    """Clients of one broker.
 
     Parameters
     ----------
     n : int
         Peers, the broker included.
     broker : int
-        Which of them it is.
+        Number of the broker.
     attributes : int
         Of a subscription.
     settings : BrokerSettings
@@ -47,7 +47,7 @@ class BrokerLayer(ObjectLayer[Broker | Client]):
         return Client(peer, self.broker, self.attributes, self.settings)
 
     def subscribed(self) -> NDArray[np.bool_]:
-        """Whose subscriptions the broker has."""
+        """Which subscriptions the broker has."""
         broker = self.peers[self.broker]
         assert isinstance(broker, Broker)
         known = np.zeros(len(self.peers), bool)

@@ -1,9 +1,9 @@
 """A client of a broker, and the broker.
 
-After MQTT (OASIS, version 5.0, Sections 3.1.2.10, 3.8 and 3.12): a client subscribes until it is told that it
-is subscribed, and shows from time to time that it is there; the broker forgets a client that it has not
-heard of for one and a half times that long. A client that is answered by a broker that does not know it
-subscribes again. Ranges in place of MQTT's topic filters are ours.
+After MQTT (OASIS, version 5.0, Sections 3.1.2.10, 3.8 and 3.12): a client repeats its subscription until the
+broker acknowledges it, and then sends keep-alive messages. The broker drops a client that was silent for one
+and a half keep-alive intervals. A client that the broker has dropped subscribes again. Ranges instead of
+MQTT's topic filters are our choice.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import ClassVar, NamedTuple
 
 from sims.anchors.broker.settings import BrokerSettings
-from sims.anchors.mail import Sends
 from sims.anchors.objects import ObjectPeer
+from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import NAME, RANGE
 
@@ -20,7 +20,7 @@ __all__ = ["Answer", "Broker", "Client", "Ping", "Subscribe"]
 
 
 class Subscribe(NamedTuple):
-    """What a client wants: ranges of so many attributes."""
+    """A subscription: one range for each attribute."""
 
     attributes: int
 
@@ -31,13 +31,13 @@ class Subscribe(NamedTuple):
 
 
 class Ping(NamedTuple):
-    """A sign of life."""
+    """A keep-alive message."""
 
     size: int = 0
 
 
 class Answer(NamedTuple):
-    """To either; whether the broker has the subscription."""
+    """The answer to both; whether the broker has the subscription."""
 
     known: bool
     size: int = NAME
@@ -62,24 +62,24 @@ class Client(ObjectPeer):
         self.subscribed = 0
 
     def turn(self, cycle: int, dice: Dice) -> Sends:
-        """Subscribe, or show that it is there."""
+        """Subscribe, or send a keep-alive message."""
         if not self.subscribed:
             return [(self.broker, Subscribe(self.attributes))]
         due = (cycle + self.own) % self.settings.keepalive == 0
         return [(self.broker, Ping())] if due else []
 
     def receive(self, sender: int, message: Answer, dice: Dice) -> Sends:
-        """Note whether the broker knows it."""
+        """Note whether the broker has the subscription."""
         self.subscribed = int(message.known)
         return ()
 
     def unreachable(self, target: int, message: Subscribe | Ping, dice: Dice) -> Sends:
-        """Try again."""
+        """Repeat the message in the next cycle."""
         self.subscribed = 0
         return ()
 
     def introduce(self, contact: int) -> None:
-        """Nothing: the broker is known."""
+        """Do nothing: clients know the broker."""
 
     def links(self) -> list[int]:
         """The broker."""
@@ -102,24 +102,24 @@ class Broker(ObjectPeer):
         self.heard: dict[int, int] = {}
 
     def turn(self, cycle: int, dice: Dice) -> Sends:
-        """Forget those that are silent."""
+        """Drop clients that were silent for too long."""
         self.now, patience = cycle, 1.5 * self.settings.keepalive
         self.heard = {client: last for client, last in self.heard.items() if cycle - last <= patience}
         return ()
 
     def receive(self, sender: int, message: Subscribe | Ping, dice: Dice) -> Sends:
-        """Note a subscription, or a sign of life."""
+        """Note a subscription or a keep-alive message."""
         known = isinstance(message, Subscribe) or sender in self.heard
         if known:
             self.heard[sender] = self.now
         return [(sender, Answer(known))]
 
     def unreachable(self, target: int, message: Answer, dice: Dice) -> Sends:
-        """Leave it: silence will tell."""
+        """Do nothing: a silent client is dropped later."""
         return ()
 
     def introduce(self, contact: int) -> None:
-        """Nothing: clients come by themselves."""
+        """Do nothing: clients contact the broker."""
 
     def links(self) -> list[int]:
         """Its clients."""

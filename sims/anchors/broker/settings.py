@@ -1,4 +1,4 @@
-"""How clients keep in touch with a broker."""
+"""Settings of clients and their broker."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class BrokerSettings:
     Attributes
     ----------
     keepalive : int
-        Cycles between two signs of life of a client. The broker forgets one it has not heard of for one and a
-        half times as long. More signs cost messages; fewer, events sent to those who are gone.
+        Cycles between two keep-alive messages of a client. The broker drops a client that was silent for one
+        and a half times as long. Shorter intervals cost messages; longer ones, events sent to dead clients.
     tries : int
-        Copies of a message before its target is taken to be gone.
+        Copies of a message before its target counts as unreachable.
     """
 
     keepalive: int = 6

@@ -15,7 +15,7 @@ __all__ = ["GossipSub"]
 
 
 class GossipSub(ObjectLayer[GossipSubPeer]):
-    """GossipSub, a topic a peer.
+    """GossipSub with one topic for each peer.
 
     Parameters
     ----------
@@ -31,11 +31,11 @@ class GossipSub(ObjectLayer[GossipSubPeer]):
         super().__init__(n, seed, settings.tries)
 
     def fresh(self, peer: int) -> GossipSubPeer:
-        """One that knows nobody."""
+        """A peer without contacts."""
         return GossipSubPeer(peer, self.settings)
 
     def seeking(self, cycle: int, alive: NDArray[np.uint8]) -> Sequence[int]:
-        """Those that ask discovery."""
+        """Peers that ask discovery for others."""
         return [peer for peer, up in enumerate(alive.tolist()) if up and self.peers[peer].seeks(cycle)]
 
     def introduce(self, peer: int, contact: int) -> None:

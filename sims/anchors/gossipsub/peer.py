@@ -9,7 +9,7 @@ Readings:
 - No scoring, so neither opportunistic grafting nor flood publishing: all peers are equal.
 - Discovery is left open by the specification. Here the rendezvous names a peer of the topic whenever one has
   fewer than D_lo connections, and `Prune` names connections of the pruned link's other end (peer exchange).
-- A connection is told to be broken by a sign of life that is not answered, as TCP does.
+- A connection is broken when a keep-alive message is not answered, as in TCP.
 - A peer with too many connections closes one that is not in its mesh.
 """
 
@@ -18,18 +18,18 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple
 
 from sims.anchors.gossipsub.settings import GossipSubSettings
-from sims.anchors.mail import Sends
 from sims.anchors.objects import ObjectPeer
+from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import LINK, NAME
 
 __all__ = ["Close", "Connect", "GossipSubPeer", "Graft", "KeepAlive", "Prune"]
 
-EXCHANGED = 4  # connections that are named to one who is pruned
+EXCHANGED = 4  # connections that a `Prune` names
 
 
 class Connect(NamedTuple):
-    """A connection is opened; what the other subscribes to is said at once."""
+    """A connection is opened; both ends exchange their subscriptions."""
 
     size: int = LINK + NAME
 
@@ -41,7 +41,7 @@ class Close(NamedTuple):
 
 
 class KeepAlive(NamedTuple):
-    """A sign of life."""
+    """A keep-alive message."""
 
     size: int = 0
 
@@ -96,12 +96,12 @@ class GossipSubPeer(ObjectPeer):
         self.contacts: list[int] = []
 
     def introduce(self, contact: int) -> None:
-        """Connect to this one."""
+        """Connect to a peer."""
         if contact not in self.contacts:
             self.contacts.append(contact)
 
     def seeks(self, cycle: int) -> bool:
-        """Whether discovery is asked: with too few connections, now and then."""
+        """Whether to ask discovery: from time to time, with too few connections."""
         few = len(self.connected) + len(self.contacts)
         wanted = self.settings.D_lo if (cycle + self.own) % 8 else self.settings.connections // 2
         return few < wanted and (few == 0 or (cycle + self.own) % 2 == 0)
@@ -157,7 +157,7 @@ class GossipSubPeer(ObjectPeer):
         return [other for other in self.connected if other not in self.mesh]
 
     def _due(self, other: int, cycle: int) -> bool:
-        """Whether it is time for a sign of life; the two ends of a connection take turns."""
+        """Whether a keep-alive message is due; the two ends of a connection take turns."""
         half = (other > self.own) * self.settings.keepalive // 2
         return (cycle + self.own + other + half) % self.settings.keepalive == 0
 
@@ -173,7 +173,7 @@ class GossipSubPeer(ObjectPeer):
         return ()
 
     def _grafted(self, sender: int, dice: Dice) -> Sends:
-        """Take a link up into the mesh, unless it is barred or there are enough."""
+        """Add a link to the mesh, unless it is barred or the mesh is full."""
         if sender not in self.connected:
             return [(sender, Prune())]
         full = len(self.mesh) >= self.settings.D_hi and sender not in self.outbound
@@ -216,7 +216,7 @@ class GossipSubPeer(ObjectPeer):
 
 
 def _some(among: list[int], count: int, dice: Dice) -> list[int]:
-    """So many of them at random."""
+    """A random sample of them."""
     if len(among) <= count:
         return list(among)
     chosen = list(among)

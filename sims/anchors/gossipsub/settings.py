@@ -16,8 +16,8 @@ class GossipSubSettings:
     Attributes
     ----------
     D, D_lo, D_hi : int
-        Links of the mesh that a peer aims at, and the bounds beyond which it grafts or prunes. More links are
-        faster and survive more, and cost a copy of every event each.
+        Desired number of mesh links, and the bounds at which a peer grafts or prunes. More links are faster
+        and more reliable; each costs a copy of every event.
     D_out : int
         Least number of mesh links that the peer opened itself (v1.1).
     backoff : int
@@ -25,9 +25,9 @@ class GossipSubSettings:
     connections : int
         Peers of its topic that a peer is connected to, and gossips with. libp2p leaves it to discovery.
     keepalive : int
-        Cycles between two signs of life on a connection.
+        Cycles between two keep-alive messages on a connection.
     tries : int
-        Copies of a message before its target is taken to be gone.
+        Copies of a message before its target counts as unreachable.
     """
 
     D: int = 6

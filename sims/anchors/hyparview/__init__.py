@@ -1,1 +1,1 @@
-"""HyParView: a small symmetric active view, and a larger passive one to mend it from."""
+"""HyParView: a small symmetric active view, and a larger passive one to repair it from."""

@@ -1,16 +1,16 @@
 """One peer of HyParView.
 
 Leitão, Pereira, Rodrigues: *HyParView: a membership protocol for reliable gossip-based broadcast*, DSN 2007,
-Section 4 and Algorithm 1. Active links are open connections, the same at both ends; a connection that breaks
-tells that the other is gone, and one from the passive view is asked to take its place. Passive views are
-renewed by shuffles that walk at random through active links.
+Section 4 and Algorithm 1. Active links are open connections and symmetric. When a connection breaks, a peer
+of the passive view is asked to replace it. Passive views are renewed by shuffles along random walks over
+active links.
 
 Readings:
 
-- One who takes up a newcomer at the end of its walk opens the connection (`Neighbour`, high priority), so
-  that links are symmetric, which the paper takes for granted.
+- The peer that accepts a newcomer at the end of its walk opens the connection (`Neighbour`, high priority).
+  This makes links symmetric, as the paper assumes.
 - A newcomer whose contact does not answer, or a peer whose active view has not been full for `patience`
-  cycles, asks the rendezvous again; the paper has newcomers know somebody who is there.
+  cycles, asks the rendezvous again; the paper assumes that contacts are alive.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, NamedTuple
 
 from sims.anchors.hyparview.settings import HyParViewSettings
-from sims.anchors.mail import Sends
 from sims.anchors.objects import ObjectPeer
+from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import LINK
 
@@ -36,7 +36,7 @@ __all__ = [
 
 
 class Join(NamedTuple):
-    """A newcomer asks its contact to be let in."""
+    """A newcomer asks its contact to join."""
 
     size: int = 0
 
@@ -50,7 +50,7 @@ class ForwardJoin(NamedTuple):
 
 
 class Neighbour(NamedTuple):
-    """May I be your neighbour? One with high priority has no other and cannot be refused."""
+    """A request to become neighbours. With high priority the sender has none and cannot be refused."""
 
     high: bool
     size: int = 1
@@ -64,7 +64,7 @@ class NeighbourReply(NamedTuple):
 
 
 class Disconnect(NamedTuple):
-    """No more a neighbour."""
+    """The end of an active link."""
 
     size: int = 0
 
@@ -138,7 +138,7 @@ class HyParViewPeer(ObjectPeer):
         return True
 
     def turn(self, cycle: int, dice: Dice) -> Sends:
-        """Join, mend the active view, and shuffle."""
+        """Join, repair the active view, and shuffle."""
         sends: list[tuple[int, Any]] = []
         if self.contact >= 0 and self.contact not in self.active:
             sends += self._open(self.contact, dice)
@@ -181,7 +181,7 @@ class HyParViewPeer(ObjectPeer):
         return ()
 
     def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
-        """Forget one that is gone, and ask another to take its place."""
+        """Drop a dead neighbour, and ask another peer to replace it."""
         if isinstance(message, ShuffleReply):  # no link of ours
             return ()
         if target in self.passive:
@@ -220,14 +220,14 @@ class HyParViewPeer(ObjectPeer):
         return [(origin, ShuffleReply(reply, known))]
 
     def _mend(self, dice: Dice) -> list[tuple[int, Any]]:
-        """Ask one of the passive view to be a neighbour, if one is missing."""
+        """Ask a peer of the passive view to become a neighbour, if one is missing."""
         if len(self.active) >= self.settings.active or not self.passive:
             return []
         candidate = self._any(self.passive, dice)
         return [(candidate, Neighbour(high=not self.active))]
 
     def _open(self, other: int, dice: Dice) -> list[tuple[int, Any]]:
-        """Make somebody a neighbour; one that has to go for it is told so."""
+        """Add a neighbour; a neighbour that is removed for it is told."""
         if other == self.own or other in self.active:
             return []
         dropped = []
@@ -246,7 +246,7 @@ class HyParViewPeer(ObjectPeer):
             self.active.remove(other)
 
     def _note(self, others: tuple[int, ...], sent: tuple[int, ...], dice: Dice) -> None:
-        """Take peers up into the passive view, in place of those sent away, then of any."""
+        """Add peers to the passive view; they replace those that were sent, then random ones."""
         spare = [other for other in sent if other in self.passive]
         for other in others:
             if other == self.own or other in self.active or other in self.passive:
@@ -263,7 +263,7 @@ class HyParViewPeer(ObjectPeer):
 
     @staticmethod
     def _sample(among: list[int], count: int, dice: Dice) -> list[int]:
-        """So many of them at random."""
+        """A random sample of them."""
         if len(among) <= count:
             return list(among)
         chosen = list(among)

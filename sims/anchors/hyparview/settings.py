@@ -16,16 +16,16 @@ class HyParViewSettings:
     Attributes
     ----------
     active : int
-        Links a peer keeps open, fan-out plus 1. More of them survive more crashes, and cost more messages.
+        Open links of a peer: fan-out plus 1. More links survive more crashes and cost more messages.
     passive : int
-        Peers it knows besides, to mend the active view from.
+        Further known peers, from which the active view is repaired.
     join_walk, passive_walk : int
         Hops a newcomer's name travels (ARWL), and at which of them it is noted in a passive view (PRWL),
         counted from the end.
     shuffled_active, shuffled_passive : int
         Peers of either view that are sent in a shuffle, besides the sender.
     tries : int
-        Copies of a message before its target is taken to be gone.
+        Copies of a message before its target counts as unreachable.
     patience : int
         Cycles without a full active view after which a peer asks the rendezvous again.
     """

@@ -1,10 +1,10 @@
-"""From the corner of what an event concerns to all zones that may hold a subscription that matches.
+"""Dissemination from the corner of an event to all zones that may hold matching subscriptions.
 
 An event c concerns the points with low <= c <= high in every attribute, a box with one corner at (c, c, ...).
-It is routed to the zone of that corner (Meghdoot, Section 3.3) and goes from there from zone to zone. So that
-each zone gets it once, it gets it from one neighbour only: the one across the first dimension in which the
-zone lies away from the corner, at that point of the zone that is nearest to the corner. Both know that from
-their zones alone; the paper prunes by the direction of propagation, to the same end.
+It is routed to the zone of that corner (Meghdoot, Section 3.3) and spreads from zone to zone. Each zone gets
+it from one neighbour only: the one across the first dimension in which the zone does not contain the corner,
+at the point of the zone that is nearest to the corner. Both zones can decide this by themselves; the paper
+prunes by the direction of propagation, with the same effect.
 
 Low ends are even dimensions, high ends odd ones.
 """
@@ -118,7 +118,7 @@ def _before(zones, z, corner, other):
 
 @kernel
 def spread_zones(zones, corner, root, retries, faults, key, clock, agenda, traced):
-    """Go from the zone of the corner through all that the event concerns.
+    """Spread an event from the zone of the corner to all zones that it concerns.
 
     `traced` are (first, sent, arrived, when): arrays of all peers that are added to. Those that an event
     passed on its way to the corner have it already, and pass it on when it comes again.

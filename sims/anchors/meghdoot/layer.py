@@ -21,8 +21,8 @@ Floats = NDArray[np.float64]
 class Scale:
     """From ranges to points of the unit cube, and from events to the corner of what they concern.
 
-    Values are told apart at `step`; within one step a point is put at random, so that equal subscriptions are
-    different points and can have zones of their own.
+    `step` is the resolution of values; within one step points are random, so that equal subscriptions are
+    different points with different zones.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class Meghdoot(ObjectLayer[MeghdootPeer]):
         super().__init__(n, seed, settings.tries)
 
     def fresh(self, peer: int) -> MeghdootPeer:
-        """One without a zone."""
+        """A peer without a zone."""
         return MeghdootPeer(peer, tuple(self._at[peer].tolist()), self.settings)
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
@@ -93,7 +93,7 @@ class Meghdoot(ObjectLayer[MeghdootPeer]):
             self.peers[int(peers[np.argmin(contacts)])].found()
 
     def seeking(self, cycle: int, alive: NDArray[np.uint8]) -> Sequence[int]:
-        """Those who have come and have no zone yet, from time to time."""
+        """Newcomers without a zone, from time to time."""
         live = np.flatnonzero(alive).tolist()
         return [peer for peer in live if not self.peers[peer].zones and (cycle + peer) % 4 == 0]
 

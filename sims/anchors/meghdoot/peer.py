@@ -3,26 +3,26 @@
 Gupta, Sahin, Agrawal, El Abbadi: *Meghdoot: content-based publish/subscribe over P2P networks*, Middleware
 2004, over CAN (Ratnasamy, Francis, Handley, Karp, Shenker, SIGCOMM 2001, Sections 2.2 and 2.3). A
 subscription of k ranges is the point (low, high, low, high, ...) of a space of 2k dimensions, which the zones
-of the peers tile. A newcomer is routed to the zone of a point, which is halved; neighbours keep each other up
-to date; the zone of one who is gone is taken over by the smallest of its neighbours.
+of the peers tile. A newcomer is routed to the zone of its point, which is halved. Neighbours send each other
+updates. The neighbour with the smallest zone takes over the zone of a dead peer.
 
 Readings:
 
 - Peers are the subscribers, and a newcomer's point is its own subscription's. A zone is cut between the
   points of the two, so each peer's zone holds its own subscription and nobody stores another's. That is the
   limit of Meghdoot's load balancing, which has newcomers halve the zones with most subscriptions.
-- The neighbours of one who is gone wait the longer before they take over the larger their zones are, as in
-  CAN; in whole cycles, by rank.
+- The neighbours of a dead peer wait before they take over, longer the larger their zones are, as in CAN; in
+  whole cycles, by rank.
 """
 
 from __future__ import annotations
 
 from typing import Any, ClassVar, NamedTuple
 
-from sims.anchors.mail import Sends
 from sims.anchors.meghdoot.rules import Zone, cut, gap, holds, touch, volume
 from sims.anchors.meghdoot.settings import MeghdootSettings
 from sims.anchors.objects import ObjectPeer
+from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import LINK, NAME, VALUE
 
@@ -72,7 +72,7 @@ class Update(NamedTuple):
 
 
 class Takeover(NamedTuple):
-    """The sender has taken over the zones of a peer that is gone."""
+    """The sender has taken over the zones of a dead peer."""
 
     gone: int
     zones: tuple[Zone, ...]
@@ -84,7 +84,7 @@ class Takeover(NamedTuple):
 
 
 class Meet(NamedTuple):
-    """Somebody whose zones touch yours."""
+    """A peer whose zones touch those of the receiver."""
 
     peer: int
     zones: tuple[Zone, ...]
@@ -131,15 +131,15 @@ class MeghdootPeer(ObjectPeer):
         self.contact, self.now = -1, 0
 
     def found(self) -> None:
-        """Be the first: the whole space is one zone."""
+        """Start as the first peer, whose zone is the whole space."""
         self.zones = (((0.0,) * len(self.point), (1.0,) * len(self.point)),)
 
     def introduce(self, contact: int) -> None:
-        """Come in through this one."""
+        """Join through a contact."""
         self.contact = contact
 
     def turn(self, cycle: int, dice: Dice) -> Sends:
-        """Come in, keep neighbours up to date, take over what is lost."""
+        """Join, update neighbours, take over lost zones."""
         self.now = cycle
         if not self.zones:
             return [(self.contact, Come(self.own, self.point, 0))] if self.contact >= 0 else ()
@@ -176,7 +176,7 @@ class MeghdootPeer(ObjectPeer):
         return self._tell([sender])
 
     def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
-        """A neighbour is gone; a newcomer takes another way."""
+        """Note a dead neighbour; route a newcomer another way."""
         zones = self.near.pop(target, None)
         if zones and target not in self.lost:
             self.lost[target] = self.now, zones
@@ -202,7 +202,7 @@ class MeghdootPeer(ObjectPeer):
         return best
 
     def _pass_on(self, message: Come) -> Sends:
-        """Let a newcomer in, or send it on."""
+        """Give a newcomer a zone, or route it onward."""
         if not self.zones or message.hops > LONGEST * len(self.point):
             return ()
         following = self.next_hop(message.point)
@@ -212,7 +212,7 @@ class MeghdootPeer(ObjectPeer):
         return [] if place < 0 or message.newcomer == self.own else self._let_in(message, place)
 
     def _let_in(self, message: Come, place: int) -> Sends:
-        """Give a newcomer half of one's zone, or the whole of one that was taken over."""
+        """Give a newcomer half of the zone, or a whole zone that was taken over."""
         before = self.near
         if place == 0:
             if message.point == self.point:
@@ -229,9 +229,9 @@ class MeghdootPeer(ObjectPeer):
         return [(message.newcomer, Welcome(given, told)), *self._tell(before)]
 
     def _note(self, sender: int, message: Update) -> list[tuple[int, Any]]:
-        """Take up a neighbour's zones, or drop one whose zones touch no more.
+        """Note a neighbour's zones, or drop a neighbour whose zones no longer touch.
 
-        One who has taken zones over may not know all it touches now: it is told of those known here.
+        A peer that has taken over zones may not know all its new neighbours: it is told those known here.
         """
         if not self.lost and self.near.get(sender) == message.zones:
             self.around[sender] = message.around
@@ -254,7 +254,7 @@ class MeghdootPeer(ObjectPeer):
         return meet
 
     def _take_over(self) -> list[tuple[int, Any]]:
-        """Take the zones of those who are gone, if it is one's turn."""
+        """Take over the zones of dead neighbours, if it is this peer's turn."""
         sends: list[tuple[int, Any]] = []
         for gone, (when, zones) in list(self.lost.items()):
             others = [(size, peer) for peer, size in self.around.get(gone, ()) if peer not in self.lost]

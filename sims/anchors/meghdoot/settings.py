@@ -18,7 +18,7 @@ class MeghdootSettings:
     refresh : int
         Cycles between two updates that a peer sends to each neighbour. Fewer updates find the dead later.
     tries : int
-        Copies of a message before its target is taken to be gone.
+        Copies of a message before its target counts as unreachable.
     """
 
     refresh: int = 4

@@ -10,7 +10,7 @@ Readings:
 - A newcomer's `Arrive` is routed to its own identifier; every node on the way sends it what it knows.
 - Leaf sets and tables are kept by gossip: once a cycle a node exchanges what it knows with a random leaf or,
   every other cycle, a random node of its table (as Bamboo does; Rhea et al., USENIX 2004), and with both
-  while its leaves change. That tells broken links as well. The paper repairs leaf sets on failure, and tables
+  while its leaves change. This also detects broken links. The paper repairs leaf sets on failure, and tables
   lazily.
 - All nodes are equally near in the network, so a table keeps the first it hears of.
 """
@@ -20,16 +20,16 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, ClassVar, NamedTuple
 
-from sims.anchors.mail import Sends
 from sims.anchors.objects import ObjectPeer
 from sims.anchors.pastry.rules import AROUND, ID_BITS, apart, digit, shared
 from sims.anchors.pastry.settings import PastrySettings
+from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import LINK, NAME
 
 __all__ = ["Arrive", "PastryPeer", "Tell"]
 
-FORGOTTEN = 20  # cycles that a node which did not answer is not taken up again
+FORGOTTEN = 20  # cycles for which a node that did not answer is not added again
 
 
 class Arrive(NamedTuple):
@@ -88,7 +88,7 @@ class PastryPeer(ObjectPeer):
         self.reach = [AROUND, AROUND]  # how far away a new leaf may be, ahead and behind
 
     def introduce(self, contact: int) -> None:
-        """Join through this one."""
+        """Join through a contact."""
         self.contact = contact
 
     def turn(self, cycle: int, dice: Dice) -> Sends:
@@ -113,7 +113,7 @@ class PastryPeer(ObjectPeer):
         return partner, Tell(self._known_near(partner), asks=True)
 
     def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
-        """Take up what others know; pass a newcomer on."""
+        """Add the nodes that others know; route a newcomer onward."""
         self.learn(sender, fresh=True)
         if isinstance(message, Tell):
             answer = [(sender, Tell(self._known_near(sender), asks=False))] if message.asks else []
@@ -127,7 +127,7 @@ class PastryPeer(ObjectPeer):
         return [*told, (following, message)] if following not in (self.own, newcomer) else told
 
     def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
-        """Forget a node that is gone; a newcomer takes another way."""
+        """Drop a dead node; route a newcomer another way."""
         self.forget(target)
         if isinstance(message, Arrive) and message.newcomer not in (self.own, target):
             following = self.next_hop(self.ids[message.newcomer])
@@ -162,7 +162,7 @@ class PastryPeer(ObjectPeer):
         return min(nearer, key=lambda node: apart(self.ids[node], key), default=self.own)
 
     def learn(self, node: int, fresh: bool = False) -> None:
-        """Take up a node where there is room for it or it is nearer; `fresh` if it spoke itself."""
+        """Add a node if there is room or it is nearer; `fresh` if it sent a message itself."""
         if node in self.met:
             return
         if fresh:
@@ -212,7 +212,7 @@ class PastryPeer(ObjectPeer):
         return (key - first) % AROUND <= (last - first) % AROUND
 
     def _known_near(self, target: int) -> tuple[int, ...]:
-        """What to tell somebody: the leaves, and the row of the table that both have in common."""
+        """Nodes to send to another node: the leaves, and the table row of their common prefix."""
         bits = self.settings.bits
         row = shared(self.id, self.ids[target], bits)
         places = range(row << bits, (row + 1) << bits)

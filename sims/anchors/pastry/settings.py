@@ -20,7 +20,7 @@ class PastrySettings:
     leaves : int
         L: nodes with the nearest identifiers that a node keeps, half of them on either side.
     tries : int
-        Copies of a message before its target is taken to be gone.
+        Copies of a message before its target counts as unreachable.
     """
 
     bits: int = 4

@@ -1,12 +1,11 @@
 """The layer of Plumtree over HyParView: views are kept, and beacons shape the tree.
 
-In the paper the stream of messages itself shapes the tree. While an overlay is built here nobody publishes,
-so members send beacons: whose turn comes and has not heard of one for `BEACONS` cycles sends one. As a beacon
-runs through the whole group, that is about one every other cycle and group. Beacons, announcements, `Prune`
-and `Graft` are billed as upkeep; as a message or an announcement goes along every link, they tell broken
-links as well.
+In the paper the stream of messages itself shapes the tree. Here nothing is published while an overlay is
+built, so members send beacons: a member that has received none for `BEACONS` cycles sends one in its turn. A
+beacon reaches the whole group, so there is about one every other cycle in each group. Beacons, announcements,
+`Prune` and `Graft` are billed as upkeep. They go along every link, so they also detect broken links.
 
-A beacon's timers run out when it has come to rest.
+The timers of a beacon end when no copy of it is on its way.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class Plumtree(ObjectLayer[PlumtreePeer]):
         super().__init__(n, seed, settings.tries)
 
     def fresh(self, peer: int) -> PlumtreePeer:
-        """One that knows nobody."""
+        """A peer without contacts."""
         return PlumtreePeer(peer, self.settings)
 
     def seeking(self, cycle: int, alive: NDArray[np.uint8]) -> Sequence[int]:
@@ -68,13 +67,13 @@ class Plumtree(ObjectLayer[PlumtreePeer]):
     def turns(self, cycle: int, dice: Dice) -> None:
         """Keep the views, then let beacons run."""
         super().turns(cycle, dice)
-        for peer in self.mail.live(dice.of_peer(ORDER - 1)):
+        for peer in self.transport.live(dice.of_peer(ORDER - 1)):
             if self.peers[peer].heard <= cycle - BEACONS:
                 self._beacon(peer, cycle)
 
     def _beacon(self, source: int, cycle: int) -> None:
         """Let a beacon run through all that can be reached."""
-        peers, mail = self.peers, self.mail
+        peers, transport = self.peers, self.transport
         arrivals, announced = deque([(source, -1)]), deque[tuple[int, int]]()
         while arrivals or announced:
             if arrivals:
@@ -85,15 +84,15 @@ class Plumtree(ObjectLayer[PlumtreePeer]):
                     self._pass_on(member, sender, arrivals, announced)
                 else:
                     peers[member].prune(sender)
-                    if mail.arrives(member, sender, NAME):  # Prune
+                    if transport.arrives(member, sender, NAME):  # Prune
                         peers[sender].prune(member)
                 continue
             member, sender = announced.popleft()
             if peers[member].heard < cycle and sender in peers[member].active:
                 peers[member].graft(sender)
-                if mail.arrives(member, sender, NAME):  # Graft
+                if transport.arrives(member, sender, NAME):  # Graft
                     peers[sender].graft(member)
-                    if mail.arrives(sender, member, NAME):
+                    if transport.arrives(sender, member, NAME):
                         arrivals.append((member, sender))
 
     def _pass_on(
@@ -105,8 +104,8 @@ class Plumtree(ObjectLayer[PlumtreePeer]):
             if other == sender:
                 continue
             reached = announced if other in peer.lazy else arrivals
-            if self.mail.arrives(member, other, NAME):
+            if self.transport.arrives(member, other, NAME):
                 reached.append((other, member))
             else:
-                sends = peer.unreachable(other, None, self.mail.dice[member])
-                self.mail.carry(self.peers, member, sends)
+                sends = peer.unreachable(other, None, self.transport.dice[member])
+                self.transport.carry(self.peers, member, sends)

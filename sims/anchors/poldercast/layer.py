@@ -40,13 +40,13 @@ class Rings(ObjectLayer[RingsPeer]):
         super().__init__(len(groups.of), seed, settings.tries)
 
     def fresh(self, peer: int) -> RingsPeer:
-        """One that knows nobody."""
+        """A peer without contacts."""
         return RingsPeer(peer, len(self.groups.of), self.settings)
 
     def turns(self, cycle: int, dice: Dice) -> None:
         """Take up candidates, then exchange."""
         for peer, links in enumerate(self.mates()):
-            if self.mail.alive[peer]:
+            if self.transport.alive[peer]:
                 self.peers[peer].feed(links, cycle)
         super().turns(cycle, dice)
 

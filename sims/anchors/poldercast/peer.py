@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple
 
-from sims.anchors.mail import Sends
 from sims.anchors.objects import ObjectPeer
 from sims.anchors.poldercast.settings import RingsSettings
+from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import DESCRIPTOR, NAME
 

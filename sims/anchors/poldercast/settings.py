@@ -24,7 +24,7 @@ class RingsSettings:
     max_age : int
         Oldest link to keep or take up, in cycles, and how long one that did not answer is not taken up.
     tries : int
-        Copies of a message before its target is taken to be gone.
+        Copies of a message before its target counts as unreachable.
     """
 
     neighbours: int = 2

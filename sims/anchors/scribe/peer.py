@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, NamedTuple
 
-from sims.anchors.mail import Sends
 from sims.anchors.pastry.peer import PastryPeer
 from sims.anchors.pastry.settings import PastrySettings
+from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import NAME
 

@@ -204,7 +204,7 @@ def swarm(
                     break
                 live.kill(share)
             with watching(stage, quiet=as_json) as show:
-                watch = live.settle(points, most, show)[-1]
+                watch = live.wait_for_rings(points, most, show)[-1]
             cost = live.rest(CALM)
             delivery = live.publish(points[:events])
             outcome.append(
@@ -265,7 +265,7 @@ def communities(
     with Communities(counts, settings, period, per_process, seed, membership) as live:
         live.found()
         live.enter()
-        live.settle(most=60.0)
+        live.wait_for_tables(most=60.0)
         fates = live.publish(chances)
     rows = [
         {"p_sel": chance, "community": topic, **fate._asdict()}
@@ -308,14 +308,14 @@ def fuzz(seeds: int, first: int, protocol: str, plan: str, jobs: int, as_json: b
     """
     import logging
 
-    from sims.live.fuzz import PROTOCOLS, Tally, histories
+    from sims.live.fuzz import PROTOCOLS, FuzzTotals, histories
 
     logging.getLogger("sub2sub.live").setLevel(logging.CRITICAL)
-    tallies: dict[str, Tally] = {}
+    totals: dict[str, FuzzTotals] = {}
     for name in PROTOCOLS if protocol == "all" else [protocol]:
-        tally = tallies[name] = Tally()
+        total = totals[name] = FuzzTotals()
         for outcome, processor in histories(name, range(first, first + seeds), plan, jobs):
-            tally.add(outcome, processor)
+            total.add(outcome, processor)
             if outcome.violations:
                 again = f"sub2sub live fuzz --protocol {name} --plan {plan} --first {outcome.seed} --seeds 1"
                 click.echo(f"seed {outcome.seed} broke a rule; again: {again}", err=True)
@@ -324,13 +324,13 @@ def fuzz(seeds: int, first: int, protocol: str, plan: str, jobs: int, as_json: b
             elif seeds == 1 and not as_json:
                 click.echo(f"seed {outcome.seed}: digest {outcome.digest}")
         if not as_json:
-            click.echo(f"{name}: " + "\n  ".join(tally.lines()))
+            click.echo(f"{name}: " + "\n  ".join(total.lines()))
     if as_json:
         print_json(
             {
-                name: vars(tally) | {"failed": [vars(each) for each in tally.failed]}
-                for name, tally in tallies.items()
+                name: vars(total) | {"failed": [vars(each) for each in total.failed]}
+                for name, total in totals.items()
             }
         )
-    if any(tally.failed for tally in tallies.values()):
+    if any(total.failed for total in totals.values()):
         click.get_current_context().exit(1)

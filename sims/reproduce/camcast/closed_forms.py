@@ -10,8 +10,8 @@ pessimistic about the protocols as described: (b) gossips in one group that hold
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,10 +21,7 @@ from sims.figures.style import COLOURS, MARKERS, figure, legend_above
 from sims.reproduce.camcast.contenders import LEVELS, PROTOCOLS, QUANTITIES, contenders
 from sims.reproduce.claims import Claim, interval_of_share, observed, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 
 __all__ = ["judge"]
 
@@ -164,7 +161,7 @@ def _select(rows: pd.DataFrame, quantity: str, name: str) -> pd.DataFrame:
     return rows[(rows.quantity == quantity) & (rows.protocol == name) & same].sort_values(key)
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """All four quantities together, and each alone."""
     rows = tables["closed_forms"]
     together, panels = figure(2, 2, figsize=(10.5, 7.4))

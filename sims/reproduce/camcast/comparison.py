@@ -42,7 +42,7 @@ from sims.figures.style import COLOURS, figure, legend_above
 from sims.reproduce.camcast.sweep import P_SUCCESS, random_publisher
 from sims.reproduce.claims import Claim, below, interval_of_mean, observed, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, part
+from sims.reproduce.reproduction import Figures, Measured, Progress, part
 from sims.reproduce.reproduction import Tables as Measurements
 from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
@@ -289,7 +289,7 @@ def _bars(rows: Mapping[str, tuple[list[pd.Series[float]], list[float]]], label:
     return fig
 
 
-def _draw_rounds(tables: Measurements) -> Mapping[str, Figure]:
+def _draw_rounds(tables: Measurements) -> Figures:
     runs = tables["runs"]
     rows = {
         f"CAMCAST, {reading}": (list(mean_rounds(runs, reading).values()), ROUNDS["CAMCAST"])
@@ -308,7 +308,7 @@ def _by_protocol(runs: pd.DataFrame, protocol: str, column: str) -> list[pd.Seri
     return [own[column][own.topology == topology] for topology in TOPOLOGIES]
 
 
-def _draw_parasites(tables: Measurements) -> Mapping[str, Figure]:
+def _draw_parasites(tables: Measurements) -> Figures:
     runs = tables["runs"]
     rows = {
         name: (_by_protocol(runs, name, "parasites"), [float(value) for value in paper])

@@ -12,7 +12,7 @@ senders send to the dead. Further readings, each with a verdict of its own:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from math import log
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +20,14 @@ import numpy as np
 import pandas as pd
 
 from hierarchy.camcast import TopicSettings
-from sims.figures.style import COLOURS, band, figure, legend_above, line, stated_line
+from sims.figures.style import COLOURS, figure, legend_above, line, mean_line, stated_line
 from sims.reproduce.camcast.sweep import GOSSIP, IDEAL, LEVELS, REPORT, SIZES, chosen, sweep
 from sims.reproduce.claims import Claim, below, interval_of_mean, interval_of_share, observed, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Tables
+from sims.reproduce.reproduction import Figures, Tables
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 __all__ = ["judge_fig13", "judge_fig14", "judge_fig15", "judge_fig16", "judge_seeming"]
 
@@ -215,13 +215,11 @@ def _curves(axes: Any, own: pd.DataFrame, column: str, levels: tuple[str, ...] =
     for level in reversed(levels):
         number = LEVELS.index(level)
         rows = own[own.community == level].groupby("failed")[column]
-        mean, half = rows.mean(), 1.96 * rows.std() / np.sqrt(rows.count())
-        line(axes, number, 100 * mean.index, mean, f"{level} ({SIZES[number]} processes)")
-        band(axes, number, 100 * mean.index, mean - half, mean + half)
+        mean_line(axes, number, rows, f"{level} ({SIZES[number]} processes)", times=100)
     axes.set(xlabel=FAILED)
 
 
-def _draw_fig13(tables: Tables) -> Mapping[str, Figure]:
+def _draw_fig13(tables: Tables) -> Figures:
     fig, axes = figure()
     _curves(axes, chosen(tables["sweep"], IDEAL, "crashed"), "sent")
     for t, n in enumerate(SIZES):
@@ -237,7 +235,7 @@ def _draw_fig13(tables: Tables) -> Mapping[str, Figure]:
     return {"": fig}
 
 
-def _draw_fig14(tables: Tables) -> Mapping[str, Figure]:
+def _draw_fig14(tables: Tables) -> Figures:
     fig, axes = figure()
     own = chosen(tables["sweep"], IDEAL, "crashed")
     _curves(axes, own, "upward", ("d", "g"))
@@ -252,7 +250,7 @@ def _draw_fig14(tables: Tables) -> Mapping[str, Figure]:
     return {"": fig}
 
 
-def _draw_crashed(tables: Tables, column: str, label: str) -> Mapping[str, Figure]:
+def _draw_crashed(tables: Tables, column: str, label: str) -> Figures:
     fig, panels = figure(1, 3, figsize=(13.2, 4.4), sharey=True)
     gossip = chosen(tables["sweep"], GOSSIP, "crashed").groupby("failed")[column].mean()
     for axes, (name, (kind, model)) in zip(panels, CRASHES.items(), strict=True):
@@ -274,7 +272,7 @@ def _draw_crashed(tables: Tables, column: str, label: str) -> Mapping[str, Figur
     return {"": fig}
 
 
-def _draw_seeming(tables: Tables, column: str, label: str) -> Mapping[str, Figure]:
+def _draw_seeming(tables: Tables, column: str, label: str) -> Figures:
     fig, panels = figure(1, 3, figsize=(13.2, 4.4), sharey=True)
     for axes, (name, (kind, model)) in zip(panels, SEEMING.items(), strict=True):
         _curves(axes, chosen(tables["sweep"], kind, "seeming"), column)

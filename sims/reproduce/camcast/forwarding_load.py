@@ -8,9 +8,6 @@ community and upward, and copies received. "Even" is taken as a Gini coefficient
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
@@ -20,11 +17,8 @@ from sims.figures.style import figure, legend_above, line
 from sims.reproduce.camcast.sweep import LEVELS, SIZES
 from sims.reproduce.claims import Claim, observed, span, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.events.outcome import gini
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["balance", "judge"]
 
@@ -93,7 +87,7 @@ def judge(tables: Tables) -> list[Claim]:
     ]  # fmt: skip
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Processes by what they forward and send upward per event, first seed."""
     load = tables["load"]
     load = load[(load.seed == load.seed.min()) & (load.taken > 0)]

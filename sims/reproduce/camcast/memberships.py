@@ -23,10 +23,10 @@ from sims.figures.style import band, figure, legend_above, line, stated_line
 from sims.reproduce.camcast.measured import KINDS, METRICS, P_SEL, measure
 from sims.reproduce.claims import Claim, below, interval_of_mean, interval_of_share, observed, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Tables
+from sims.reproduce.reproduction import Figures, Tables
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 __all__ = ["FIGURES", "JUDGES", "LABELS", "chance_of_all", "curves"]
 
@@ -264,7 +264,7 @@ def _judge(number: int, tables: Tables) -> list[Claim]:
     return [*claims, *([ABOUT_TABLES[number](tables["tables"])] if number in ABOUT_TABLES else [])]
 
 
-def _draw(number: int, tables: Tables) -> Mapping[str, Figure]:
+def _draw(number: int, tables: Tables) -> Figures:
     metric, level = FIGURES[number]
     events = tables["events"][tables["events"].community == level]
     fig, axes = figure()

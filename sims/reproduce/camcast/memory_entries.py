@@ -8,9 +8,7 @@ group of (b) only, that of their topic, which holds everybody above too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -20,10 +18,7 @@ from sims.figures.style import COLOURS, figure, legend_above
 from sims.reproduce.camcast.comparison import TOPOLOGIES
 from sims.reproduce.claims import Claim, observed, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 
 __all__ = ["judge"]
 
@@ -102,7 +97,7 @@ def judge(tables: Tables) -> list[Claim]:
     ]  # fmt: skip
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Entries by level and protocol."""
     table = tables["memory"]
     fig, panels = figure(1, 3, figsize=(12.0, 4.2), sharey=True)

@@ -10,9 +10,8 @@ messages or latency, against the bare membership protocol M. Two readings of M:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import sqrt
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -33,12 +32,9 @@ from hierarchy.membership.scamp.layer import Scamp
 from sims.figures.style import COLOURS, figure, legend_above
 from sims.reproduce.claims import Claim, interval_of_mean, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress
+from sims.reproduce.reproduction import Figures, Measured, Progress
 from sims.reproduce.reproduction import Tables as Measurements
 from sub2sub.overlay.network import Network
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["judge"]
 
@@ -152,7 +148,7 @@ def _behind(
     return worst, found, intervals
 
 
-def draw(tables: Measurements) -> Mapping[str, Figure]:
+def draw(tables: Measurements) -> Figures:
     """Every quantity, side by side."""
     runs = tables["runs"]
     fig, panels = figure(2, 5, figsize=(14.4, 6.6))
@@ -160,8 +156,7 @@ def draw(tables: Measurements) -> Mapping[str, Figure]:
         for axes, (quantity, label) in zip(panels[row], QUANTITIES.items(), strict=True):
             for i, (protocol, own) in enumerate(mine.groupby("protocol", sort=False)):
                 by = own.groupby("n")[quantity]
-                half = 1.96 * by.std() / np.sqrt(by.count())
-                places = np.arange(len(by.mean())) + 0.36 * (i - 0.5)
+                places, half = np.arange(len(by.mean())) + 0.36 * (i - 0.5), 1.96 * by.sem()
                 axes.bar(places, by.mean(), 0.36, yerr=half, color=COLOURS[i], label=str(protocol), capsize=3)
             axes.set_xticks(range(runs.n.nunique()), [f"{n:,}" for n in sorted(runs.n.unique())])
             axes.set_title(label, fontsize=9)

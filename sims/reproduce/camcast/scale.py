@@ -7,8 +7,7 @@ N ln N messages and tables of ln N, is measured over three powers of ten.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,12 +18,9 @@ from sims.figures.style import figure, legend_above, line
 from sims.reproduce.camcast.sweep import P_SUCCESS, random_publisher
 from sims.reproduce.claims import Claim, interval_of_mean, interval_of_share, observed, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["judge"]
 
@@ -124,7 +120,7 @@ def judge(tables: Tables) -> list[Claim]:
     ]  # fmt: skip
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Messages, tables, rounds and reception."""
     frame = tables["scale"]
     fig, panels = figure(2, 2, figsize=(10.5, 7.4))

@@ -5,7 +5,7 @@ law and uniform. Each tree is carried by the shared overlay (`hierarchy.shared`)
 unstructured membership, and the same events are published by the same rules: without faults, with 5 % loss
 from the first message on, two cycles after a fifth has crashed, and while some leave and as many join in
 every cycle. Members estimate the sizes of their communities in both. Hits, messages per event and parasites
-are those of test events after the overlays have settled; upkeep is that of the last cycles.
+are those of test events after the overlays have converged; upkeep is that of the last cycles.
 
 The claim is that of the task: at least .999 at the cost of CAMCAST's own tables. Their cost is that of their
 cheapest setting with .999 under the same fault, in messages per event; of their most reliable setting where
@@ -14,9 +14,8 @@ none reaches .999, although events that reach fewer cost less.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,13 +25,10 @@ from sims.engine.faults import Churn, Crash, Loss
 from sims.figures.style import figure, legend_above, line
 from sims.reproduce.claims import OURS, Claim, observed, span, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sims.systems import system
 from sims.systems.interface import System
 from sims.systems.topic_workload import TopicWorkload
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["judge", "measure"]
 
@@ -198,7 +194,7 @@ def judge(tables: Tables) -> list[Claim]:
     return claims
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Missed deliveries against messages, by condition and system."""
     rows = tables["shared"]
     rows = rows[rows.route == "camcast"]

@@ -10,9 +10,6 @@ chooses exactly F.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -23,11 +20,8 @@ from sims.figures.style import COLOURS, figure, legend_above, line
 from sims.reproduce.claims import Claim, stated
 from sims.reproduce.hpmcast.trials import hierarchy
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.overlay.network import Network
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["judge"]
 
@@ -125,7 +119,7 @@ def judge(tables: Tables) -> list[Claim]:
     return claims
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Means round by round, and one distribution."""
     fig, panels = figure(columns=2, figsize=(10.5, 4.6))
     for k, (case, own) in enumerate(tables["means"].groupby("case", sort=False)):

@@ -11,9 +11,6 @@ attributes for every match. Where a paper's word is "substantially" or "far", th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -30,11 +27,8 @@ from hierarchy.hpmcast import (
 from sims.figures.style import band, figure, legend_above, line
 from sims.reproduce.claims import Claim, below, interval_of_mean, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.geometry.boxes import Boxes, normalise
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["comparisons", "judge", "published"]
 
@@ -184,7 +178,7 @@ def judge(tables: Tables) -> list[Claim]:
     ]  # fmt: skip
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Lines that pass in vain, and uninterested participants reached, by the boxes of a line."""
     table = tables["coverage"]
     fig, panels = figure(columns=3, figsize=(13.8, 4.8))

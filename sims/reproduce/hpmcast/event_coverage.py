@@ -13,9 +13,7 @@ ours.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -25,11 +23,8 @@ from sims.figures.style import COLOURS, figure
 from sims.reproduce.claims import Claim, below, interval_of_mean, observed, stated
 from sims.reproduce.hpmcast.coverage import published
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.geometry.boxes import Boxes, normalise
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["judge"]
 
@@ -107,7 +102,7 @@ def judge(tables: Tables) -> list[Claim]:
     ]  # fmt: skip
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Comparisons, lines that pass in vain, and messages."""
     table = tables["events"]
     fig, panels = figure(columns=5, figsize=(15.0, 4.2))

@@ -17,7 +17,6 @@ interested, with and without a fifth of the messages lost.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
@@ -31,11 +30,11 @@ from sims.figures.style import COLOURS, figure, legend_above
 from sims.reproduce.claims import OURS, Claim, below, interval_of_mean, observed, stated
 from sims.reproduce.hpmcast.trials import hierarchy
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.overlay.network import Network
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 __all__ = ["judge"]
 
@@ -197,7 +196,7 @@ def _acknowledged(at: str, own: pd.DataFrame) -> list[Claim]:
     ]  # fmt: skip
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Delivery and messages by variant."""
     table = tables["improvements"]
     fig, panels = figure(1, 2, figsize=(13.2, 5.2))

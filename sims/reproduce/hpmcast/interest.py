@@ -12,7 +12,6 @@ mean share of equation 19 for all groups of a level instead of the measured one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,14 +19,14 @@ import pandas as pd
 
 from hierarchy.hpmcast import Gossip, Reading
 from hierarchy.hpmcast.analysis import Regular, expected_delivery
-from sims.figures.style import band, figure, legend_above, line
+from sims.figures.style import figure, legend_above, mean_line
 from sims.reproduce.claims import Claim, below, interval_of_mean, stated
 from sims.reproduce.hpmcast.trials import READINGS, hierarchy, means, run_trials, table_of
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 __all__ = ["judge_fig7", "judge_fig8"]
 
@@ -127,22 +126,15 @@ def judge_fig8(tables: Tables) -> list[Claim]:
     return claims
 
 
-def _curve(axes: object, number: int, own: pd.DataFrame, label: str) -> None:
-    by = own.groupby("p").delivery
-    mean, half = by.mean(), 1.96 * by.std() / np.sqrt(by.count())
-    line(axes, number, mean.index, mean, label)  # type: ignore[arg-type]
-    band(axes, number, mean.index, mean - half, np.minimum(mean + half, 1.0))  # type: ignore[arg-type]
-
-
 def _stated(axes: Any) -> None:
     label = f"paper: {LOWEST} or more from p = 0.1 on"
     axes.axhline(LOWEST, color="black", linewidth=0.9, linestyle=(0, (4, 2)), label=label)
 
 
-def _draw_fig7(tables: Tables) -> Mapping[str, Figure]:
+def _draw_fig7(tables: Tables) -> Figures:
     fig, axes = figure(figsize=(8.0, 4.6))
     for k, (reading, own) in enumerate(tables["delivery"].groupby("reading", sort=False)):
-        _curve(axes, k, own, str(reading))
+        mean_line(axes, k, own.groupby("p").delivery, str(reading), most=1.0)
     fractions = np.array(FRACTIONS)
     for lowest, dash in ((1, ":"), (REDUNDANCY, "--")):
         expected = [expected_delivery(_regular(p, lowest)) for p in fractions]
@@ -154,12 +146,12 @@ def _draw_fig7(tables: Tables) -> Mapping[str, Figure]:
     return {"": fig}
 
 
-def _draw_fig8(tables: Tables) -> Mapping[str, Figure]:
+def _draw_fig8(tables: Tables) -> Figures:
     fig, panels = figure(columns=2, figsize=(10.5, 4.8))
     table = tables["delivery"][tables["delivery"].p >= 0.1]
     for axes in panels:
         for k, (reading, own) in enumerate(table.groupby("reading", sort=False)):
-            _curve(axes, k, own, str(reading))
+            mean_line(axes, k, own.groupby("p").delivery, str(reading), most=1.0)
         _stated(axes)
         axes.set(xlabel="fraction of interested participants")
     panels[0].set(ylabel="probability of delivery", ylim=(0.86, 1.005), title="all readings")

@@ -8,9 +8,8 @@ of the survivors deliver. Gossip has F = 2 and c = 3, so that delivery has a lev
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -24,14 +23,11 @@ from sims.engine.faults import Crash
 from sims.figures.style import band, figure, line
 from sims.reproduce.claims import OURS, Claim, observed, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables, part
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, part
 from sub2sub.geometry.boxes import Boxes
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["judge"]
 
@@ -95,7 +91,7 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
         generator = np.random.Generator(np.random.Philox(seed + number))
         space = AddressSpace((10 if quick else 22,) * LEVELS)
         overlay = Hierarchy(_subscribers(space.capacity, generator), space, seed=seed + number)
-        overlay.membership.settle()
+        overlay.membership.make_exact()
         health = _Health(overlay, generator.random((5 if quick else 10, 1)))
         controls: list[tuple[Schedule, Any]] = [(Schedule(at=CRASH), Crash(CRASHED)), (Schedule(), health)]
         simulation = Simulation(cast(Overlay, overlay), controls)  # the engine takes all that quack like one
@@ -149,7 +145,7 @@ def judge(tables: Tables) -> list[Claim]:
     ]  # fmt: skip
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Views that are right, entries that are dead, and delivery."""
     by = tables["repair"].groupby("cycle")
     mean, low, high = by.mean(), by.min(), by.max()

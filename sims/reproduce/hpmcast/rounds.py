@@ -9,7 +9,6 @@ round is taken in which the last of those interested gets the event.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -23,10 +22,10 @@ from sims.figures.style import COLOURS, figure, legend_above, line, stated_line
 from sims.reproduce.claims import Claim, below, interval_of_mean, observed, stated
 from sims.reproduce.hpmcast.trials import hierarchy
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 __all__ = ["judge"]
 
@@ -108,7 +107,7 @@ def judge(tables: Tables) -> list[Claim]:
     ]  # fmt: skip
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """The curve, and what gossip needs."""
     table, by = tables["rounds"], tables["needed"].groupby("p").needed
     fig, axes = figure()

@@ -8,21 +8,20 @@ participant crashed, too. Bounds for "slightly" and "clearly" are ours and in th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from hierarchy.hpmcast import Gossip
-from sims.figures.style import band, figure, legend_above, line
+from sims.figures.style import figure, legend_above, mean_line
 from sims.reproduce.claims import Claim, below, interval_of_mean, stated
 from sims.reproduce.hpmcast.trials import READINGS, hierarchy, means, run_trials, table_of
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 __all__ = ["judge_fig11", "judge_fig12", "judge_fig13"]
 
@@ -164,13 +163,10 @@ def judge_fig13(tables: Tables) -> list[Claim]:
 
 def _curves(axes: Any, table: pd.DataFrame, x: str, by: str, label: str, column: str = "delivery") -> None:
     for k, (value, own) in enumerate(table.groupby(by, sort=False)):
-        rows = own.groupby(x)[column]
-        mean, half = rows.mean(), 1.96 * rows.std() / np.sqrt(rows.count())
-        line(axes, k, mean.index, mean, f"{label} = {value}")
-        band(axes, k, mean.index, mean - half, mean + half)
+        mean_line(axes, k, own.groupby(x)[column], f"{label} = {value}")
 
 
-def _draw_fig11(tables: Tables) -> Mapping[str, Figure]:
+def _draw_fig11(tables: Tables) -> Figures:
     fig, panels = figure(columns=3, figsize=(13.8, 4.6), sharey=True)
     for axes, (reading, own) in zip(panels, tables["delivery"].groupby("reading", sort=False), strict=True):
         _curves(axes, own, "a", "p", "p")
@@ -186,7 +182,7 @@ def _draw_fig11(tables: Tables) -> Mapping[str, Figure]:
     return {"": fig}
 
 
-def _draw_fig12(tables: Tables) -> Mapping[str, Figure]:
+def _draw_fig12(tables: Tables) -> Figures:
     fig, panels = figure(2, 3, figsize=(13.8, 7.0), sharex=True, sharey=True)
     groups = tables["delivery"].groupby(["crashed", "reading"], sort=False)
     for axes, ((crashed, reading), own) in zip(panels.ravel(), groups, strict=True):
@@ -205,7 +201,7 @@ def _draw_fig12(tables: Tables) -> Mapping[str, Figure]:
     return {"": fig}
 
 
-def _draw_fig13(tables: Tables) -> Mapping[str, Figure]:
+def _draw_fig13(tables: Tables) -> Figures:
     fig, panels = figure(2, 3, figsize=(13.8, 7.0), sharex=True, sharey="row")
     table = tables["delivery"].assign(reached=100 * tables["delivery"].parasites)
     for column, (reading, own) in enumerate(table.groupby("reading", sort=False)):

@@ -1,7 +1,7 @@
 """hpmcast's membership while participants join, leave and crash, and messages are lost (Section 4.2.1).
 
 - *Joins*: all participants start at once, each knowing one other, with messages lost from the first on.
-- *Contacts*: one participant at a time joins a settled system through a neighbour or through somebody far
+- *Contacts*: one participant at a time joins a converged system through a neighbour or through somebody far
   away; the paper says that a close contact makes joining faster and cheaper.
 - *Leaves*: a tenth says goodbye to two neighbours each and goes, beside a tenth that just goes.
 - *Piggybacked*: a fifth crashes while events flow that carry membership along, beside dedicated gossip alone.
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,11 +25,8 @@ from hierarchy.hpmcast.membership.audit import audit
 from sims.figures.style import figure, line, stated_line
 from sims.reproduce.claims import Claim, below, interval_of_mean, observed, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.overlay.network import Network
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["judge", "righted"]
 
@@ -87,7 +84,7 @@ def _joins(a: int, loss: float, seed: int) -> list[dict[str, Any]]:
 
 def _leaves(a: int, loss: float, seed: int, goodbye: bool) -> list[dict[str, Any]]:
     layer, network, dice = _system(a, seed)
-    layer.settle()
+    layer.make_exact()
     network.loss = loss
     layer.step(1, network)
     gone = np.sort(dice.permutation(a**LEVELS)[: round(LEAVING * a**LEVELS)])
@@ -100,7 +97,7 @@ def _leaves(a: int, loss: float, seed: int, goodbye: bool) -> list[dict[str, Any
 def _events(a: int, rate: int, seed: int) -> list[dict[str, Any]]:
     """A crash while `rate` events a cycle carry membership along; whoever sends one sends no other gossip."""
     layer, network, dice = _system(a, seed)
-    layer.settle()
+    layer.make_exact()
     layer.step(1, network)
     network.alive[dice.permutation(a**LEVELS)[: round(CRASHED * a**LEVELS)]] = 0
     rows = []
@@ -122,9 +119,9 @@ def _events(a: int, rate: int, seed: int) -> list[dict[str, Any]]:
 
 
 def _contacts(a: int, alone: int, seed: int) -> list[dict[str, Any]]:
-    """Messages of one participant that joins a settled system, through contacts at every distance."""
+    """Messages of one participant that joins a converged system, through contacts at every distance."""
     layer, network, dice = _system(a, seed)
-    layer.settle()
+    layer.make_exact()
     state = {name: array.copy() for name, array in layer.arrays().items()}
     rows = []
     for x in dice.choice(a**LEVELS, alone, replace=False).tolist():
@@ -218,7 +215,7 @@ def judge(tables: Tables) -> list[Claim]:
     return claims
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Wrong entries over time in each scenario, and messages of a join."""
     table = tables["upkeep"]
     wrong = table.assign(wrong=100 * (table.dead + table.missing))
@@ -234,8 +231,7 @@ def draw(tables: Tables) -> Mapping[str, Figure]:
         axes.set(xlabel="cycle", ylabel="entries dead or missing (%)", title=title, ylim=(0, 150))
         stated_line(axes, "right", y=100 * RIGHT)
     by = tables["contacts"].groupby("distance").messages
-    half = 1.96 * by.std() / np.sqrt(by.count())
-    panels[3].bar(by.mean().index, by.mean(), 0.6, yerr=half, capsize=3)
+    panels[3].bar(by.mean().index, by.mean(), 0.6, yerr=1.96 * by.sem(), capsize=3)
     panels[3].set(
         xlabel="distance of the contact (level)", ylabel="messages of a join", xticks=range(1, LEVELS + 1)
     )

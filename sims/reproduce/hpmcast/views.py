@@ -12,9 +12,7 @@ hierarchy of four sizes for which R delegates can be found.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import log
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -29,10 +27,7 @@ from hierarchy.hpmcast.analysis import (
 from sims.figures.style import figure, line, stated_line
 from sims.reproduce.claims import Claim, observed, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 
 __all__ = ["judge"]
 
@@ -174,7 +169,7 @@ def judge(tables: Tables) -> list[Claim]:
     ]  # fmt: skip
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Counted beside the equations, against the depth."""
     table = _equations(tables["depths"])
     sizes = [view_size(N ** (1 / depth), depth, REDUNDANCY) for depth in DEPTHS]

@@ -7,9 +7,6 @@ That live processes do what simulated ones do is a statement of ours.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from sims.figures.style import COLOURS, figure, legend_above
@@ -18,10 +15,7 @@ from sims.reproduce.camcast.memberships import FIGURES, JUDGES, LABELS, curves
 from sims.reproduce.claims import OURS, Claim, stated
 from sims.reproduce.live.live_measured import measure_live
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Tables
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from sims.reproduce.reproduction import Figures, Tables
 
 __all__ = ["judge"]
 
@@ -46,7 +40,7 @@ def judge(number: int, tables: Tables) -> list[Claim]:
     return [same, *(JUDGES[metric](own, number) if own.membership.nunique() == len(KINDS) else [])]
 
 
-def draw(number: int, tables: Tables) -> Mapping[str, Figure]:
+def draw(number: int, tables: Tables) -> Figures:
     """Live beside simulated."""
     metric, level = FIGURES[number]
     events = tables["events"][tables["events"].community == level]

@@ -7,20 +7,15 @@ messages take up to a tenth of a cycle and up to half a cycle. The quick form ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from sims.figures.style import figure, legend_above, line
 from sims.reproduce.claims import OURS, Claim, observed, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 
 __all__ = ["judge"]
 
@@ -74,7 +69,7 @@ def judge(tables: Tables) -> list[Claim]:
     return claims
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Complete rings by cycle."""
     fig, axes = figure()
     for number, (name, curve) in enumerate(tables["rings"].groupby("curve", sort=False)):

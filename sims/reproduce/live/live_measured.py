@@ -62,7 +62,7 @@ def _run(kind: str, events: int, seed: int, per_process: int) -> pd.DataFrame:
     with Communities(sizes, settings, PERIOD, per_process, seed, membership=kind) as swarm:
         swarm.found()
         swarm.enter()
-        swarm.settle(most=60.0)
+        swarm.wait_for_tables(most=60.0)
         return _outcomes(swarm, sizes, events)
 
 

@@ -8,9 +8,6 @@ process.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -18,12 +15,9 @@ from numpy.typing import NDArray
 from sims.figures.style import figure, legend_above, line
 from sims.reproduce.claims import OURS, Claim, observed, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["judge"]
 
@@ -51,12 +45,12 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     with Swarm(low, high, period, per_process, seed) as swarm:
         swarm.join()
         progress(1, 6)
-        curves["built, live"] = curve_of(swarm.settle(points, most=60 * period))
+        curves["built, live"] = curve_of(swarm.wait_for_rings(points, most=60 * period))
         progress(2, 6)
         deliveries.append(swarm.publish(points[:events]))
         progress(3, 6)
         swarm.kill(KILLED)
-        healed = swarm.settle(points, most=60 * period)
+        healed = swarm.wait_for_rings(points, most=60 * period)
         curves["healed, live"] = curve_of(healed, start=healed[0].cycle)
         progress(4, 6)
         deliveries.append(swarm.publish(points[:events]))
@@ -147,7 +141,7 @@ def _simulated(
     return curves
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Complete rings by cycle, live beside simulated."""
     fig, axes = figure(columns=2, sharey=True)
     titles = {"built": "all start at once", "healed": "a fifth is killed"}

@@ -13,9 +13,7 @@ paper says: it is judged for all forms.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -23,22 +21,19 @@ from sims.engine import Schedule
 from sims.engine.faults import Resubscribe
 from sims.figures.style import band, figure, legend_above, line
 from sims.reproduce.claims import OURS, Claim, observed, span, stated
-from sims.reproduce.reproduction import Tables
+from sims.reproduce.reproduction import Figures, Tables
 from sims.reproduce.sub2sub.following import (
     EXTENDED,
     FORMS,
     PUBLISHED,
     TABLE,
     Faults,
+    FaultScenario,
     Forms,
     Seen,
-    Story,
-    register_story,
+    register_scenario,
     shown,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["judge"]
 
@@ -97,7 +92,7 @@ def judge(seen: Seen) -> list[Claim]:
     return claims
 
 
-def draw(story: Story, tables: Tables) -> Mapping[str, Figure]:
+def draw(scenario: FaultScenario, tables: Tables) -> Figures:
     """Spam and misses over time, both forms."""
     seen = Seen(tables[TABLE])
     fig, axes = figure(2, 2, figsize=(9.6, 6.4), sharex=True, sharey="row")
@@ -120,8 +115,8 @@ def draw(story: Story, tables: Tables) -> Mapping[str, Figure]:
     return {"": fig}
 
 
-register_story(
-    Story(
+register_scenario(
+    FaultScenario(
         "sub2sub-change", "Spam and misses while changed subscriptions spread",
         levels=[*AT_ONCE, TRICKLE], quick_levels=["10 % at once"], faults=_faults, label=str,
         after=60, spare=0.3, every=1, forms=_forms(),

@@ -6,23 +6,18 @@ capped ring view leaves rings open for ever is this project's finding, and can f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from sims.figures.style import band, figure, legend_beside, line, stated_line
 from sims.reproduce.claims import OURS, Claim, observed, span, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sims.reproduce.sub2sub.setting import Setting, start
 from sub2sub.overlay.overlay import OverlaySettings
 from sub2sub.ring.settings import Partner, RingSettings
 from sub2sub.vicinity.proximity import Tie
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["judge"]
 
@@ -90,7 +85,7 @@ def judge(tables: Tables) -> list[Claim]:
     ]  # fmt: skip
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Complete rings per cycle, a curve per variant."""
     table = tables["choices"]
     fig, axes = figure(figsize=(9.6, 4.8))

@@ -11,20 +11,16 @@ The paper says nothing of churn: verdicts are about absolute bounds of ours, in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from sims.figures.style import band, figure, line
 from sims.reproduce.claims import OURS, Claim, observed, span, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Tables
+from sims.reproduce.reproduction import Figures, Tables
 from sims.reproduce.sub2sub.following import shown
 from sims.reproduce.sub2sub.under_churn import ABLATIONS, DEFAULT, EARLIER, LOSS, PUBLISHED, WAIT, follow
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["judge"]
 
@@ -149,7 +145,7 @@ def _judge_share(tables: Tables, share: float) -> list[Claim]:
     return claims
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Hit ratio by form, by age, and by waiting."""
     churn = tables["churn"]
     shares = sorted(churn.share[churn.form == DEFAULT].unique())

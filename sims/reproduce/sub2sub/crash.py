@@ -12,7 +12,7 @@ from __future__ import annotations
 from sims.engine import Schedule
 from sims.engine.faults import Crash, Recover
 from sims.reproduce.claims import Claim
-from sims.reproduce.sub2sub.following import Seen, Story, register_story
+from sims.reproduce.sub2sub.following import FaultScenario, Seen, register_scenario
 
 __all__ = ["judge_crash", "judge_return"]
 
@@ -47,8 +47,8 @@ def judge_return(seen: Seen) -> list[Claim]:
     return [*claims, seen.published("cycles after the return until all rings are complete", "rings", AWAY)]
 
 
-register_story(
-    Story(
+register_scenario(
+    FaultScenario(
         "sub2sub-crash", "Rings and deliveries after a share of the peers crashes at once",
         levels=[0.1, 0.2, 0.5, 0.8], quick_levels=[0.2, 0.5],
         faults=lambda share, peers, seed: [(Schedule(at=0), Crash(share))],
@@ -56,8 +56,8 @@ register_story(
     ),
     judge_crash,
 )  # fmt: skip
-register_story(
-    Story(
+register_scenario(
+    FaultScenario(
         "sub2sub-return", "Rings and deliveries when peers given up for dead come back",
         levels=[0.05, 0.2, 0.5], quick_levels=[0.2],
         faults=lambda share, peers, seed: [(Schedule(at=0), Crash(share)), (Schedule(at=AWAY), Recover())],

@@ -14,7 +14,6 @@ of them are, or after 90 cycles.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,13 +23,13 @@ import pandas as pd
 from sims.figures.style import COLOURS, band, figure, legend_above, line, stated_line
 from sims.reproduce.claims import Claim, observed, span, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sims.reproduce.sub2sub.setting import Setting, start
 from sub2sub.overlay.overlay import OverlaySettings
 from sub2sub.ring.settings import Partner, RingSettings
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 __all__ = ["PARTNERS", "completed", "judge", "partnered"]
 
@@ -125,7 +124,7 @@ def judge(tables: Tables) -> list[Claim]:
     return claims
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Links in place and complete rings per cycle; a column per workload of the paper, a row per reading."""
     rings = tables["rings"]
     fig, axes = figure(2, 4, figsize=(13.2, 6.2), sharex=True, sharey=True)

@@ -7,7 +7,6 @@ random one of its subscribers, anew in each cycle.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,13 +17,13 @@ from sims.figures.style import COLOURS, figure, legend_above
 from sims.observers import Delivery
 from sims.reproduce.claims import Claim, observed, span, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables, part
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, part
 from sims.reproduce.sub2sub.fig5 import PARTNERS, partnered
 from sims.reproduce.sub2sub.setting import Setting, start
 from sub2sub.events.dissemination import DisseminationSettings
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 __all__ = ["first_at_one", "judge"]
 
@@ -108,7 +107,7 @@ def judge(tables: Tables) -> list[Claim]:
     return claims
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Bars as in the paper, and the rings of Figure 5 as a line."""
     readings = list(PARTNERS)
     fig, panels = figure(1, 2, figsize=(11.6, 4.4), sharey=True)

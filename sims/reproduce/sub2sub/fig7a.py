@@ -10,7 +10,6 @@ depend on the number of subscribers: the quick form has as many peers as the ful
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,13 +18,13 @@ import pandas as pd
 from sims.figures.style import figure, legend_beside, line, stated_line
 from sims.reproduce.claims import Claim, observed, span, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sims.reproduce.sub2sub.setting import Setting
 from sub2sub.geometry.matching import match
 from workloads import named
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 __all__ = ["judge"]
 
@@ -83,7 +82,7 @@ def judge(tables: Tables) -> list[Claim]:
     return claims
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Share of rings at least so long."""
     fig, axes = figure(figsize=(8.4, 4.2))
     for number, (workload, own) in enumerate(tables["lengths"].groupby("workload", sort=False)):

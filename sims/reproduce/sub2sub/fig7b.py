@@ -8,7 +8,6 @@ the same fit, and the messages they cost, by the definition of `sub2sub.events.o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,11 +17,11 @@ from numpy.typing import NDArray
 from sims.figures.style import COLOURS, figure, legend_beside, line
 from sims.reproduce.claims import Claim, observed, span, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Tables
-from sims.reproduce.sub2sub.settled import SHORTCUTS, settled_events
+from sims.reproduce.reproduction import Figures, Tables
+from sims.reproduce.sub2sub.converged_events import SHORTCUTS, converged_events
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 __all__ = ["Fit", "fit", "judge_hops", "judge_shortcuts"]
 
@@ -129,7 +128,7 @@ def judge_shortcuts(tables: Tables) -> list[Claim]:
     ]  # fmt: skip
 
 
-def _draw_hops(tables: Tables) -> Mapping[str, Figure]:
+def _draw_hops(tables: Tables) -> Figures:
     events = tables["events"][tables["events"].shortcuts == 1]
     log, _ = _fits(events)
     lengths, hops = _by_length(events)
@@ -155,7 +154,7 @@ def _draw_hops(tables: Tables) -> Mapping[str, Figure]:
     return {"": fig}
 
 
-def _draw_shortcuts(tables: Tables) -> Mapping[str, Figure]:
+def _draw_shortcuts(tables: Tables) -> Figures:
     events = tables["events"]
     fig, (left, right) = figure(1, 2, figsize=(10.5, 4.2))
     for k in SHORTCUTS:
@@ -188,9 +187,9 @@ def _draw_shortcuts(tables: Tables) -> Mapping[str, Figure]:
 
 register(
     "sub2sub-fig7b", "Hops to complete dissemination against ring length",
-    measure=settled_events, judge=judge_hops, draw=_draw_hops,
+    measure=converged_events, judge=judge_hops, draw=_draw_hops,
 )  # fmt: skip
 register(
     "sub2sub-shortcuts", "Hops and messages against the number of shortcuts",
-    measure=settled_events, judge=judge_shortcuts, draw=_draw_shortcuts,
+    measure=converged_events, judge=judge_shortcuts, draw=_draw_shortcuts,
 )  # fmt: skip

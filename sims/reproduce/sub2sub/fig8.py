@@ -1,6 +1,6 @@
 """Figure 8 of Sub-2-Sub: cycles for a subscriber to rejoin, and for a publisher to find a match.
 
-- Subscribers: each is removed from a settled overlay and joins again, see `rejoin`: all of them with the
+- Subscribers: each is removed from a converged overlay and joins again, see `rejoin`: all of them with the
   protocol as published, a sample with the default, in which one who takes up a neighbour tells it so. The
   paper plots a distribution and states no number: nothing to judge but whether everybody is back.
 - Publishers: one for each test event, each from a random peer, one exchange of each layer a cycle. The paper
@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +24,7 @@ from sims.engine import Simulation
 from sims.figures.style import figure, line, stated_line
 from sims.reproduce.claims import Claim, interval_of_share, observed, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables, part
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, part
 from sims.reproduce.sub2sub.converged import converged
 from sims.reproduce.sub2sub.gossiping_publishers import PublisherViews, gossip_to_match
 from sims.reproduce.sub2sub.rejoin import rejoin
@@ -38,7 +37,7 @@ from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from workloads import named
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 __all__ = ["judge"]
 
@@ -54,7 +53,7 @@ NEVER = -1
 
 
 def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Let subscribers and publishers join a settled overlay."""
+    """Let subscribers and publishers join a converged overlay."""
     size, rejoining = (1_000, (60, 60)) if quick else (10_000, (10_000, 1_000))
     subscribers, publishers, anybody = [], [], []
     for number, (form, settings) in enumerate(FORMS.items()):
@@ -155,7 +154,7 @@ def judge(tables: Tables) -> list[Claim]:
     return claims
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """Distributions of either, and the errors of publishers that give up."""
     fig, (left, right, far) = figure(1, 3, figsize=(13.2, 4.6))
     for number, (form, took) in enumerate(tables["subscribers"].groupby("form", sort=False).cycles):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,15 +26,12 @@ from sims.figures.style import band, figure, legend_above, line
 from sims.observers import Delivery, RingCompleteness
 from sims.reproduce.claims import OURS, Claim, observed, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sims.reproduce.sub2sub.setting import Setting, start
 from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-__all__ = ["EXTENDED", "FORMS", "PUBLISHED", "Faults", "Seen", "Story", "follow", "register_story"]
+__all__ = ["EXTENDED", "FORMS", "PUBLISHED", "FaultScenario", "Faults", "Seen", "follow", "register_scenario"]
 
 PUBLISHED, EXTENDED = "as published", "extended"
 TABLE = "faults"
@@ -52,7 +49,7 @@ _COLUMNS = ("form", "level", "seed", "cycle", "rings", "links", "hit_ratio", "co
 
 
 @dataclass(frozen=True)
-class Story:
+class FaultScenario:
     """A fault, and how long it is followed.
 
     Attributes
@@ -163,25 +160,25 @@ def shown(cycles: float) -> float | str:
     return "never" if np.isinf(cycles) else cycles
 
 
-def follow(story: Story, quick: bool, seed: int, progress: Progress) -> Measured:
+def follow(scenario: FaultScenario, quick: bool, seed: int, progress: Progress) -> Measured:
     """Let every level of a fault befall both forms of the overlay."""
-    size, built, seeds = (1_000, min(story.built, 25), 3) if quick else (10_000, story.built, 3)
-    levels = story.quick_levels if quick else story.levels
+    size, built, seeds = (1_000, min(scenario.built, 25), 3) if quick else (10_000, scenario.built, 3)
+    levels = scenario.quick_levels if quick else scenario.levels
     rows: list[tuple[object, ...]] = []
-    steps = seeds * len(story.forms) * (built + len(levels) * story.after)
+    steps = seeds * len(scenario.forms) * (built + len(levels) * scenario.after)
     counted = _counted(progress, steps)
     for s in range(seed, seed + seeds):
-        for form, (overlay, dissemination) in story.forms.items():
+        for form, (overlay, dissemination) in scenario.forms.items():
             setting = Setting("power-law-3", size, size // 5, s)
-            whole, events = start(setting, overlay, spare=round(story.spare * size))
+            whole, events = start(setting, overlay, spare=round(scenario.spare * size))
             whole.controls = []
             for _ in range(built):
                 whole.step()
                 next(counted)
             for level in levels:
-                faults = story.faults(level, size, s)
-                befallen = _befallen(copy.deepcopy(whole), story, faults, events, dissemination, counted)
-                rows += [(form, level, s, *values) for values in befallen]
+                faults = scenario.faults(level, size, s)
+                followed = _followed(copy.deepcopy(whole), scenario, faults, events, dissemination, counted)
+                rows += [(form, level, s, *values) for values in followed]
     table = pd.DataFrame(rows, columns=list(_COLUMNS))
     return Measured({TABLE: table}, f"{size:,} peers, {size // 5:,} events, {seeds} seeds")
 
@@ -192,9 +189,9 @@ def _counted(progress: Progress, steps: int) -> Iterator[None]:
         yield
 
 
-def _befallen(
+def _followed(
     simulation: Simulation[Overlay],
-    story: Story,
+    scenario: FaultScenario,
     faults: Faults,
     events: Numbers,
     dissemination: DisseminationSettings,
@@ -204,11 +201,11 @@ def _befallen(
     built = simulation.cycle
     simulation.controls = [
         *((_later(schedule, built), control) for schedule, control in faults),
-        (Schedule(start=built, every=story.every), RingCompleteness(events)),
-        (Schedule(start=built, every=story.every), Delivery(events, dissemination)),
+        (Schedule(start=built, every=scenario.every), RingCompleteness(events)),
+        (Schedule(start=built, every=scenario.every), Delivery(events, dissemination)),
     ]
     simulation.tables = {}
-    simulation.run(built + story.after, lambda _: next(counted))
+    simulation.run(built + scenario.after, lambda _: next(counted))
     for rings, delivery in zip(simulation.tables["rings"], simulation.tables["delivery"], strict=True):
         yield (
             rings["cycle"] - built, rings["complete"], rings["links"], delivery["hit_ratio"],
@@ -222,7 +219,7 @@ def _later(schedule: Schedule, cycles: int) -> Schedule:
     return Schedule(schedule.start + cycles, until, schedule.every, at)
 
 
-def _draw(story: Story, tables: Tables) -> Mapping[str, Figure]:
+def _draw(scenario: FaultScenario, tables: Tables) -> Figures:
     """Complete rings and hit ratio over time, both forms."""
     seen = Seen(tables[TABLE])
     fig, axes = figure(2, 2, figsize=(9.6, 6.4), sharex=True, sharey=True)
@@ -233,22 +230,22 @@ def _draw(story: Story, tables: Tables) -> Mapping[str, Figure]:
                 curves = 100 * pd.concat(seen.runs(form, level)).pivot(
                     index="cycle", columns="seed", values=column
                 )
-                line(panel, number, curves.index, curves.mean(axis=1), story.label(level), markevery=4)
+                line(panel, number, curves.index, curves.mean(axis=1), scenario.label(level), markevery=4)
                 band(panel, number, curves.index, curves.min(axis=1), curves.max(axis=1))
             panel.set_title(f"{name}, {form}", fontsize=10)
             panel.set_ylim(-3, 103)
     for panel in axes[1]:
-        panel.set_xlabel("cycles after the fault" if story.built else "cycle")
+        panel.set_xlabel("cycles after the fault" if scenario.built else "cycle")
     for panel in axes[:, 0]:
         panel.set_ylabel("%")
     legend_above(fig, axes[0, 0], len(seen.levels))
     return {"": fig}
 
 
-def register_story(
-    story: Story,
+def register_scenario(
+    scenario: FaultScenario,
     judge: Callable[[Seen], list[Claim]],
-    draw: Callable[[Story, Tables], Mapping[str, Figure]] = _draw,
+    draw: Callable[[FaultScenario, Tables], Figures] = _draw,
 ) -> None:
     """Register a fault as an experiment."""
 
@@ -257,7 +254,7 @@ def register_story(
 
     judge_tables.__module__ = judge.__module__
     register(
-        story.id, story.title,
-        measure=lambda quick, seed, progress: follow(story, quick, seed, progress),
-        judge=judge_tables, draw=lambda tables: draw(story, tables),
+        scenario.id, scenario.title,
+        measure=lambda quick, seed, progress: follow(scenario, quick, seed, progress),
+        judge=judge_tables, draw=lambda tables: draw(scenario, tables),
     )  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 from sims.engine import Schedule
 from sims.engine.faults import Partition
 from sims.reproduce.claims import Claim
-from sims.reproduce.sub2sub.following import Seen, Story, register_story
+from sims.reproduce.sub2sub.following import FaultScenario, Seen, register_scenario
 
 __all__ = ["judge"]
 
@@ -31,8 +31,8 @@ def judge(seen: Seen) -> list[Claim]:
     return [*claims, seen.published("cycles after the merge until all rings are complete", "rings", MERGED)]
 
 
-register_story(
-    Story(
+register_scenario(
+    FaultScenario(
         "sub2sub-partition", f"Rings and deliveries after a partition of {MERGED} cycles",
         levels=[2.0, 4.0], quick_levels=[2.0],
         faults=lambda parts, peers, seed: [

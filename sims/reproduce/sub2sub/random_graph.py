@@ -9,9 +9,6 @@ removed at once. Each is measured here beside a random graph drawn with as many 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -25,14 +22,11 @@ from sims.observers.degrees import live_links
 from sims.observers.graph import adjacency
 from sims.reproduce.claims import Claim, span, stated
 from sims.reproduce.registry import register
-from sims.reproduce.reproduction import Measured, Progress, Tables, part
+from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, part
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.views import link
 from sub2sub.ring.layer import RingSettings
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["judge"]
 
@@ -135,7 +129,7 @@ def judge(tables: Tables) -> list[Claim]:
     ]  # fmt: skip
 
 
-def draw(tables: Tables) -> Mapping[str, Figure]:
+def draw(tables: Tables) -> Figures:
     """In-degrees, and nodes cut off by removals."""
     fig, (left, right) = figure(1, 2)
     titles = {"cyclon": f"CYCLON, view {VIEW}", "random": f"random graph, {VIEW} links"}

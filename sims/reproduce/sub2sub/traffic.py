@@ -15,7 +15,7 @@ from sims.engine import Schedule
 from sims.engine.faults import Crash
 from sims.engine.publish import Publish
 from sims.reproduce.claims import OURS, Claim, stated
-from sims.reproduce.sub2sub.following import EXTENDED, Faults, Seen, Story, register_story
+from sims.reproduce.sub2sub.following import EXTENDED, Faults, FaultScenario, Seen, register_scenario
 from workloads import named
 
 __all__ = ["judge"]
@@ -65,8 +65,8 @@ def judge(seen: Seen) -> list[Claim]:
     ]  # fmt: skip
 
 
-register_story(
-    Story(
+register_scenario(
+    FaultScenario(
         "sub2sub-traffic", "Crash of half the peers while events flow, or while none do",
         levels=[0.0, 0.1, 1.0], quick_levels=[0.0, 1.0], faults=_faults,
         label=lambda rate: f"{rate:g} events per peer and cycle", after=50,

@@ -56,13 +56,13 @@ def _ring(**changes: object) -> OverlaySettings:
 ABLATIONS = {
     "without verify": _ring(verify=False),
     "without join": _ring(join=False),
-    "without tries": _ring(tries=1),
+    "without tries": _ring(tries=1, most_tries=1),
     "without drop_failed": _ring(drop_failed=False),
 }
 FORMS: dict[str, tuple[OverlaySettings, DisseminationSettings]] = {
     DEFAULT: (_now, DisseminationSettings()),
     EARLIER: (
-        replace(_ring(verify=False, join=False, tries=1, drop_failed=False), suspect_age=6),
+        replace(_ring(verify=False, join=False, tries=1, most_tries=1, drop_failed=False), suspect_age=6),
         DisseminationSettings(tries=1, max_age=0),
     ),
     PUBLISHED: (_paper, DisseminationSettings.paper()),

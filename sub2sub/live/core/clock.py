@@ -7,10 +7,12 @@ not counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+from typing import Any
 
-from sub2sub.live.core.messages import Mention
-from sub2sub.overlay.descriptors import Descriptor, Link
+from sub2sub.live.core.messages import Mentions
+from sub2sub.overlay.descriptors import Descriptor, Link, links_of
 from sub2sub.ring.peer import RingLink
 
 __all__ = ["START", "Clock"]
@@ -58,28 +60,39 @@ class Clock:
         """
         self.now = max(self.now, self._ticked + min(int(part * self.unit), self.unit - 1))
 
-    def mentions(self, links: Iterable[Link]) -> tuple[Mention, ...]:
+    def mentions(self, links: Iterable[Link]) -> Mentions:
         """Links as a message mentions them."""
-        now = self.now
-        return tuple([Mention(peer, max(now - stamp, 0)) for peer, stamp in links])
+        peers, stamps = _columns(links, 2)
+        return Mentions(peers, self._ages(stamps))
 
-    def ring_mentions(self, links: Iterable[RingLink]) -> tuple[Mention, ...]:
+    def ring_mentions(self, links: Iterable[RingLink]) -> Mentions:
         """Ring links as a message mentions them."""
-        now = self.now
-        return tuple(
-            [Mention(peer, max(now - stamp, 0), max(now - since, 0)) for peer, stamp, since in links]
-        )
+        peers, stamps, since = _columns(links, 3)
+        held = self._ages(since)
+        return Mentions(peers, self._ages(stamps), held if any(held) else ())
 
-    def links(self, mentions: Iterable[Mention], own: Descriptor) -> list[Link]:
+    def links(self, mentions: Mentions, own: Descriptor) -> list[Link]:
         """Mentions as links, but for those of oneself and of another number of attributes."""
         now, id, d = self.now, own.id, own.d
-        return [Link(peer, now - age) for peer, age, _ in mentions if peer.id != id and len(peer.low) == d]
+        links = links_of(mentions.peers, [now - age for age in mentions.ages])
+        return [link for link in links if (peer := link[0]).id != id and len(peer.low) == d]
 
-    def ring_links(self, mentions: Iterable[Mention], own: Descriptor) -> list[RingLink]:
+    def ring_links(self, mentions: Mentions, own: Descriptor) -> list[RingLink]:
         """The same of ring links."""
         now, id, d = self.now, own.id, own.d
         return [
             RingLink(peer, now - age, now - held)
-            for peer, age, held in mentions
+            for peer, age, held in zip(
+                mentions.peers, mentions.ages, mentions.held or repeat(0), strict=False
+            )
             if peer.id != id and len(peer.low) == d
         ]
+
+    def _ages(self, stamps: tuple[int, ...]) -> tuple[int, ...]:
+        now = self.now
+        ages = tuple([now - stamp for stamp in stamps])
+        return ages if not ages or min(ages) >= 0 else tuple([max(age, 0) for age in ages])
+
+
+def _columns(rows: Iterable[Sequence[Any]], width: int) -> Sequence[tuple[Any, ...]]:
+    return tuple(zip(*rows, strict=True)) or ((),) * width

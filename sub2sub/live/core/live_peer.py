@@ -12,7 +12,7 @@ exchange is open for `patience` cycles and then taken as failed; a reply to none
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import ClassVar
 
@@ -110,7 +110,9 @@ class Core:
         )
         self.events: Forwarder[m.Event] = Forwarder(self.settings.dissemination)
         self.exchanges = Exchanges(numbers)
-        self.ring_exchanges = RingExchanges(self.ring, self.clock, self.exchanges, self._fed)
+        self.ring_exchanges = RingExchanges(
+            self.ring, self.clock, self.exchanges, self._fed, wary=self.settings.wary
+        )
         self.recovery = EventRecovery(
             overlay.recovery, self.clock, self.exchanges, self._ring, self.events.seen
         )
@@ -326,7 +328,8 @@ class Core:
         nearest = []
         if len(message.point) == self.own.d:
             nearest = nearest_to(message.point, self.known(), self.settings.offers)
-        return m.Answer(message.exchange, tuple([m.Mention(peer, 0) for peer in (self.own, *nearest)]))
+        peers = (self.own, *nearest)
+        return m.Answer(message.exchange, m.Mentions(peers, (0,) * len(peers)))
 
     def _views(self) -> Views:
         near, random = ([link.peer for link in view] for view in (self.near.view, self.random.view))
@@ -348,9 +351,7 @@ class Core:
         """The links of the layers below the ring's."""
         return [*self.near.view, *self.random.view]
 
-    def _few(
-        self, mentions: Sequence[m.Mention], layer: CyclonPeer | VicinityPeer | None = None
-    ) -> list[Link]:
+    def _few(self, mentions: m.Mentions, layer: CyclonPeer | VicinityPeer | None = None) -> list[Link]:
         """Mentions as links to different peers, not too many, and few of a host that a view does not have."""
         different = {link.peer.id: link for link in self.clock.links(mentions, self.own)}
         links = list(different.values())[-FEW:]

@@ -5,7 +5,9 @@ A request and its reply carry the same exchange number; a reply to a number nobo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import repeat
 from typing import NamedTuple
 
 from sub2sub.overlay.descriptors import Descriptor
@@ -52,7 +54,43 @@ class Mention(NamedTuple):
     held: int = 0
 
 
-Mentions = tuple[Mention, ...]
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """The peers that a message mentions, as columns: nearly all that peers tell one another.
+
+    Attributes
+    ----------
+    peers : tuple of Descriptor
+    ages, held : tuple of int
+        As of `Mention`; `held` is empty where all are 0.
+
+    Examples
+    --------
+    >>> peer = Descriptor.of(7, [0.25], [0.5])
+    >>> mentions = Mentions.of(Mention(peer, 3))
+    >>> mentions.ages, len(mentions), [mention.peer.id for mention in mentions]
+    ((3,), 1, [7])
+    """
+
+    peers: tuple[Descriptor, ...] = ()
+    ages: tuple[int, ...] = ()
+    held: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, *mentions: Mention) -> Mentions:
+        """Some mentions."""
+        peers, ages, held = zip(*mentions, strict=True) if mentions else ((), (), ())
+        return cls(peers, ages, held if any(held) else ())
+
+    def __len__(self) -> int:
+        return len(self.peers)
+
+    def __iter__(self) -> Iterator[Mention]:
+        return map(Mention, self.peers, self.ages, self.held or repeat(0))
+
+    def __getitem__(self, part: slice) -> Mentions:
+        return Mentions(self.peers[part], self.ages[part], self.held[part])
+
 
 MAX_HOPS = 1 << 16
 MAX_NAMES = 256  # of events, in one digest

@@ -5,10 +5,10 @@ become its nearest neighbours, hide the true ones, take events and pass none on 
 keeps an account of each peer: it relies on those that have brought an event that was new here, and have not
 taken more than `CREDIT` events since.
 
-An event goes to the nearest neighbour as ever. If that is not relied on, the event also goes past it, to the
-nearest peer in that direction that is; if none is known, to one that has been a neighbour `TENURE` cycles
-longer; else to one at another host. For this, neighbours that nearer ones have made superfluous are
-remembered (`former`), a few of each host, those that were neighbours for longest.
+An event goes to the nearest neighbour as ever. If that is not relied on, the event also goes past it: to the
+nearest peer at another host, and if that is not relied on either, to the nearest that is; if none is known,
+to one that has been a neighbour `TENURE` cycles longer. For this, neighbours that nearer ones have made
+superfluous are remembered (`former`), a few of each host, those that were neighbours for longest.
 
 A neighbour that has taken `PATIENCE` events and brought none leaves the view for `BARRED` cycles, so that the
 ones it hides are found again. It still gets events, since an honest one may have none to bring: where all
@@ -53,10 +53,12 @@ def few_of_a_host(offered: Sequence[Descriptor], held: Sequence[Descriptor], mos
     >>> [peer.id for peer in few_of_a_host(peers, peers[:1], most=2)]
     [0, 1]
     """
-    hosts = Counter([_host(peer) for peer in held])
-    together = hosts + Counter([_host(peer) for peer in offered])
+    if len(held) + len(offered) <= most:
+        return list(offered)
+    together = Counter(map(_host, (*held, *offered)))
     if not any(count > most and not is_loopback(host) for host, count in together.items()):
         return list(offered)
+    hosts = Counter(map(_host, held))
     known = {peer.id for peer in held}
     kept = []
     for peer in offered:
@@ -75,10 +77,10 @@ def _ends(order: Sequence[Descriptor]) -> list[Descriptor]:
     return [order[0], order[-1]] if order else []
 
 
-def _elsewhere(nearest: Sequence[Descriptor], everybody: Iterable[Descriptor]) -> set[int]:
-    """IDs of those that are at other hosts than the nearest."""
+def _elsewhere(nearest: Sequence[Descriptor], everybody: Iterable[Descriptor]) -> list[Descriptor]:
+    """Those that are at other hosts than the nearest."""
     hosts = {_host(peer) for peer in nearest}
-    return {peer.id for peer in everybody if _host(peer) not in hosts}
+    return [peer for peer in everybody if _host(peer) not in hosts]
 
 
 class Reliance:
@@ -173,9 +175,9 @@ class Reliance:
     ) -> tuple[list[Descriptor], set[int]]:
         """Whom an event may go to along the ring, in its order, and past whom it has to go.
 
-        Named are the nearest neighbour in either direction, and whoever is relied on among neighbours, former
-        ones and others; without any of these, neighbours of long standing; without these, others that are
-        not at the nearest neighbours' hosts.
+        Named are the nearest neighbour in either direction, the nearest at other hosts than these, and
+        whoever is relied on among neighbours, former ones and others; without any of these, neighbours of
+        long standing; without these, all at other hosts.
         """
         own = self.own.id
         ring = [peer for peer in neighbours if peer.matches(point)]
@@ -188,9 +190,10 @@ class Reliance:
             key=lambda peer: (peer.id - own) % AROUND,
         )
         nearest = _ends([peer for peer in everybody if peer.id in adjacent])
+        elsewhere = _elsewhere(nearest, everybody)
         named = {peer.id for peer in everybody if self.relies_on(peer.id)}
-        named = named or self._of_long_standing(nearest, everybody) or _elsewhere(nearest, everybody)
-        passed = {peer.id for peer in nearest} - named
+        named = named or self._of_long_standing(nearest, everybody) or {peer.id for peer in elsewhere}
+        passed = {peer.id for peer in (*nearest, *_ends(elsewhere))} - named
         if not named or not passed:
             return ring, set()
         return [peer for peer in everybody if peer.id in named | passed], passed

@@ -17,12 +17,13 @@ from sub2sub.ring.newcomer import Newcomer
 from sub2sub.ring.peer import Report, RingPeer
 from sub2sub.ring.verification import Verification
 
-__all__ = ["QUESTIONS", "VERIFICATIONS", "RingExchanges"]
+__all__ = ["QUESTIONS", "SILENT", "VERIFICATIONS", "RingExchanges"]
 
 CANDIDATES = 128  # unknown ring neighbours of one message that are considered: each costs processor time
 FED = 126  # links of the other layers in one message, at most
 QUESTIONS = 4  # of a newcomer, under way at once
 VERIFICATIONS = 16  # under way at once: whatever others tell must not cost more
+SILENT = 8  # candidates of a message, then the others are not asked: who tells of them may invent them
 
 
 class RingExchanges:
@@ -37,14 +38,16 @@ class RingExchanges:
         The links of the layers below, as they are now.
     questions : int
         Peers that a newcomer asks at once, when its walk is over.
+    wary : bool
+        Whether a message is not followed any further after `SILENT` candidates that are not there.
     """
 
     def __init__(
         self, ring: RingPeer, clock: Clock, exchanges: Exchanges, fed: Callable[[], list[Link]],
-        questions: int = QUESTIONS,
+        questions: int = QUESTIONS, wary: bool = False,
     ) -> None:  # fmt: skip
         self.ring, self.clock, self.exchanges, self.fed = ring, clock, exchanges, fed
-        self.questions = questions
+        self.questions, self.wary = questions, wary
         self._probes: list[m.Send] = []
 
     def enter(self, contacts: Iterable[Descriptor]) -> list[m.Send]:
@@ -120,6 +123,8 @@ class RingExchanges:
         asker, partner, now = exchange.asker, exchange.partner, self.clock.now
         if isinstance(asker, Verification):
             asker.silent(now)
+            if self.wary and asker.silences >= SILENT:  # whoever is needed is offered again
+                asker.queue = []
             return self._follow_up(self._verify(asker))
         if isinstance(asker, Newcomer):
             asker.under_way -= 1

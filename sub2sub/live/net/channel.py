@@ -50,6 +50,7 @@ class Owner(Protocol):
     limits: Limits
     counts: Counter[str]
     space: memoryview
+    spent: Callable[[], float]
     unfinished: int
 
     def receive(self, frame: Any, channel: Channel) -> None:
@@ -58,10 +59,6 @@ class Owner(Protocol):
 
     def charge(self, host: str, seconds: float, now: float) -> float:
         """Charge a host processor time; returns for how many seconds it is overdrawn."""
-        ...
-
-    def spent(self) -> float:
-        """Seconds that pass while frames are handled."""
         ...
 
     def made(self, channel: Channel) -> bool:
@@ -90,6 +87,8 @@ class Channel(asyncio.BufferedProtocol):
         Frames to be sent, each with what to call if it cannot be.
     held : int
         Bytes of them.
+    sent : int
+        Frames so far.
     task : asyncio.Task or None
         What opens it.
     """
@@ -97,20 +96,22 @@ class Channel(asyncio.BufferedProtocol):
     def __init__(self, owner: Owner, address: Address | None = None) -> None:
         self.owner, self.address, self.host = owner, address, address[0] if address else ""
         self.waiting: deque[tuple[bytes, Failed]] = deque()
-        self.held = 0
+        self.held = self.sent = 0
         self.closed = False
         self.task: asyncio.Task[None] | None = None
+        self._loop = asyncio.get_running_loop()
         self.transport: Any = None  # an asyncio.Transport, once there is a connection
         self._is_open = self._is_writable = False
         self._identity: bytes | None = None
         self._unread = b""
         self._size = -1  # of the frame that has begun to arrive
         self._turn: asyncio.Handle | None = None  # to handle the next frame, while reading is paused
-        self._heard = self._begun = self._stuck = 0.0
+        self._heard = self._begun = self._stuck = self._posted = 0.0
+        self._unanswered = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin, unless there is no room."""
-        self.transport, self._heard = transport, asyncio.get_running_loop().time()
+        self.transport, self._heard = transport, self._loop.time()
         self.host = (transport.get_extra_info("peername") or (self.host, 0))[0]
         if self.closed or not self.owner.made(self):
             self.closed = True
@@ -118,7 +119,7 @@ class Channel(asyncio.BufferedProtocol):
 
     def begin(self, transport: asyncio.BaseTransport) -> None:
         """Read and write through a transport from now on, which is another one than at first under TLS."""
-        now, limits = asyncio.get_running_loop().time(), self.owner.limits
+        now, limits = self._loop.time(), self.owner.limits
         self.transport, self._heard = transport, now
         self._is_open = self._is_writable = True
         self._frames = Bucket(limits.rate, limits.burst, now)
@@ -142,6 +143,9 @@ class Channel(asyncio.BufferedProtocol):
         """Send a frame; False if the connection is closed or its reader too slow."""
         if self.closed:
             return False
+        self._posted = self._loop.time()
+        self.sent += 1
+        self._unanswered += 1
         if self._is_writable:
             self._write(data, 1)
             return True
@@ -156,7 +160,7 @@ class Channel(asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         """Let frames wait: the other end does not read."""
-        self._is_writable, self._stuck = False, asyncio.get_running_loop().time()
+        self._is_writable, self._stuck = False, self._loop.time()
 
     def resume_writing(self) -> None:
         """Send what waits."""
@@ -177,14 +181,22 @@ class Channel(asyncio.BufferedProtocol):
         if self._turn is None and self._is_open and not self.closed:
             self._read()
 
+    def awaits(self, now: float) -> bool:
+        """Whether an answer may be on its way to a frame that was sent not long ago."""
+        return self._unanswered > 0 and now - self._posted < self.owner.limits.answer
+
     def is_overdue(self, now: float) -> bool:
-        """Whether it has been silent, stuck, or in the middle of a frame for too long."""
+        """Whether it has been silent, stuck, or in the middle of a frame for too long.
+
+        Whoever opened a connection closes it first, and so never sends into one that is being closed.
+        """
         limits = self.owner.limits
+        idle = limits.idle if self.address else 1.5 * limits.idle
         if self._turn is not None or self.transport is None:  # it is this end that makes the other wait
             return False
         if self._stuck and now - self._stuck > limits.idle:
             return True
-        return now - self._begun > limits.frame if self._begun else now - self._heard > limits.idle
+        return now - self._begun > limits.frame if self._begun else now - self._heard > idle
 
     def close(self) -> None:
         """Close, and report what still waits as failed."""
@@ -200,7 +212,7 @@ class Channel(asyncio.BufferedProtocol):
         while self.waiting:
             _, failed = self.waiting.popleft()
             if failed:
-                asyncio.get_running_loop().call_soon(failed)
+                self._loop.call_soon(failed)
         self.held = 0
         self._forget_frame()
         self.owner.lost(self)
@@ -223,7 +235,7 @@ class Channel(asyncio.BufferedProtocol):
 
     def _read(self) -> None:
         """Handle a frame, if one has arrived; then let others have a turn before the next."""
-        loop, owner = asyncio.get_running_loop(), self.owner
+        loop, owner = self._loop, self.owner
         self._heard, began = loop.time(), owner.spent()
         try:
             body = self._next_body(self._heard)
@@ -240,6 +252,7 @@ class Channel(asyncio.BufferedProtocol):
             return
         owner.counts["frames in"] += 1
         owner.counts["bytes in"] += PREFIX + len(body)
+        self._unanswered -= self._unanswered > 0
         owner.receive(frame, self)
         now = loop.time()
         pause = max(

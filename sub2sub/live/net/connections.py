@@ -1,4 +1,4 @@
-"""TCP connections of a node: few, bounded, and given up on those that are silent, slow or rude.
+"""TCP connections of a node: bounded in number; silent, slow and misbehaving ones are closed.
 
 A connection carries frames both ways; replies go back where their request came from. What one connection does
 with its frames: `sub2sub.live.net.channel`. A sender pays for frames, for bytes, and together with all others
@@ -88,6 +88,9 @@ class Connections(Generic[FrameT]):
         self.is_known: Callable[[str], bool] = lambda host: False
         self.space = memoryview(bytearray(SPACE))
         self.unfinished = 0
+        # A precise clock of the processor would itself cost as much as a frame; under virtual time nothing
+        # takes any time.
+        self.spent: Callable[[], float] = time.perf_counter
         self._server: asyncio.Server | None = None
         self._looking: asyncio.TimerHandle | None = None
         self._dials: Bucket | None = None
@@ -104,7 +107,9 @@ class Connections(Generic[FrameT]):
 
     async def listen(self, host: str, port: int) -> Address:
         """Accept connections; returns the address, with the port that was free if `port` is 0."""
-        self._server = await asyncio.get_running_loop().create_server(
+        loop = asyncio.get_running_loop()
+        self.spent = getattr(loop, "spent", time.perf_counter)
+        self._server = await loop.create_server(
             lambda: Channel(self), host, port, backlog=self.limits.incoming
         )
         name = self._server.sockets[0].getsockname()
@@ -147,13 +152,6 @@ class Connections(Generic[FrameT]):
         """Charge a host processor time; returns for how many seconds it is overdrawn."""
         return self._processor.charge(host, seconds, now)
 
-    def spent(self) -> float:
-        """Seconds that pass while frames are handled; under virtual time nothing takes any.
-
-        A precise clock of the processor would itself cost as much as a frame.
-        """
-        return getattr(asyncio.get_running_loop(), "spent", time.perf_counter)()
-
     def made(self, channel: Channel) -> bool:
         """Note that a connection is there; whether it may stay."""
         transport = channel.transport
@@ -167,7 +165,7 @@ class Connections(Generic[FrameT]):
         self._from[channel.host] += 1
         if self.server_tls:
             transport.pause_reading()
-            channel.task = asyncio.create_task(self._shake_hands(channel, transport, self.server_tls))
+            channel.task = asyncio.create_task(self._handshake(channel, transport, self.server_tls))
         else:
             channel.begin(transport)
         return True
@@ -185,29 +183,53 @@ class Connections(Generic[FrameT]):
     def _open(self, to: Address) -> Channel:
         channel = Channel(self, to)
         self._outgoing[to] = channel
-        while len(self._outgoing) > self.limits.outgoing:
-            next(iter(self._outgoing.values())).close()
+        self._make_room(channel)
         channel.task = asyncio.create_task(self._connect(channel, to))
         return channel
 
+    def _make_room(self, new: Channel | None = None) -> None:
+        """Close the connections beyond the limit that were used least, but none whose answer is on its way.
+
+        A peer turns to its ring neighbours again and again, and to others once; by the time of their last use
+        neighbours would be closed just before they are needed.
+        """
+        excess = len(self._outgoing) - self.limits.outgoing
+        if excess <= 0:
+            return
+        now = asyncio.get_running_loop().time()
+        others = [channel for channel in self._outgoing.values() if channel is not new]
+        idle = sorted((each for each in others if not each.awaits(now)), key=lambda each: each.sent)
+        must = len(self._outgoing) - self.limits.outgoing_at_once
+        for channel in idle[:excess] if must <= len(idle) else others[:must]:
+            channel.close()
+
     async def _connect(self, channel: Channel, to: Address) -> None:
         loop = asyncio.get_running_loop()
+        self._dials = self._dials or Bucket(self.limits.dials, self.limits.dials_at_once, loop.time())
+        pause = self._dials.charge(1.0, loop.time())
+        name = to[0] if self.client_tls else None
+        deadline = loop.call_later(self.limits.connect, self._give_up, channel)
         try:
-            async with asyncio.timeout(self.limits.connect):
-                if not (self.client_tls or to[0] in self.given or _is_numeric(to[0])):
-                    raise ValueError(f"{to[0]} is not an address")
-                self._dials = self._dials or Bucket(self.limits.dials, self.limits.dials_at_once, loop.time())
-                await asyncio.sleep(self._dials.charge(1.0, loop.time()))
-                name = to[0] if self.client_tls else None
-                await loop.create_connection(lambda: channel, *to, ssl=self.client_tls, server_hostname=name)
-        except (OSError, TimeoutError, ssl.SSLError, ValueError):
-            self._note_failure(to)
-            channel.close()
+            if not (self.client_tls or to[0] in self.given or _is_numeric(to[0])):
+                raise ValueError(f"{to[0]} is not an address")
+            if pause:
+                await asyncio.sleep(pause)
+            await loop.create_connection(lambda: channel, *to, ssl=self.client_tls, server_hostname=name)
+        except (OSError, ssl.SSLError, ValueError):
+            self._give_up(channel)
             return
+        finally:
+            deadline.cancel()
         self._failures.pop(to, None)
         self.counts["opened"] += 1
 
-    async def _shake_hands(
+    def _give_up(self, channel: Channel) -> None:
+        """Note that a connection could not be opened."""
+        if channel.address and not channel.closed:
+            self._note_failure(channel.address)
+            channel.close()
+
+    async def _handshake(
         self, channel: Channel, transport: asyncio.Transport, context: ssl.SSLContext
     ) -> None:
         loop = asyncio.get_running_loop()
@@ -245,6 +267,7 @@ class Connections(Generic[FrameT]):
         for channel in [*self._incoming, *self._outgoing.values()]:
             if channel.is_overdue(now):
                 channel.close()
+        self._make_room()
         self._looking = loop.call_later(min(self.limits.idle, self.limits.frame) / LOOKS, self._look)
 
 

@@ -136,6 +136,6 @@ class EntrySearch:
             if isinstance(answer, m.Taken) and answer.took:
                 self.entries.append(move.peer.id)
             elif isinstance(answer, m.Answer):
-                found = [each.peer for each in answer.links if each.peer.d == move.peer.d]
+                found = [peer for peer in answer.links.peers if peer.d == move.peer.d]
                 self.heard += found
                 self.walk.answered(move.peer, found)

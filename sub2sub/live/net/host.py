@@ -56,7 +56,7 @@ class Host(ABC):
     limits : Limits, optional
     tls : Tls, optional
     seed : int, optional
-        Of all draws and IDs; without, all come from the operating system.
+        Random seed of draws and IDs; without one, they come from the operating system.
     reply : float
         Seconds to wait for an answer to a request of the host's own.
 
@@ -92,7 +92,7 @@ class Host(ABC):
             )
         self.protocol, self.period, self.reply = protocol, period, reply
         self.listen, self.advertise, self.address = listen, advertise or listen, advertise or listen
-        # Without a seed, numbers and names come from the operating system: nobody can foretell them.
+        # Without a seed, numbers and names come from the operating system: nobody can predict them.
         self.dice = random.SystemRandom() if seed is None else random.Random(seed)
         self._seed = 0 if seed is None else 1 + self.dice.getrandbits(63)
         self.id = 1 + self.dice.getrandbits(63)

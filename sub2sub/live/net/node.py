@@ -74,7 +74,7 @@ class Node(Host):
     limits : Limits
     tls : Tls, optional
     seed : int, optional
-        Of all draws and IDs; taken from the system if not given.
+        Random seed of draws and IDs; from the operating system if not given.
     reply : float
         Seconds to wait for an answer while joining and publishing.
     signer : Signer, optional
@@ -275,7 +275,7 @@ class Node(Host):
         if isinstance(message, m.Event | m.Taken):  # also of publishers, which have no ID
             claims = [id for core in self.cores.values() for id in (sender,) if id in core.ring.view]
         elif isinstance(message, m.Shuffle | m.Near):
-            claims = [sender, *(each.peer.id for each in message.links[-1:])]
+            claims = [sender, *(peer.id for peer in message.links.peers[-1:])]
         elif isinstance(message, m.Ring | m.Seek | m.Hello | m.Changed):
             claims = [sender, message.sender.id]
         elif isinstance(message, m.Join | m.Welcome | m.Ask | m.Answer):
@@ -290,7 +290,7 @@ class Node(Host):
         message = frame.message
         changed = self._changed.get(frame.to)
         if isinstance(message, m.Join):
-            links = tuple(m.Mention(peer, 0) for peer in self.contacts[: self.settings.offers])
+            links = m.Mentions.of(*(m.Mention(peer, 0) for peer in self.contacts[: self.settings.offers]))
             post(wire.encode(Frame(frame.sender, self.id, m.Welcome(message.exchange, links))))
         elif isinstance(message, m.Event):
             post(wire.encode(Frame(frame.sender, frame.to, m.Taken(message.name, took=False))))
@@ -301,34 +301,37 @@ class Node(Host):
         turn, cycle, seed = next(self._turns), core.turn, self.fresh_seed()
         return lambda stream: Dice.of(seed, stream, cycle).of_peer(turn)
 
-    async def _meet(self, contact: Address) -> None:
-        """Ask an address for peers to begin with."""
+    async def _meet(self, contact: Address) -> Descriptor | None:
+        """Ask an address for peers to begin with; the first is who answers, if it subscribes to anything."""
         if self.contact:
             self.connections.given.add(self.contact[0])
         answer = await self.request(Descriptor(ANYBODY, (), (), contact), m.Join(self.dice.getrandbits(63)))
         if not isinstance(answer, m.Welcome):
             raise ConnectionError(f"contact: nobody answers at {contact[0]}:{contact[1]}")
-        self._keep(each.peer for each in answer.links)
+        self._keep(answer.links.peers)
+        return next((peer for peer in answer.links.peers if peer.d == self.attributes), None)
 
     async def _ask_again(self, core: Core) -> None:
         """Ask the contact, or one of those heard of since, for peers, and let a core begin anew with one.
 
-        The contact is asked every other time, whatever was heard since: it may all be invented.
+        The contact is asked every other time, whatever was heard since: it may all be invented. The core
+        begins with whoever has just answered; of others nobody knows whether they are there.
         """
+        answered = None
         peer = self.dice.choice(self.contacts) if self.contacts else None
         use_contact = self.contact is not None and (peer is None or self.dice.random() < 0.5)
         try:
             if use_contact and self.contact:
-                await self._meet(self.contact)
+                answered = await self._meet(self.contact)
             elif peer:
-                await self._meet(peer.address)
+                answered = await self._meet(peer.address)
         except ConnectionError:
             if peer and not use_contact:
                 self._drop_contacts([peer])
         finally:
             self._asking = None
-        if self.contacts:
-            core.introduce(self.dice.choice(self.contacts))
+        if answered:
+            core.introduce(answered)
 
     def _keep(self, peers: Iterable[Descriptor]) -> None:
         known = {peer.id: peer for peer in self.contacts}

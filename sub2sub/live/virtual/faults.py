@@ -71,15 +71,15 @@ async def partition(history: History) -> None:
     history.network.cut -= cut
 
 
-async def storm(history: History) -> None:
+async def bad_network(history: History) -> None:
     """Messages are lost, doubled, overtaken; connections refused and reset."""
     network, dice = history.network, history.dice
     names = ("loss", "duplicated", "overtaking", "refused", "reset")
     chances: dict[str, Any] = {name: dice.choice([0.0, 0.05, 0.3]) for name in names}
     chances["reset"] /= 3
-    network.weather = replace(history.calm, **chances, jitter=dice.choice([history.calm.jitter, 0.3]))
+    network.conditions = replace(history.calm, **chances, jitter=dice.choice([history.calm.jitter, 0.3]))
     await _a_while(history)
-    network.weather = history.calm
+    network.conditions = history.calm
 
 
-FAULTS = [stopped_and_resumed, slow, crash_and_restart, crash, partition, storm]
+FAULTS = [stopped_and_resumed, slow, crash_and_restart, crash, partition, bad_network]

@@ -18,11 +18,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from sub2sub.live.virtual.conditions import Conditions, Network
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
-from sub2sub.live.virtual.weather import Network, Weather
 
-__all__ = ["History", "Outcome", "Participant", "Plan"]
+__all__ = ["History", "HistoryReport", "Participant", "Plan"]
 
 PERIOD = 1.0  # virtual seconds of a cycle
 HEAL = 40  # cycles after the faults within which the overlay is whole again
@@ -55,7 +55,7 @@ class Plan:
 
 
 @dataclass
-class Outcome:
+class HistoryReport:
     """What came of a history.
 
     Attributes
@@ -159,19 +159,19 @@ class History(ABC):
     ----------
     dice : random.Random
         What is drawn for the history itself; the network draws its own.
-    calm : Weather
+    calm : Conditions
         The network's usual behaviour.
     """
 
     def __init__(self, seed: int, plan: Plan | None = None) -> None:
         self.seed, self.plan = seed, plan or Plan()
         self.dice = random.Random(f"history {seed}")
-        self.calm = self.draw_weather()
+        self.calm = self.draw_conditions()
         self.network = Network(seed, self.calm)
-        self.outcome = Outcome(seed)
+        self.outcome = HistoryReport(seed)
         self.participants: list[Any] = []
 
-    def run(self) -> Outcome:
+    def run(self) -> HistoryReport:
         """Live through it."""
         loop = VirtualLoop(self.network)
         try:
@@ -190,9 +190,9 @@ class History(ABC):
         """Note what must not happen."""
         self.outcome.violations.append(what)
 
-    def draw_weather(self) -> Weather:
+    def draw_conditions(self) -> Conditions:
         """The network's usual behaviour."""
-        return Weather(
+        return Conditions(
             latency=(0.001, self.dice.choice([0.01, 0.1, 0.4])), jitter=self.dice.choice([0.001, 0.05])
         )
 
@@ -234,7 +234,7 @@ class History(ABC):
             await asyncio.sleep(dice.choice([0.0, 0.3 * PERIOD]))
         watching = asyncio.create_task(self._watch())
         await asyncio.sleep(plan.calm * PERIOD)
-        await self._suffer()
+        await self._inject_faults()
         self.forget_events()
         await self._heal()
         for _ in range(plan.events):
@@ -244,7 +244,7 @@ class History(ABC):
             self.violate(line)
         watching.cancel()
 
-    async def _suffer(self) -> None:
+    async def _inject_faults(self) -> None:
         """Let faults and events happen."""
         plan, dice = self.plan, self.dice
         kinds = self.faults()

@@ -18,7 +18,7 @@ def host_excesses(host: Host) -> list[str]:
     channels = [*connections._incoming, *connections._outgoing.values()]
     return beyond(
         ("incoming connections", len(connections._incoming), limits.incoming),
-        ("outgoing connections", len(connections._outgoing), limits.outgoing),
+        ("outgoing connections", len(connections._outgoing), limits.outgoing_at_once),
         ("frames in a queue", max((len(each.waiting) for each in channels), default=0), limits.queue),
         ("bytes in a queue", max((each.held for each in channels), default=0), limits.queue_bytes),
         ("bytes of unfinished frames", connections.unfinished, limits.unfinished),

@@ -83,8 +83,8 @@ async def inventor(history: History) -> None:
         for step in (-2, -1, 1, 2):
             other = Descriptor((victim.id + step) % 2**64, victim.low, victim.high, NOWHERE)
             liar.say(m.Hello(other), victim.id, other.id)
-            liar.say(m.Near(7, (m.Mention(other, 0),)), victim.id, other.id)
-            liar.say(m.Shuffle(8, (m.Mention(other, 0),)), victim.id, other.id)
+            liar.say(m.Near(7, m.Mentions((other,), (0,))), victim.id, other.id)
+            liar.say(m.Shuffle(8, m.Mentions((other,), (0,))), victim.id, other.id)
 
     await _lie(history, lie)
 
@@ -111,8 +111,8 @@ async def rubbish(history: History) -> None:
         liar.say(m.Event(salt[16:32], middle, m.MAX_HOPS - 1, b"nearly as far"), own.id)
         liar.say(m.Event(salt[32:48], tuple(x + 5.0 for x in own.high), 0, b"unwanted"), own.id)
         for kind in (m.Shuffled, m.NearBack):
-            liar.say(kind(5, (m.Mention(own, wire.MAX_AGE),)), own.id)
-        liar.say(m.RingBack(6, (), (m.Mention(own, 0, wire.MAX_AGE),)), own.id)
+            liar.say(kind(5, m.Mentions((own,), (wire.MAX_AGE,))), own.id)
+        liar.say(m.RingBack(6, m.Mentions(), m.Mentions((own,), (0,), (wire.MAX_AGE,))), own.id)
         liar.say(m.Ask(1, (0.5,) * 16), own.id)
         liar.writer.write(salt)
 

@@ -18,8 +18,8 @@ from collections.abc import Callable, Coroutine
 from contextvars import Context
 from typing import Any, TypeVar
 
+from sub2sub.live.virtual.conditions import Listener, Network
 from sub2sub.live.virtual.machine import MACHINE, Machine
-from sub2sub.live.virtual.weather import Listener, Network
 
 __all__ = ["VirtualLoop"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from sub2sub.geometry.boxes import MAX_ATTRIBUTES
 from sub2sub.live.core import messages as m
-from sub2sub.live.core.messages import Mention
+from sub2sub.live.core.messages import Mentions
 from sub2sub.live.wire.framing import (
     LENGTH,
     MAX_DATA,
@@ -57,6 +57,8 @@ HEAD = struct.Struct(">QHB")  # sequence ID, port, number of attributes
 MAX_LINKS = 2048  # mentions in one list
 MAX_AGE = 1 << 19  # steps of a clock
 NAME = 16  # bytes of an event's name
+INTEGERS, STRINGS = {int}, {bytes}
+NOBODY = Mentions()
 
 KINDS: dict[int, type[Any]] = {
     1: m.Shuffle, 2: m.Shuffled, 3: m.Near, 4: m.NearBack, 5: m.Ring, 6: m.RingBack, 7: m.Hello, 8: m.Probe,
@@ -110,20 +112,15 @@ def unpack(data: bytes) -> Descriptor:
 
 def plain(value: Any) -> Any:
     """The value of a field as msgpack takes it."""
-    if isinstance(value, Descriptor):
-        return pack(value)
-    if isinstance(value, tuple) and value and isinstance(value[0], Mention):
-        peers, ages, held = zip(*value, strict=True)
-        return (
-            [peer.packed or pack(peer) for peer in peers],
-            _capped(ages),
-            _capped(held) if any(held) else (),
-        )
-    return value
+    if isinstance(value, Mentions):
+        if not value.peers:
+            return ()
+        return [peer.packed or pack(peer) for peer in value.peers], _capped(value.ages), _capped(value.held)
+    return pack(value) if isinstance(value, Descriptor) else value
 
 
 def _capped(ages: tuple[int, ...]) -> tuple[int, ...]:
-    return ages if max(ages) <= MAX_AGE else tuple([min(age, MAX_AGE) for age in ages])
+    return ages if max(ages, default=0) <= MAX_AGE else tuple([min(age, MAX_AGE) for age in ages])
 
 
 def _descriptor(value: Any, where: str) -> Descriptor:
@@ -132,22 +129,22 @@ def _descriptor(value: Any, where: str) -> Descriptor:
     return unpack(value)
 
 
-def _mentions(value: Any, where: str) -> tuple[Mention, ...]:
+def _mentions(value: Any, where: str) -> Mentions:
     """Links, as columns: nearly all that is on the wire, so checked a column at a time."""
     columns = items(value, where, 3)
     if not columns:
-        return ()
+        return NOBODY
     if len(columns) != 3:
         raise WireError(f"{where}: expected peers, ages, held, got {shown(columns)}")
     peers, ages, held = (items(column, where, MAX_LINKS) for column in columns)
-    held = held or [0] * len(peers)
-    if not len(peers) == len(ages) == len(held) > 0:
+    if not len(peers) == len(ages) > 0 or len(held) not in (0, len(peers)):
         raise WireError(f"{where}: expected as many ages as peers, got {len(ages)} and {len(peers)}")
-    if set(map(type, ages + held)) != {int} or min(ages + held) < 0 or max(ages + held) > MAX_AGE:
-        raise WireError(f"{where}: expected ages from 0 to {MAX_AGE}, got {shown(ages + held)}")
-    if set(map(type, peers)) != {bytes}:
+    for numbers in (ages, held) if held else (ages,):
+        if set(map(type, numbers)) != INTEGERS or min(numbers) < 0 or max(numbers) > MAX_AGE:
+            raise WireError(f"{where}: expected ages from 0 to {MAX_AGE}, got {shown(numbers)}")
+    if set(map(type, peers)) != STRINGS:
         raise WireError(f"{where}: expected peers as bytes, got {shown(peers)}")
-    return tuple(map(Mention, map(unpack, peers), ages, held))
+    return Mentions(tuple(map(unpack, peers)), tuple(ages), tuple(held) if any(held) else ())
 
 
 def _point(value: Any, where: str) -> tuple[float, ...]:

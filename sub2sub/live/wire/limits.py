@@ -24,7 +24,11 @@ class Limits:
     handshake : float
         Seconds that a TLS handshake may take.
     outgoing : int
-        Connections kept open at once; the least recently used one makes room.
+        Connections that were opened from here and are kept; those used least are closed.
+    outgoing_at_once : int
+        Connections opened from here while answers are on their way.
+    answer : float
+        Seconds for which a connection is kept for an answer.
     queue : int
         Frames that may wait for a slow reader; one more, and the connection is closed.
     queue_bytes : int
@@ -62,6 +66,8 @@ class Limits:
     reserved: int = 128
     handshake: float = 3.0
     outgoing: int = 8
+    outgoing_at_once: int = 64
+    answer: float = 10.0
     queue: int = 256
     queue_bytes: int = 1 << 18
     rate: float = 500.0

@@ -13,7 +13,7 @@ contacts = st.builds(Contact, st.integers(0, 2**64 - 1), st.just("h"), st.intege
 lists = st.lists(contacts, max_size=6).map(tuple)
 small = st.integers(0, 300)
 stands = st.builds(
-    m.Stand,
+    m.Position,
     contacts,
     st.integers(0, 2**64 - 1),
     st.integers(0, 32),

@@ -218,6 +218,103 @@ def test_who_hears_no_heartbeat_subscribes_again_and_nobody_else_does() -> None:
     assert {number: swarm.members[number].scamp.lease_end for number in ends} == ends
 
 
+def one_that_knows(other: Contact, lease: int) -> Member:
+    """A member with one entry in its view, who answers heartbeats or not, and never renews."""
+    member = Member(Contact(1, "h", 1, "."), lambda event: None, MemberSettings(scamp=OWN))
+    list(member.scamp.keep(other, lease, cycle=0))
+    return member
+
+
+def test_an_entry_ends_with_its_lease_and_grace_though_its_owner_answers() -> None:
+    member = one_that_knows(Contact(2, "h", 2, "."), lease=4)
+    last = 4 + member.scamp.grace
+    assert last > 4  # clocks differ
+    for cycle in range(1, last + 2):
+        list(member.tick(Dice(cycle)))
+        list(member.receive(m.Beaten(), 2, Dice(cycle)))
+        assert member.scamp.has(2) == (cycle < last), cycle
+
+
+def test_an_entry_ends_after_isolation_cycles_of_silence_though_it_has_a_lease() -> None:
+    member = one_that_knows(Contact(2, "h", 2, "."), lease=10_000)
+    for cycle in range(1, OWN.isolation + 4):
+        list(member.tick(Dice(cycle)))
+        assert member.scamp.has(2) == (cycle <= OWN.isolation + 1), cycle
+
+
+def test_a_heartbeat_that_fails_once_costs_nobody_its_place_and_three_do() -> None:
+    other = Contact(2, "h", 2, ".")
+    member = one_that_knows(other, lease=10_000)
+    for failures in (1, 2, 3):
+        list(member.unreachable(other, m.Beat(), Dice(1)))
+        assert member.scamp.has(2) == (failures < 3)
+
+
+def test_nobody_is_believed_to_have_a_lease_longer_than_there_are() -> None:
+    longest = OWN.lease + OWN.lease // 2
+    for message in (m.Copy(Contact(3, "h", 3, "."), 10**6, 5), m.Served(Contact(3, "h", 3, "."), 10**6)):
+        member = Member(Contact(1, "h", 1, "."), lambda event: None, MemberSettings(scamp=OWN))
+        list(member.join(Contact(3, "h", 3, "."), Dice(1)))
+        list(member.receive(message, 3, Dice(2)))
+        assert [link.expires for link in member.scamp.view] == [longest + member.scamp.grace]
+
+
+def test_who_cannot_be_reached_leaves_the_super_topic_table_at_once() -> None:
+    member = Member(Contact(1, "h", 1, ".a"), lambda event: None)
+    gone, there = (Contact(i, "h", i, ".") for i in (2, 3))
+    member.supers.merge([gone, there])
+    list(member.unreachable(gone, m.Check(1), Dice(1)))
+    assert member.supers.entries == [there]
+
+
+def test_who_is_lost_asks_a_gateway_for_a_contact_more_often_than_others() -> None:
+    gateways = {".": [Contact(9, "h", 9, ".")]}
+    asked = {}
+    for lost in (True, False):
+        member = Member(
+            Contact(1, "h", 1, "."), lambda event: None, MemberSettings(scamp=OWN, timeout=3), gateways
+        )
+        list(member.join(None, Dice(1)))
+        if not lost:
+            list(member.scamp.keep(Contact(2, "h", 2, "."), 10_000, cycle=0))
+        asked[lost] = 0
+        for cycle in range(1, 2 * OWN.lease + 1):
+            sends = list(member.tick(Dice(cycle)))
+            asked[lost] += sum(isinstance(send.message, m.Find) for send in sends)
+            list(member.receive(m.Beaten(), 2, Dice(cycle)))
+            list(member.receive(m.Beat(), 2, Dice(cycle)))
+    assert asked == {True: 2 * OWN.lease // 3, False: 4}
+
+
+def test_one_may_publish_when_it_is_served_and_knows_who_is_above_or_that_nobody_is() -> None:
+    founder, newcomer = (Member(Contact(i, "h", i, ".a"), lambda event: None) for i in (1, 2))
+    list(founder.join(None, Dice(1)))
+    assert not founder.is_ready
+    for cycle in range(1, 30):
+        list(founder.tick(Dice(cycle)))
+    assert founder.is_ready  # after a search up to the root
+    list(newcomer.join(founder.own, Dice(1)))
+    newcomer.supers.merge([Contact(5, "h", 5, ".")])
+    assert not newcomer.is_ready
+    list(newcomer.receive(m.Served(founder.own, 9), 1, Dice(2)))
+    assert newcomer.is_ready
+
+
+def test_a_goodbye_is_believed_when_nobody_objects_and_not_before() -> None:
+    for objects in (False, True):
+        member = one_that_knows(Contact(2, "h", 2, "."), lease=10_000)
+        list(member.tick(Dice(1)))
+        heir = Contact(3, "h", 3, ".")
+        (check,) = member.receive(m.Replace((heir,), 9), 2, Dice(2))
+        for cycle in range(1, member.settings.patience + 1):
+            list(member.tick(Dice(cycle)))
+            assert member.scamp.has(2)
+        if objects:
+            list(member.receive(m.Checked(check.message.exchange), 2, Dice(3)))
+        list(member.tick(Dice(9)))
+        assert (member.scamp.has(2), member.scamp.has(3)) == (objects, not objects)
+
+
 def test_a_leaver_names_all_but_c_plus_1_heirs_and_nobody_knows_it_any_more() -> None:
     own = ScampSettings(c=1, lease=10_000, indirection=4)
     swarm = Swarm(40, own)

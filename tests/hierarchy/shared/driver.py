@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.shared.overlay import SharedOverlay
-from hierarchy.shared.peer import TablePeer, Told
+from hierarchy.shared.peer import TableContents, TablePeer
 from hierarchy.shared.rules import ASKS, DRAWS, GREETINGS, STREAM
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import Descriptor, Link
@@ -99,7 +99,7 @@ class TableDriver:
         peer.fail(partner, cycle)
 
 
-def _billed(told: Told) -> tuple[int, int]:
+def _billed(told: TableContents) -> tuple[int, int]:
     return len(told.equals), len(told.above) + len(told.below)
 
 

@@ -24,9 +24,7 @@ def overlay_of(
     """An overlay, its topics, and an event of each topic that somebody subscribes to, with its publisher."""
     people, nested = population(n, seed, ranges)
     overlay = SharedOverlay(people, None, seed, topics=nested)
-    overlay.bootstrap()
-    for cycle in range(1, cycles + 1):
-        overlay.step(cycle)
+    overlay.run(cycles)
     lows, highs = (side[:, 0] for side in people.ranges())
     events, publishers = [], []
     for topic in nested.tree:
@@ -120,13 +118,13 @@ def test_a_publication_chooses_its_route_through_one_method() -> None:
 
 def test_who_has_joined_may_publish_once_it_knows_who_is_above() -> None:
     overlay, *_ = overlay_of(200, 4, ranges=True)
-    settled = overlay.settled()
-    assert (settled == (overlay.topical == 1)).all()
-    newcomers = np.flatnonzero(settled & (overlay.tables.above[:, 0] != FREE))[:5]
+    ready = overlay.ready()
+    assert (ready == (overlay.topical == 1)).all()
+    newcomers = np.flatnonzero(ready & (overlay.tables.above[:, 0] != FREE))[:5]
     overlay.join(newcomers, (newcomers + 1) % 200, overlay.cycle)
-    assert not overlay.settled()[newcomers].any()
+    assert not overlay.ready()[newcomers].any()
     overlay.step(overlay.cycle + 1)
-    assert overlay.settled()[newcomers].all()
+    assert overlay.ready()[newcomers].all()
 
 
 def test_publishers_that_do_not_fit_are_refused() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from sims.anchors.contacts import ENTRIES, Entries
 from sims.anchors.groups import Groups, first_contacts
-from sims.anchors.mail import Mail
+from sims.anchors.transport import Transport
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
@@ -78,13 +78,13 @@ def test_entries_are_live_members_of_the_groups_above_even_after_crashes() -> No
 def test_mail_bills_every_copy_to_its_sender_and_loses_as_much_as_the_network_does() -> None:
     network = Network.whole(2)
     network.loss = 0.5
-    mail = Mail(2, tries=2)
-    mail.open(network, Dice(3))
-    arrived = sum(mail.arrives(0, 1, 8) for _ in range(4000))
+    transport = Transport(2, tries=2)
+    transport.open(network, Dice(3))
+    arrived = sum(transport.arrives(0, 1, 8) for _ in range(4000))
     assert abs(arrived / 4000 - 0.75) < 0.03
-    assert abs(mail.messages[0] / 4000 - 1.5) < 0.03
-    assert mail.bill() == {
-        "messages": mail.messages[0],
-        "failed": mail.messages[0] - arrived,
-        "bytes": 20 * mail.messages[0],
+    assert abs(transport.messages[0] / 4000 - 1.5) < 0.03
+    assert transport.bill() == {
+        "messages": transport.messages[0],
+        "failed": transport.messages[0] - arrived,
+        "bytes": 20 * transport.messages[0],
     }

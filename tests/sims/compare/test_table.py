@@ -15,7 +15,7 @@ from sims.compare.plan import Plan, Unit
 from sims.compare.run import run_units
 from sims.compare.summary import facts, summary, working_point
 from sims.compare.table import cells, gather
-from sims.compare.unit import Row, _settled
+from sims.compare.unit import Row, _first_cycle_at
 
 
 def values(**columns: object) -> dict[str, object]:
@@ -210,7 +210,7 @@ def test_the_summary_shows_a_system_that_could_not_run_with_its_reason() -> None
 def test_an_overlay_has_settled_when_a_mean_of_three_is_near_the_level(
     hits: list[float], level: float, cycle: float
 ) -> None:
-    assert _settled(np.array(hits), level) == pytest.approx(cycle, nan_ok=True)
+    assert _first_cycle_at(np.array(hits), level) == pytest.approx(cycle, nan_ok=True)
 
 
 UNITS = Plan(("topics",), subscribers=60, events=4, probes=2, seeds=2, choosing=5).units()[::9]

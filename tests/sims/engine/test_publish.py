@@ -40,7 +40,7 @@ def test_after_a_crash_events_take_dead_neighbours_out_of_the_views_at_once() ->
     row = run.tables["publish"][0]
     assert row["events"] == 400
     assert row["dropped"] > 0
-    assert row["probes"] == 3 * row["dropped"]
+    assert row["probes"] == run.overlay.ring.settings.tries * row["dropped"]
 
 
 def test_messages_that_are_merely_lost_cost_few_links() -> None:

@@ -36,11 +36,11 @@ def test_a_swarm_of_processes_delivers_exactly_before_and_after_a_fifth_is_kille
         pids = [process.pid for process in swarm.processes._processes.values()]
         assert len(set(pids)) == 20
         swarm.join()
-        assert swarm.settle(points, most=60.0)[-1].complete == 1.0
+        assert swarm.wait_for_rings(points, most=60.0)[-1].complete == 1.0
         before = swarm.publish(points[:20])
         assert (before.exact, before.twice, before.unwanted) == (20, 0, 0)
         assert len(swarm.kill(0.2)) == 4
-        assert swarm.settle(points, most=60.0)[-1].complete == 1.0
+        assert swarm.wait_for_rings(points, most=60.0)[-1].complete == 1.0
         after = swarm.publish(points[:20])
         assert (after.exact, after.twice, after.unwanted) == (20, 0, 0)
     assert all(gone(pid) for pid in pids if pid)
@@ -51,11 +51,11 @@ def test_communities_in_processes_receive_what_is_published_below_them() -> None
     with Communities((2, 4, 8), settings, period=0.3, per_process=3, seed=2) as swarm:
         swarm.found()
         swarm.enter()
-        assert swarm.settle(most=40.0)
-        (fates,) = swarm.publish([1.0])
-    assert fates[swarm.topics[2]].reached >= 1
-    assert fates[swarm.topics[1]].reached >= 1
-    assert fates[swarm.topics[0]].upward == 0
+        assert swarm.wait_for_tables(most=40.0)
+        (counts,) = swarm.publish([1.0])
+    assert counts[swarm.topics[2]].reached >= 1
+    assert counts[swarm.topics[1]].reached >= 1
+    assert counts[swarm.topics[0]].upward == 0
 
 
 def test_a_process_that_is_killed_is_missed_by_name() -> None:

@@ -1,4 +1,4 @@
-"""The books of gossip: the draws are those of the protocol, and every message is accounted for."""
+"""The totals of gossip: the draws are those of the protocol, and every message is accounted for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sims.systems import system as system_named
 from sims.systems.gossip import STREAM, Choices, Truth, keys_of, spread_tables
 from sims.systems.knowledge import shared_rows
 from sims.systems.sampled import VIEW, Sampled
-from sub2sub.events.accounting import account, open_books, outcome_of
+from sub2sub.events.accounting import account, new_totals, outcome_of
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.randomness import cycle_key, peer_key
 from sub2sub.overlay.network import Network
@@ -67,7 +67,6 @@ def test_an_event_takes_the_way_that_camcast_takes(
     assert dict(zip(peers.tolist(), hops.tolist(), strict=True)) == {
         peer: hop for peer, hop in enumerate(spread.trace.first.tolist()) if hop >= 0
     }
-    assert outcome.at_hop.tolist() == np.bincount(hops).tolist()
 
 
 def test_messages_sent_again_reach_the_living_and_every_arrival_is_acknowledged() -> None:
@@ -85,20 +84,20 @@ def test_a_message_to_a_dead_member_is_paid_for_as_often_as_it_is_sent() -> None
     assert again.failed[0] == 5 * once.failed[0] > 0
 
 
-def books_of(
+def outcome_after(
     host: np.ndarray, first: list[int], sent: list[int], arrived: list[int], wanting: list[int], up: list[int]
 ) -> Outcome:
-    books = open_books(1, len(up))
+    totals = new_totals(1, len(up))
     account(
         0, np.array(wanting), 0, np.array(up, np.uint8), host, np.array(first), np.array(sent),
-        np.array(arrived), np.zeros(len(host)), books,
+        np.array(arrived), np.zeros(len(host)), totals,
     )  # fmt: skip
-    return outcome_of(books, np.array([0]), books.at_hop[:1])
+    return outcome_of(totals, np.array([0]))
 
 
-def test_the_books_of_one_event_are_kept_as_said() -> None:
+def test_the_outcome_after_one_event_are_kept_as_said() -> None:
     """Five hosts, of which 0 publishes, 1 and 2 want the event, 3 does not, and 4 wants it but is down."""
-    found = books_of(
+    found = outcome_after(
         np.arange(5), [0, 1, 3, 2, -1], [4, 2, 0, 1, 0], [1, 2, 1, 2, 0], [0, 1, 2, 4], [1, 1, 1, 1, 0]
     )
     assert (found.owed[0], found.deliveries[0], found.hops[0], found.entered[0]) == (2, 2, 3, 1)
@@ -109,13 +108,13 @@ def test_the_books_of_one_event_are_kept_as_said() -> None:
 
 
 def test_a_publisher_that_does_not_want_its_event_is_owed_nothing() -> None:
-    found = books_of(np.arange(3), [0, 1, 2], [2, 1, 0], [1, 1, 1], [1, 2], [1, 1, 1])
+    found = outcome_after(np.arange(3), [0, 1, 2], [2, 1, 0], [1, 1, 1], [1, 2], [1, 1, 1])
     assert (found.owed[0], found.deliveries[0], found.entered[0], found.spam[0]) == (2, 2, 0, 1)
     assert found.unbalanced() == 0
 
 
 def test_several_members_of_one_host_are_one_subscriber_with_the_event_since_the_first() -> None:
-    found = books_of(np.array([0, 1, 1]), [0, 2, 1], [3, 1, 0], [0, 2, 2], [0, 1], [1, 1])
+    found = outcome_after(np.array([0, 1, 1]), [0, 2, 1], [3, 1, 0], [0, 2, 2], [0, 1], [1, 1])
     assert (found.deliveries[0], found.duplicates[0], found.spam[0], found.failed[0]) == (1, 3, 0, 0)
     assert found.hops[0] == 1
     assert found.forwarded.tolist() == [3, 1]

@@ -1,4 +1,4 @@
-"""Every system in milliseconds: equal latencies are hops, and the books balance in any network."""
+"""Every system in milliseconds: equal latencies are hops, and the counts balance in any network."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def test_with_equal_latencies_milliseconds_are_hops(world: str, name: str) -> No
     hops, timed = (published(world, name, timing, knob=0) for timing in (None, EQUAL))
     for what in ("reached", "delivered", "messages", "duplicates", "spam", "failed", "billed"):
         assert np.array_equal(getattr(hops, what), getattr(timed, what)), what
-    if not name.startswith("plumtree"):  # who had to ask counts the pushes in milliseconds, and else the wait as well
-        assert np.array_equal(hops.at_hop, timed.at_hop)
+    if not name.startswith("plumtree"):  # one that asks counts pushes in milliseconds, and else the wait too
+        assert np.array_equal(hops.hops, timed.hops)
     assert hops.times is None
     assert timed.times is not None
     there = timed.deliveries > 0

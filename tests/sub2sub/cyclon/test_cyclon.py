@@ -54,7 +54,7 @@ def test_the_kernel_decides_as_its_peer_does(history: History) -> None:
         for number, peer in enumerate(engine.peers):
             assert links_of(layer.view[number], layer.size[number]) == row(peer.view)
             lost = peer.lost.id if peer.lost else -1
-            assert layer.lost[number] == (-2 - lost if peer.lost and peer.in_vain else lost)
+            assert layer.lost[number] == (-2 - lost if peer.lost and peer.failed_again else lost)
 
 
 @settings(max_examples=60)

@@ -202,7 +202,7 @@ class Lockstep:
         """Whom each would try again, as CYCLON's layer has it."""
         numbers = [self.number[core.random.lost.id] if core.random.lost else -1 for core in self.cores]
         return [
-            -2 - number if number >= 0 and core.random.in_vain else number
+            -2 - number if number >= 0 and core.random.failed_again else number
             for number, core in zip(numbers, self.cores, strict=True)
         ]
 

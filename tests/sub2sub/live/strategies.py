@@ -5,7 +5,6 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from sub2sub.live.core import messages as m
-from sub2sub.live.core.messages import Mention
 from sub2sub.live.wire.format import MAX_AGE
 from sub2sub.overlay.descriptors import Descriptor
 
@@ -27,10 +26,10 @@ def descriptors(draw: st.DrawFn, d: int | None = None) -> Descriptor:
     return Descriptor(draw(ids), low, high, (host, draw(st.integers(1, 65535))))
 
 
-def mentions(d: int | None = None, most: int = 8) -> st.SearchStrategy[tuple[Mention, ...]]:
+def mentions(d: int | None = None, most: int = 8) -> st.SearchStrategy[m.Mentions]:
     ages = st.one_of(st.integers(0, 30), st.integers(0, MAX_AGE))
-    one = st.builds(Mention, descriptors(d), ages, ages)
-    return st.lists(one, max_size=most).map(tuple)
+    one = st.builds(m.Mention, descriptors(d), ages, ages)
+    return st.lists(one, max_size=most).map(lambda made: m.Mentions.of(*made))
 
 
 def messages(d: int | None = None) -> st.SearchStrategy[m.Message]:

@@ -11,9 +11,9 @@ from sub2sub.errors import InputError
 from sub2sub.live import CoreSettings, Node
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.live_peer import Core
+from sub2sub.live.virtual.conditions import Conditions, Network
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
-from sub2sub.live.virtual.weather import Network, Weather
 from sub2sub.overlay.descriptors import Descriptor
 from tests.sub2sub.live.test_core import OWN, draws, peer
 
@@ -62,7 +62,7 @@ def test_one_that_is_asked_by_shuffling_hands_its_place_on(made: Core) -> None:
 
 
 def test_a_changed_subscription_gets_the_new_events_and_soon_no_others() -> None:
-    network, heard = Network(5, Weather(latency=(0.01, 0.02), jitter=0.0)), list[float]()
+    network, heard = Network(5, Conditions(latency=(0.01, 0.02), jitter=0.0)), list[float]()
     left = Descriptor.of(0, [0.0], [0.5]), Descriptor.of(0, [0.5], [1.0])
 
     async def live() -> None:

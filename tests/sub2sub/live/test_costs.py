@@ -15,6 +15,7 @@ from sub2sub.errors import InputError
 from sub2sub.kernels.dice import Dice
 from sub2sub.live import Core, CoreSettings, Limits, Node
 from sub2sub.live.core import messages as m
+from sub2sub.live.core.ring_exchanges import SILENT
 from sub2sub.live.net.connections import Channel, Connections
 from sub2sub.live.wire.format import PROTOCOL, Frame, encode
 from sub2sub.overlay.descriptors import Descriptor
@@ -139,12 +140,28 @@ def test_frames_make_a_node_dial_only_so_fast() -> None:
             dice = random.Random(1)
             for port in ports:
                 peer = Descriptor.of(dice.getrandbits(64), [0.0], [1.0], ("127.0.0.1", port))
-                writer.write(frame(m.Ring(1, peer, (), (m.Mention(peer, 0),)), own))
+                writer.write(frame(m.Ring(1, peer, m.Mentions(), m.Mentions((peer,), (0,))), own))
             await asyncio.sleep(1.0)
             assert dialled <= 4 + 5 * 1.5
             writer.close()
         for server in third_party:
             server.close()
+
+    live(test)
+
+
+def test_one_message_of_many_peers_that_are_not_there_causes_few_connections() -> None:
+    async def test() -> None:
+        async with Node(attributes=1, period=0.05, limits=Limits(dials=1e6, dials_at_once=1e6)) as node:
+            own = (await node.subscribe([0.0], [1.0])).own
+            gone = [Descriptor.of(own.id ^ k, [0.0], [1.0], ("127.0.0.9", k)) for k in range(1, 129)]
+            told = m.Ring(1, gone[0], m.Mentions(), m.Mentions(tuple(gone), (0,) * len(gone)))
+            _, writer = await asyncio.open_connection(*node.address)
+            writer.write(frame(told, own.id))
+            await until(lambda: node.connections.counts["unreachable"] >= SILENT)
+            await asyncio.sleep(0.5)
+            assert node.connections.counts["unreachable"] <= 2 * SILENT
+            writer.close()
 
     live(test)
 
@@ -163,7 +180,7 @@ def test_names_of_hosts_that_others_tell_are_not_looked_up(monkeypatch: pytest.M
             own = (await node.subscribe([0.0], [1.0])).own.id
             _, writer = await asyncio.open_connection(*node.address)
             peer = Descriptor.of(5, [0.0], [1.0], ("victim.example", 80))
-            writer.write(frame(m.Ring(1, peer, (), (m.Mention(peer, 0),)), own))
+            writer.write(frame(m.Ring(1, peer, m.Mentions(), m.Mentions((peer,), (0,))), own))
             await until(lambda: node.connections.counts["unreachable"] > 0)
             assert "victim.example" not in asked
             writer.close()
@@ -236,6 +253,54 @@ def test_a_publisher_does_not_wait_for_silent_entries_and_says_when_it_does_not_
     live(test)
 
 
+def test_an_event_is_handed_to_two_entries_so_that_one_cannot_swallow_it() -> None:
+    """One of two peers takes it and passes nothing on; whichever is asked first, both get it."""
+
+    async def test() -> None:
+        swallowed: list[bytes] = []
+
+        async def swallow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            while prefix := await reader.read(4):
+                frame = PROTOCOL.decode(await reader.readexactly(PROTOCOL.size_of(prefix)))
+                swallowed.append(frame.message.name)
+                writer.write(encode(Frame(frame.sender, frame.to, m.Taken(frame.message.name, took=True))))
+
+        server = await asyncio.start_server(swallow, "127.0.0.1", 0)
+        liar = Descriptor.of(7, [0.0], [1.0], server.sockets[0].getsockname())
+        heard: list[bytes] = []
+        async with Node(attributes=1, period=0.05) as alice:
+            own = (await alice.subscribe([0.0], [1.0], lambda event: heard.append(event.name))).own
+            async with Node(attributes=1) as publisher:
+                for contacts in ([liar, own], [own, liar]):
+                    publisher.contacts = contacts
+                    name = (await publisher.publish([0.5])).name
+                    await until(lambda name=name: name in heard and name in swallowed)
+        server.close()
+
+    live(test)
+
+
+def test_a_connection_is_kept_while_an_answer_is_on_its_way() -> None:
+    """Of six peers asked at once all are heard, though only two connections are kept afterwards."""
+
+    async def test() -> None:
+        async def answer_late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            frame = PROTOCOL.decode(await reader.readexactly(PROTOCOL.size_of(await reader.readexactly(4))))
+            await asyncio.sleep(0.2)
+            writer.write(encode(Frame(frame.sender, frame.to, m.Probed(frame.message.exchange))))
+
+        servers = [await asyncio.start_server(answer_late, "127.0.0.1", 0) for _ in range(6)]
+        peers = [Descriptor.of(7, [0.0], [1.0], each.sockets[0].getsockname()) for each in servers]
+        async with Node(attributes=1, limits=Limits(outgoing=2, frame=0.4)) as node:
+            asked = (node.request(peer, m.Probe(1 + k)) for k, peer in enumerate(peers))
+            assert None not in await asyncio.gather(*asked)
+            await until(lambda: node.connections.open == 2)
+        for each in servers:
+            each.close()
+
+    live(test)
+
+
 def test_of_many_neighbours_in_a_message_only_the_nearest_are_considered() -> None:
     own = Descriptor.of(1 << 63, [0.0] * 16, [1.0] * 16, ("127.0.0.1", 1))
     offered = []
@@ -249,7 +314,7 @@ def test_of_many_neighbours_in_a_message_only_the_nearest_are_considered() -> No
     core.ring.consider = note  # type: ignore[method-assign, assignment]
     dice = random.Random(1)
     peers = [Descriptor.of(dice.getrandbits(64), [0.0] * 16, [1.0] * 16, ("h", 1)) for _ in range(2000)]
-    message = m.Ring(1, peers[0], (), tuple(m.Mention(peer, 0) for peer in peers))
+    message = m.Ring(1, peers[0], m.Mentions(), m.Mentions(tuple(peers), (0,) * len(peers)))
     core.receive(message, peers[0].id, lambda stream: Dice(stream))
     assert max(offered) <= 130
     nearest = min(peers, key=lambda peer: (peer.id - own.id) % 2**64)

@@ -88,6 +88,7 @@ def histories(draw: st.DrawFn) -> History:
                 max_age=draw(st.sampled_from([0, 5, 7])),
                 drop_failed=draw(st.booleans()),
                 tries=draw(st.integers(1, 3)),
+                most_tries=0,  # live, TCP finds out how often to repeat
                 verify=draw(st.booleans()),
                 join=draw(st.booleans()),
                 max_steps=0,

@@ -12,9 +12,9 @@ from sub2sub.live import CoreSettings, Node
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.event_recovery import ASKED
 from sub2sub.live.core.live_peer import Core
+from sub2sub.live.virtual.conditions import Conditions, Network
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
-from sub2sub.live.virtual.weather import Network, Weather
 from tests.sub2sub.live.test_core import OWN, draws, peer
 
 EVENT = m.Event(b"e" * 16, (0.5,), 0, b"data")
@@ -74,6 +74,15 @@ def test_an_event_is_asked_for_once_and_told_of_at_once() -> None:
     assert digests(sends)[B.id].ages == (300,), "its age is that since its publication"
 
 
+def test_an_event_that_was_asked_for_and_does_not_come_is_asked_for_again_after_patience_cycles() -> None:
+    made, digest = core(), m.Digest(1, (EVENT.name,), (0,))
+    made.receive(digest, A.id, DRAWS)
+    for cycle in range(1, made.settings.patience + 2):
+        tick(made)
+        [send] = made.receive(digest, B.id, DRAWS)
+        assert send.message.names == ((EVENT.name,) if cycle > made.settings.patience else ())
+
+
 def test_events_are_forgotten_when_they_are_old_whoever_had_them_before() -> None:
     made = core(history=4)
     made.receive(m.Digest(1, (EVENT.name,), (300,)), A.id, DRAWS)
@@ -108,7 +117,7 @@ def test_invented_names_are_limited_and_data_too() -> None:
 
 @pytest.mark.parametrize("history", [0, 10])
 def test_one_that_was_cut_off_gets_the_events_when_it_is_back(history: int) -> None:
-    network, heard = Network(3, Weather(latency=(0.01, 0.01), jitter=0.0)), list[int]()
+    network, heard = Network(3, Conditions(latency=(0.01, 0.01), jitter=0.0)), list[int]()
 
     async def live() -> None:
         nodes: list[tuple[Machine, Node]] = []

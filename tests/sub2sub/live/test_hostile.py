@@ -1,4 +1,4 @@
-"""Nodes among rude, slow and lying peers: nothing crashes, what others can cost is bounded."""
+"""Nodes among misbehaving, slow and lying peers: nothing crashes, what others can cost is bounded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from sub2sub.live import Limits, Node
-from sub2sub.live.core.messages import Ask, Event, Hello, Join, Mention, Message, Probe, Ring, Taken
+from sub2sub.live.core.messages import Ask, Event, Hello, Join, Mentions, Message, Probe, Ring, Taken
 from sub2sub.live.wire.format import Frame, decode, encode, size_of
 from sub2sub.overlay.descriptors import Descriptor
 from tests.sub2sub.live.loopback import live, until
@@ -118,10 +118,9 @@ def test_a_flood_is_read_slowly_and_others_are_served() -> None:
 def test_who_does_not_read_its_replies_loses_its_connection() -> None:
     async def attack(node: Node, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         (own,) = node.subscriptions
-        peers = tuple(
-            Mention(Descriptor.of(10 + k, [k / 100], [(k + 1) / 100], ("h" * 200, 9)), 0) for k in range(100)
-        )
-        writer.write(frame(Ring(1, peers[0].peer, peers, peers), own))
+        peers = tuple(Descriptor.of(10 + k, [k / 100], [(k + 1) / 100], ("h" * 200, 9)) for k in range(100))
+        links = Mentions(peers, (0,) * 100)
+        writer.write(frame(Ring(1, peers[0], links, links), own))
         try:
             for _ in range(200):  # replies of some 10 kB each, unread
                 writer.write(frame(Ask(1, (0.5,)), own) * 50)

@@ -11,9 +11,9 @@ from sub2sub.live import CoreSettings, Node
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.live_peer import Core
 from sub2sub.live.core.ring_exchanges import VERIFICATIONS
+from sub2sub.live.virtual.conditions import Conditions, Network
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
-from sub2sub.live.virtual.weather import Network, Weather
 from sub2sub.overlay.descriptors import Descriptor
 from tests.sub2sub.live.test_core import OWN, draws, peer
 
@@ -31,7 +31,7 @@ def core() -> Core:
 
 def told_of(made: Core, *peers: Descriptor) -> list[m.Send]:
     """Let a partner tell of peers that nobody has heard from for five cycles; what is sent besides."""
-    message = m.Ring(1, PARTNER, (), tuple(m.Mention(each, OLD, 0) for each in peers))
+    message = m.Ring(1, PARTNER, m.Mentions(), m.Mentions.of(*(m.Mention(each, OLD, 0) for each in peers)))
     return [send for send in made.receive(message, PARTNER.id, DRAWS) if send.to]
 
 
@@ -107,7 +107,7 @@ class World:
     def __init__(self, join: bool, silent: int = 0) -> None:
         overlay = CoreSettings().overlay
         self.settings = CoreSettings(replace(overlay, ring=replace(overlay.ring, join=join)))
-        self.network = Network(1, Weather(latency=(0.02, 0.02), jitter=0.0))
+        self.network = Network(1, Conditions(latency=(0.02, 0.02), jitter=0.0))
         self.nodes: list[tuple[Machine, Node]] = []
         self.silent = silent
 

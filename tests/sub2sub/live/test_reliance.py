@@ -31,7 +31,9 @@ def answered_ticks(made: Core, cycles: int) -> None:
             if isinstance(send.message, m.Probe):
                 made.receive(m.Probed(send.message.exchange), send.to.id, draws())
             elif isinstance(send.message, m.Ring):
-                made.receive(m.RingBack(send.message.exchange, (), ()), send.to.id, draws())
+                made.receive(
+                    m.RingBack(send.message.exchange, m.Mentions(), m.Mentions()), send.to.id, draws()
+                )
 
 
 def targets(made: Core, number: int, took: bool = True) -> set[int]:
@@ -136,9 +138,8 @@ def test_former_neighbours_are_few_and_few_of_a_host() -> None:
 def test_of_one_host_a_view_takes_few_links() -> None:
     for wary in (True, False):
         made = core(wary)
-        links = tuple(
-            m.Mention(Descriptor.of(100 + k, [0.0], [1.0], ("192.0.2.1", 1 + k)), 0) for k in range(20)
-        )
+        peers = tuple(Descriptor.of(100 + k, [0.0], [1.0], ("192.0.2.1", 1 + k)) for k in range(20))
+        links = m.Mentions(peers, (0,) * 20)
         made.receive(m.Near(1, links), 100, draws())
         made.receive(m.Shuffle(2, links), 100, draws())
         for view in (made.near.view, made.random.view):

@@ -59,19 +59,19 @@ KINDS: dict[str, tuple[Opening, Seen, Callable[[int], m.Message], Seen]] = {
     "shuffle": (
         open_shuffle,
         lambda made: made.random.lost == PARTNER,
-        lambda number: m.Shuffled(number, (m.Mention(OTHER, 0),)),
+        lambda number: m.Shuffled(number, m.Mentions.of(m.Mention(OTHER, 0))),
         lambda made: [link.peer for link in made.random.view] == [OTHER],
     ),
     "near": (
         open_near,
         lambda made: made.near.view == [],
-        lambda number: m.NearBack(number, (m.Mention(OTHER, 0), m.Mention(PARTNER, 0))),
+        lambda number: m.NearBack(number, m.Mentions.of(m.Mention(OTHER, 0), m.Mention(PARTNER, 0))),
         lambda made: OTHER in [link.peer for link in made.near.view],
     ),
     "ring": (
         open_ring,
         lambda made: made.ring.view == {},
-        lambda number: m.RingBack(number, (m.Mention(OTHER, 0),), ()),
+        lambda number: m.RingBack(number, m.Mentions.of(m.Mention(OTHER, 0)), m.Mentions()),
         lambda made: OTHER.id in made.ring.view,
     ),
 }
@@ -136,9 +136,18 @@ def test_an_event_goes_round_a_silent_neighbour_after_patience_cycles(unit: int,
         assert [send.to.id for send in next_cycle(made) if send.to] == [instead]
 
 
-def test_a_probe_that_is_answered_makes_a_link_fresh_and_silence_does_not() -> None:
+def test_an_event_that_is_refused_goes_to_the_next_at_once() -> None:
+    made, dice = core(patience=7, unit=1), draws()
+    made.ring.consider([Link(each, made.now) for each in (peer(9, 0, 0.6), peer(30), peer(60))], made.now)
+    assert [send.to.id for send in made.publish(EVENT, dice) if send.to] == [9, 60]
+    instead = made.receive(m.Taken(EVENT.name, took=False), 9, dice)
+    assert [(send.to.id, send.message) for send in instead if send.to] == [(30, replace(EVENT, hops=1))]
+
+
+@fine_or_coarse
+def test_a_probe_that_is_answered_makes_a_link_fresh_and_silence_does_not(unit: int) -> None:
     for answered in (True, False):
-        made, dice = core(patience=2, unit=1, max_age=9), draws()
+        made, dice = core(patience=2, unit=unit, max_age=9), draws()
         made.ring.consider([Link(PARTNER, made.now)], made.now)
         for _ in range(OverlaySettings().suspect_age):
             assert made.probe(dice) == []
@@ -169,9 +178,11 @@ def test_one_who_is_asked_while_it_waits_loses_nobody() -> None:
     made.random.view = [Link(PARTNER, 0), Link(OTHER, 1)]
     (request,) = made.shuffle(dice)
     assert isinstance(request.message, m.Shuffle)
-    made.receive(m.Shuffle(5, (m.Mention(peer(20), 0), m.Mention(peer(21), 0))), 21, dice)
+    made.receive(m.Shuffle(5, m.Mentions.of(m.Mention(peer(20), 0), m.Mention(peer(21), 0))), 21, dice)
     assert {link.peer.id for link in made.random.view} == {20, 21}  # the sent one went to the asker
-    made.receive(m.Shuffled(request.message.exchange, (m.Mention(peer(30), 0),)), PARTNER.id, dice)
+    made.receive(
+        m.Shuffled(request.message.exchange, m.Mentions.of(m.Mention(peer(30), 0))), PARTNER.id, dice
+    )
     assert {link.peer.id for link in made.random.view} == {20, 21}
 
 
@@ -181,7 +192,16 @@ def test_a_contact_named_while_an_old_one_is_tried_in_vain_is_tried_next() -> No
     (request,) = made.shuffle(draws())
     made.introduce(OTHER)
     made.unreachable(PARTNER, request.message)
-    assert (made.random.lost, made.random.in_vain) == (OTHER, False)
+    assert (made.random.lost, made.random.failed_again) == (OTHER, False)
+
+
+def test_a_contact_with_other_attributes_or_that_is_the_peer_itself_is_ignored() -> None:
+    made = core(patience=1, unit=1)
+    for contact in (Descriptor.of(9, [0.0, 0.0], [1.0, 1.0]), OWN):
+        made.introduce(contact)
+        assert made.random.lost is None
+    made.introduce(PARTNER)
+    assert made.random.lost == PARTNER
 
 
 def test_a_goodbye_is_followed_by_a_probe_and_a_sooner_end() -> None:
@@ -220,10 +240,10 @@ def test_links_live_as_many_cycles_whatever_a_clock_counts_in(unit: int) -> None
 def test_ages_on_the_wire_are_by_the_clocks_of_those_who_tell_and_hear() -> None:
     teller, hearer = Clock(unit=100, now=5000), Clock(unit=100, now=70)
     mentions = teller.ring_mentions([RingLink(OTHER, 4700, 4900)])
-    assert mentions == (m.Mention(OTHER, 300, 100),)
+    assert mentions == m.Mentions.of(m.Mention(OTHER, 300, 100))
     assert hearer.ring_links(mentions, OWN) == [RingLink(OTHER, -230, -30)]
     assert hearer.links(mentions, OWN) == [Link(OTHER, -230)]
-    assert hearer.links([m.Mention(OWN, 0)], OWN) == []
+    assert hearer.links(m.Mentions.of(m.Mention(OWN, 0)), OWN) == []
 
 
 def test_several_ring_exchanges_of_a_cycle_are_begun_together() -> None:

@@ -91,7 +91,10 @@ def test_a_certificate_says_which_ids_its_holder_may_have(tmp_path: Path) -> Non
             claims = [
                 (chosen, m.Hello(Descriptor.of(chosen, [0.0], [1.0], ("127.0.0.1", 9)))),
                 (genuine, m.Hello(Descriptor.of(chosen, [0.0], [1.0], ("127.0.0.1", 9)))),
-                (chosen, m.Near(1, (m.Mention(Descriptor.of(chosen, [0.0], [1.0], ("127.0.0.1", 9)), 0),))),
+                (
+                    chosen,
+                    m.Near(1, m.Mentions((Descriptor.of(chosen, [0.0], [1.0], ("127.0.0.1", 9)),), (0,))),
+                ),
                 (chosen, m.Leave()),
             ]
             for sender, message in claims:

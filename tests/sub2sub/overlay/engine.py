@@ -6,6 +6,7 @@ network loses, what it costs. A peer's ID is its number.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ from sub2sub.overlay.network import Network
 from sub2sub.ring import exchange as ring
 from sub2sub.ring.newcomer import Newcomer
 from sub2sub.ring.peer import RingPeer
+from sub2sub.ring.persistence import MEMORY, MISTAKE
 from sub2sub.ring.settings import RingSettings
 from sub2sub.ring.verification import Verification, Verify
 from sub2sub.vicinity import rules as vicinity
@@ -64,6 +66,33 @@ def copies(dice: Dice, k: int, loss: float, tries: int) -> tuple[int, bool]:
     """
     lost = [dice.chance(k, loss ** (copy + 1)) for copy in range(tries)]
     return (lost.index(False) + 1, True) if False in lost else (tries, False)
+
+
+class Persistence:
+    """How often each peer sends a message of the ring layer while it is lost: one peer at a time."""
+
+    def __init__(self, settings: RingSettings, n: int) -> None:
+        self.settings, self.known = settings, [[0.0, 0.0] for _ in range(n)]
+        self.tries = [settings.tries] * n
+        self.fresh: list[tuple[int, int]] = []
+
+    def arrived(self, peer: int, copies: int) -> None:
+        self.fresh.append((peer, copies))
+
+    def end_cycle(self) -> None:
+        self.known = [[MEMORY * copies, MEMORY * repeated] for copies, repeated in self.known]
+        for peer, copies in self.fresh:
+            self.known[peer][0] += copies
+            self.known[peer][1] += copies - 1
+        self.fresh = []
+        for peer, (copies, repeated) in enumerate(self.known):
+            share, self.tries[peer] = repeated / max(copies, 1), self.settings.tries
+            share += 2 * math.sqrt(share / max(copies, 1))
+            while share ** self.tries[peer] > MISTAKE and self.tries[peer] < self.settings.most_tries:
+                self.tries[peer] += 1
+
+    def forget(self, peer: int) -> None:
+        self.known[peer], self.tries[peer] = [0.0, 0.0], self.settings.tries
 
 
 class CyclonEngine:
@@ -149,6 +178,7 @@ class FigureThree:
 
     def __init__(self, own: Descriptor) -> None:
         self.own = own
+        self.refused: dict[int, Descriptor] = {}
 
     def needed(self, others: dict[int, Descriptor]) -> set[int]:
         ids = sorted(others)
@@ -202,6 +232,7 @@ class RingEngine:
         self.peers = [self.peer(own) for own in population]
         self.contacts: dict[int, int] = {}
         self.changes: list[tuple[int, int]] = []
+        self.persistence = Persistence(settings, self.n)
 
     def peer(self, own: Descriptor) -> RingPeer:
         return RingPeer(own, self.settings, around=self.n, need=FigureThree(own))
@@ -225,6 +256,7 @@ class RingEngine:
                     self.exchange(peer, self.peers[partner.id], turn, cycle, network, known, dice, cost)
         if self.settings.hello:
             self.say_hello(cycle, network, cost)
+        self.persistence.end_cycle()
         return cost
 
     def dice(self, peer: RingPeer, cycle: int) -> Dice:
@@ -232,11 +264,14 @@ class RingEngine:
 
     def asks(self, a: int, b: int, cycle: int, network: Network) -> tuple[bool, int]:
         """Whether b answers a, each message sent again while it is lost; and the messages."""
-        dice, tries = Dice.of(self.seed, ring.VERIFYING, cycle).of_peer(a).of_peer(b), self.settings.tries
+        dice, tries = Dice.of(self.seed, ring.VERIFYING, cycle).of_peer(a).of_peer(b), self.persistence.tries
         if not reaches(network, a, b):
-            return False, tries
-        there, arrives = copies(dice, 0, network.loss, tries)
-        back, returns = copies(dice, 1, network.loss, tries)
+            return False, tries[a]
+        there, arrives = copies(dice, 0, network.loss, tries[a])
+        back, returns = copies(dice, 1, network.loss, tries[b])
+        if arrives and returns:
+            self.persistence.arrived(a, there)
+            self.persistence.arrived(b, back)
         return arrives and returns, there + back * arrives
 
     def verify(self, number: int, cycle: int, network: Network, cost: RingCost) -> Verify:
@@ -297,10 +332,10 @@ class RingEngine:
         known: list[list[Link]], dice: Dice, cost: RingCost,
     ) -> None:  # fmt: skip
         a, b = peer.own.id, other.own.id
-        tries = self.settings.tries
-        sent, arrives = copies(dice, turn * ring.DRAWS + ring.REQUEST, network.loss, tries)
+        tries = self.persistence.tries
+        sent, arrives = copies(dice, turn * ring.DRAWS + ring.REQUEST, network.loss, tries[a])
         if not reaches(network, a, b):
-            sent, arrives = tries, False
+            sent, arrives = tries[a], False
         if not cost.send(arrives, sent):
             peer.fail(other.own, cycle)
             return
@@ -308,8 +343,10 @@ class RingEngine:
         reply, newcomers = other.answer(peer.own, report, known[b], cycle, verify)
         self.note(cost, b, newcomers)
         if reply:
-            sent, arrives = copies(dice, turn * ring.DRAWS + ring.REPLY, network.loss, tries)
-            if cost.send(arrives, sent):
+            back, arrives = copies(dice, turn * ring.DRAWS + ring.REPLY, network.loss, tries[b])
+            if cost.send(arrives, back):
+                self.persistence.arrived(a, sent)
+                self.persistence.arrived(b, back)
                 verify = self.verify(a, cycle, network, cost)
                 self.note(cost, a, peer.finish(other.own, reply, cycle, verify))
 

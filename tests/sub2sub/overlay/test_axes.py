@@ -13,6 +13,7 @@ from sims.engine import Simulation
 from sims.engine.faults import Churn
 from sub2sub.errors import InputError
 from sub2sub.events.publishing import find_entry
+from sub2sub.geometry.widths import typical_widths
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
@@ -50,6 +51,20 @@ def test_publishers_find_what_a_short_axis_decides() -> None:
         soon[axes] = walks.found_within(3).mean()
         assert overlay.publish(events[:100]).hit_ratio == 1.0
     assert soon[LONG, 1.0] > soon[()] + 0.05
+
+
+def test_exact_values_are_found_by_usual_widths_and_not_by_equal_axes() -> None:
+    rng = np.random.default_rng(6)
+    kind, low = np.floor(50 * rng.random((800, 1)) ** 3), rng.random((800, 1)) * 0.6
+    lows, highs = np.hstack([kind, low]), np.hstack([kind, low + 0.4 * rng.random((800, 1))])
+    events = (lows + rng.random(lows.shape) * (highs - lows))[rng.permutation(800)]
+    soon = {}
+    for axes in ((49.0, 1.0), typical_widths(lows[:200], highs[:200])):
+        overlay = Overlay.of(lows, highs, seed=1, settings=OverlaySettings(axes=axes)).run(20)
+        walks = find_entry(Links.of(overlay), overlay.network, events, scale=overlay.population.scale)
+        soon[axes] = walks.found_within(5).mean()
+    equal, by_widths = soon.values()
+    assert by_widths > equal + 0.2
 
 
 def test_newcomers_and_resumed_runs_are_measured_alike(tmp_path: Path) -> None:

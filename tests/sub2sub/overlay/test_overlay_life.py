@@ -54,7 +54,7 @@ class Life(RuleBasedStateMachine):
     def enter(self, host: int) -> None:
         """A newcomer on a host, with a subscription of its own, through a live contact."""
         newcomer, contact = self.dormant[:1], self.pick(self.alive)
-        self.overlay.population.settle(newcomer, *self.subscriptions(1), [host])
+        self.overlay.population.activate(newcomer, *self.subscriptions(1), [host])
         self.overlay.join(newcomer, np.array([contact]), self.cycle)
         self.overlay.network.group[newcomer] = self.overlay.network.group[contact]
 

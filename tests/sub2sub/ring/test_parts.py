@@ -249,7 +249,12 @@ def test_a_view_is_at_any_time_what_figure_3_selects(boxes: NDArray[np.int32], d
     wide, pool, scratch = padded_boxes(boxes), empty_pool(n, d), new_scratch(d, 64)
     news = np.empty((64, 2), np.int64)
     probes = Probes(
-        Network.whole(n).faults(), np.uint64(1), np.zeros(2, np.int64), np.zeros((n, 4), np.int32)
+        Network.whole(n).faults(),
+        np.uint64(1),
+        np.zeros(2, np.int64),
+        np.zeros((n, 4), np.int32),
+        np.ones(n, np.uint8),
+        np.zeros((n, 2), np.int32),
     )
     seen: set[int] = set()
     moves = data.draw(st.lists(st.tuples(st.integers(0, n - 2), st.booleans()), min_size=1, max_size=40))

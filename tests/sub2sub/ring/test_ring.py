@@ -98,6 +98,7 @@ def histories(draw: st.DrawFn) -> History:
             max_age=draw(st.sampled_from([0, 3, 6])),
             drop_failed=draw(st.booleans()),
             tries=draw(st.integers(1, 3)),
+            most_tries=draw(st.sampled_from([0, 4, 9])),
             verify=draw(st.booleans()),
             join=draw(st.booleans()),
             tell_changes=draw(st.booleans()),
@@ -139,6 +140,7 @@ def change(history: History, layer: Ring, engine: RingEngine, cycle: int) -> Non
     for number, contact in zip(peers.tolist(), contacts.tolist(), strict=True):
         engine.peers[number] = engine.peer(population[number])
         engine.peers[number].forgot = cycle
+        engine.persistence.forget(number)
         if history.ring.join and contact >= 0 and contact not in peers:
             engine.contacts[number] = contact
     old = peers[peers + 1 < history.n] + 1  # those that come next have changed to them, and are gone

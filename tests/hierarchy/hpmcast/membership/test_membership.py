@@ -96,7 +96,7 @@ def test_it_is_a_layer():
 
 def test_without_faults_exact_tables_stay_exact():
     layer, network = Membership(Population.regular(a=8, levels=3), seed=3), Network.whole(512)
-    layer.settle()
+    layer.make_exact()
     run(layer, network, 1, 40)
     assert found(layer, network).whole == 1.0
 
@@ -106,7 +106,7 @@ def test_views_are_repaired_after_a_fifth_has_crashed(loss):
     population = Population.regular(a=8, levels=3)
     layer, network = Membership(population, interests=ranges(512, 4), seed=4), Network.whole(512)
     network.loss = loss
-    layer.settle()
+    layer.make_exact()
     run(layer, network, 1, 5)
     network.alive[np.random.default_rng(4).permutation(512)[:102]] = 0
     assert found(layer, network).dead > 0.1
@@ -119,7 +119,7 @@ def test_views_are_repaired_after_a_fifth_has_crashed(loss):
 
 def test_a_subsystem_that_loses_all_its_delegates_presents_others():
     layer, network = Membership(Population.regular(a=8, levels=3), seed=5), Network.whole(512)
-    layer.settle()
+    layer.make_exact()
     network.alive[[64, 65, 66]] = 0
     run(layer, network, 1, 50)
     assert layer.tables[2].delegates[0, 1].tolist() == [67, 68, 69]
@@ -129,7 +129,7 @@ def test_a_subsystem_that_loses_all_its_delegates_presents_others():
 
 def test_a_subsystem_that_is_gone_is_given_up_and_comes_back_when_somebody_joins():
     layer, network = Membership(Population.regular(a=6, levels=2), seed=6), Network.whole(36)
-    layer.settle()
+    layer.make_exact()
     network.alive[12:18] = 0
     run(layer, network, 1, 60)
     assert (layer.tables[1].members[network.alive == 1, 2] == 0).all()
@@ -171,7 +171,7 @@ def test_what_is_lost_of_a_join_is_asked_for_again_and_billed():
     costs = []
     for loss in (0.0, 0.6):
         layer, network = Membership(Population.regular(a=5, levels=2), seed=4), Network.whole(25)
-        layer.settle()
+        layer.make_exact()
         network.alive[7] = 0
         run(layer, network, 1, 40)
         network.alive[7], network.loss = 1, loss
@@ -194,7 +194,7 @@ def test_what_is_lost_of_a_join_is_asked_for_again_and_billed():
 
 def test_goodbyes_may_be_lost():
     layer, network = Membership(Population.regular(a=6, levels=2), seed=9), Network.whole(36)
-    layer.settle()
+    layer.make_exact()
     network.loss = 0.5
     cost = layer.leave(np.arange(36), 1, network)
     assert cost["messages"] == 72
@@ -206,7 +206,7 @@ def test_those_who_leave_are_forgotten_sooner_than_those_who_crash():
     gone, cycles = [], []
     for polite in (True, False):
         layer, network = Membership(Population.regular(a=10, levels=2), seed=9), Network.whole(100)
-        layer.settle()
+        layer.make_exact()
         run(layer, network, 1, 5)
         leaving = np.array([0, 31, 77])
         if polite:
@@ -224,7 +224,7 @@ def test_those_who_leave_are_forgotten_sooner_than_those_who_crash():
 
 def test_the_sides_of_a_partition_forget_each_other_and_meet_again():
     layer, network = Membership(Population.regular(a=6, levels=2), seed=10), Network.whole(36)
-    layer.settle()
+    layer.make_exact()
     network.group[:18] = 1
     run(layer, network, 1, 60)
     assert (layer.tables[1].members[0] > 0).tolist() == [True] * 3 + [False] * 3
@@ -237,7 +237,7 @@ def test_a_changed_interest_reaches_the_highest_tables():
     population = Population.regular(a=6, levels=3)
     layer = Membership(population, interests=normalise(np.zeros((216, 1)), np.ones((216, 1))), seed=11)
     network = Network.whole(216)
-    layer.settle()
+    layer.make_exact()
     run(layer, network, 1, 3)
     assert not layer.knowledge().match([7.0]).any()
     layer.resubscribe(np.array([100]), normalise([[6.0]], [[8.0]]))
@@ -250,7 +250,7 @@ def test_a_changed_interest_reaches_the_highest_tables():
 def test_event_messages_carry_membership_along():
     population = Population.regular(a=6, levels=2)
     layer, network = Membership(population, seed=12), Network.whole(36)
-    layer.settle()
+    layer.make_exact()
     layer.step(1, network)
     known = layer.knowledge()
     outcome = disseminate(known.views(), known.match([]), publisher=0, seed=12, record=True)
@@ -281,7 +281,7 @@ def test_answers_to_what_event_messages_carry_may_be_lost():
     stamps = []
     for loss in (0.0, 0.5, 1.0):
         layer, network = Membership(Population.regular(a=6, levels=2), seed=12), Network.whole(36)
-        layer.settle()
+        layer.make_exact()
         layer.step(1, network)
         known = layer.knowledge()
         outcome = disseminate(known.views(), known.match([]), publisher=0, seed=12, record=True)
@@ -299,7 +299,7 @@ def test_a_run_resumed_from_its_state_equals_the_one_never_interrupted():
         return layer, Network.whole(25)
 
     layer, network = start()
-    layer.settle()
+    layer.make_exact()
     network.alive[3] = 0
     run(layer, network, 1, 10)
     state = {name: array.copy() for name, array in layer.arrays().items()}

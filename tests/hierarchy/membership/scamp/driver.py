@@ -139,7 +139,7 @@ class Driver:
                 other = link.peer.id - 1
                 if self.arrives(self.nodes[other], node, dice) and (i, other) in answers:
                     assert not list(node.receive(answers[i, other], link.peer.id, dice))
-            assert not list(node.settle_weights(dice))
+            assert not list(node.normalise_weights(dice))
 
     def views(self) -> list[tuple[list[int], list[int], list[int], list[float]]]:
         """PartialView, InView, leases and request, and weights of each, in the simulator's numbers."""

@@ -12,7 +12,7 @@ from hierarchy.shared.live import table_messages as t
 from hierarchy.shared.live.table_wire import PROTOCOL
 from hierarchy.topics import NestedRanges, TopicTree
 from sub2sub.errors import InputError
-from sub2sub.live.core.messages import Mention
+from sub2sub.live.core.messages import Mention, Mentions
 from sub2sub.live.wire.framing import Frame, WireError
 from sub2sub.overlay.descriptors import Descriptor
 
@@ -108,10 +108,10 @@ def test_a_publisher_waits_until_it_knows_who_is_above() -> None:
 
 def test_messages_survive_the_wire_and_wrong_ones_are_refused() -> None:
     peer = Descriptor.of(7, [1.0], [2.0], ("127.0.0.1", 9))
-    links = (Mention(peer, 3),)
+    links = Mentions.of(Mention(peer, 3))
     for message in (
         t.Alike(1, links), t.Greet(2, peer), t.Greeted(2), t.Inquire(3, peer), t.Ways(3, links),
-        t.Tables(4, peer, links, (), links), t.TablesBack(4, (), links, ()),
+        t.Tables(4, peer, links, Mentions(), links), t.TablesBack(4, Mentions(), links, Mentions()),
         t.Routed(bytes(16), (1.5,), 2, 1.0, 10.0, 1.0, b"x"),
     ):  # fmt: skip
         assert PROTOCOL.decode(PROTOCOL.encode(Frame(1, 2, message))[4:]).message == message

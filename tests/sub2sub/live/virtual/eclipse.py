@@ -15,15 +15,15 @@ from dataclasses import dataclass, replace
 from sub2sub.live import CoreSettings, Node, Received
 from sub2sub.live.core import messages as m
 from sub2sub.live.net.identity import bound_id
+from sub2sub.live.virtual.conditions import Network
 from sub2sub.live.virtual.liars import Liar
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
-from sub2sub.live.virtual.weather import Network
 from sub2sub.live.wire import format as wire
 from sub2sub.overlay.descriptors import Descriptor
 
 PORT = 7000
-NOWHERE, ATTACKER = ("10.9.9.9", 9), ("10.8.0.1", PORT)
+NOWHERE = ("10.9.9.9", 9)
 
 
 @dataclass
@@ -50,14 +50,17 @@ class Attack:
         Whether it invents others in every round.
     early : bool
         Whether it begins before the nodes know one another, and before any event.
+    hosts : int
+        Hosts that the attacker has.
     bound : bool
-        Whether IDs are bound to certificates, of which the attacker has one (TLS).
+        Whether IDs are bound to certificates, of which each of its hosts has one (TLS).
     """
 
     listens: bool = True
     beside: int = 1
     anew: bool = False
     early: bool = False
+    hosts: int = 1
     bound: bool = False
 
 
@@ -82,14 +85,16 @@ class Eclipse:
         if not self.attack.early:
             await asyncio.sleep(25.0)
             before = await self._hits()
-        attacker = self.network.machine(ATTACKER[0])
-        if self.attack.listens:
-            await attacker.start(asyncio.start_server(self._swallow, *ATTACKER))
-        attack = attacker.start(self._attack())
+        attackers = [self.network.machine(f"10.8.0.{k}") for k in range(self.attack.hosts)]
+        for attacker in attackers if self.attack.listens else ():
+            await attacker.start(asyncio.start_server(self._swallow, attacker.host, PORT))
+        attack = attackers[0].start(self._attack())
         await asyncio.sleep(30.0)
         during = await self._hits()
+        assert not attack.done(), "the attack ended by itself"
         attack.cancel()
-        attacker.crash()
+        for attacker in attackers:
+            attacker.crash()
         await asyncio.sleep(30.0)
         return Hits(before, during, await self._hits())
 
@@ -117,14 +122,18 @@ class Eclipse:
 
     def _beside(self, victim: Descriptor) -> list[Descriptor]:
         """Peers to invent: right beside a victim, or at the IDs that the attacker may have."""
-        address = ATTACKER if self.attack.listens else NOWHERE
+        hosts = [f"10.8.0.{k}" for k in range(self.attack.hosts)]
         if self.attack.bound:
-            ids = [bound_id(ATTACKER[0].encode(), number) for number in range(16)]
+            places = [(bound_id(host.encode(), number), host) for host in hosts for number in range(16)]
         else:
             shift = self.dice.randrange(1 << 20) if self.attack.anew else 0
             steps = [sign * (shift + k + 1) for sign in (-1, 1) for k in range(self.attack.beside)]
             ids = [(victim.id + step) % 2**64 for step in steps]
-        return [Descriptor(id, (0.0,), (1.0,), address) for id in ids]
+            places = [(id, hosts[k % self.attack.beside % len(hosts)]) for k, id in enumerate(ids)]
+        return [
+            Descriptor(id, (0.0,), (1.0,), (host, PORT) if self.attack.listens else NOWHERE)
+            for id, host in places
+        ]
 
     async def _attack(self) -> None:
         while True:
@@ -133,13 +142,13 @@ class Eclipse:
                     async with asyncio.timeout(1.0):
                         reader, writer = await asyncio.open_connection(f"10.0.0.{number}", PORT)
                         liar = Liar(reader, writer)
-                        victim = (await liar.ask(m.Join(1), m.Welcome)).links[0].peer
+                        victim = (await liar.ask(m.Join(1), m.Welcome)).links.peers[0]
                         invented = self._beside(victim)
                         self.invented = [*self.invented, *invented][-400:]
                         for other in invented:
                             liar.say(m.Hello(other), victim.id, other.id)
-                            liar.say(m.Near(7, (m.Mention(other, 0),)), victim.id, other.id)
-                            liar.say(m.Shuffle(8, (m.Mention(other, 0),)), victim.id, other.id)
+                            liar.say(m.Near(7, m.Mentions((other,), (0,))), victim.id, other.id)
+                            liar.say(m.Shuffle(8, m.Mentions((other,), (0,))), victim.id, other.id)
                         await asyncio.sleep(0.05)
                         writer.close()
             await asyncio.sleep(0.5)
@@ -149,7 +158,7 @@ class Eclipse:
         with contextlib.suppress(OSError, EOFError):
             while True:
                 frame = wire.decode(await reader.readexactly(wire.size_of(await reader.readexactly(4))))
-                lies = tuple(m.Mention(each, 0) for each in self.invented[-20:])
+                lies = m.Mentions.of(*(m.Mention(each, 0) for each in self.invented[-20:]))
                 match frame.message:
                     case m.Event(name):
                         answer: m.Message = m.Taken(name, took=True)
@@ -172,7 +181,9 @@ ATTACKS = {
     "five on either side": Attack(beside=5),
     "others in every round": Attack(anew=True),
     "five others in every round": Attack(beside=5, anew=True),
-    "before anybody knows anybody": Attack(beside=2, early=True),
+    "two on either side before anybody knows anybody": Attack(beside=2, early=True),
+    "five hosts, five others in every round": Attack(beside=5, anew=True, hosts=5),
+    "five hosts, five before anybody knows anybody": Attack(beside=5, early=True, hosts=5),
 }
 
 

@@ -7,17 +7,17 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from sub2sub.live.virtual.conditions import Conditions, Network
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
-from sub2sub.live.virtual.weather import Network, Weather
 
-CALM = Weather(latency=(0.1, 0.1), jitter=0.0)
+CALM = Conditions(latency=(0.1, 0.1), jitter=0.0)
 Play = Callable[[Network, Machine, Machine], Awaitable[None]]
 
 
-def play(test: Play, weather: Weather = CALM) -> VirtualLoop:
+def play(test: Play, conditions: Conditions = CALM) -> VirtualLoop:
     """Run a test with two machines."""
-    network = Network(1, weather)
+    network = Network(1, conditions)
     loop = VirtualLoop(network)
 
     async def both() -> None:
@@ -130,7 +130,7 @@ def test_a_reader_that_does_not_read_holds_its_writer_back() -> None:
     play(test)
 
 
-def test_the_weather_does_what_it_says() -> None:
+def test_messages_meet_the_conditions_that_are_set() -> None:
     counted: dict[str, int] = {}
 
     async def test(network: Network, a: Machine, b: Machine) -> None:
@@ -153,7 +153,7 @@ def test_the_weather_does_what_it_says() -> None:
         assert arrived != sorted(arrived)
         counted.update(network.counts)
 
-    play(test, Weather(latency=(0.1, 0.1), jitter=0.1, loss=0.2, duplicated=0.2, overtaking=0.2))
+    play(test, Conditions(latency=(0.1, 0.1), jitter=0.1, loss=0.2, duplicated=0.2, overtaking=0.2))
     assert counted["overtaking"] > 0
 
 

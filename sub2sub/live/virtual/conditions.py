@@ -1,8 +1,8 @@
 """A simulated network between machines: how long messages take, and what becomes of them.
 
-Every pair of machines has a distance, and every message some jitter on top. `Weather` says how often messages
-are lost, doubled or overtaken, and connections refused or reset. A pair of machines may be cut in one
-direction only. All draws come from one seed, in the order in which things happen.
+Every pair of machines has a distance, and every message some jitter on top. `Conditions` says how often
+messages are lost, doubled or overtaken, and connections refused or reset. A pair of machines may be cut in
+one direction only. All draws come from one seed, in the order in which things happen.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sub2sub.live.virtual.transport import End
 if TYPE_CHECKING:
     from sub2sub.live.virtual.loop import VirtualLoop
 
-__all__ = ["Listener", "Network", "Weather"]
+__all__ = ["Conditions", "Listener", "Network"]
 
 Address = tuple[str, int]
 NEXT = 1e-6  # seconds between two messages of a connection
@@ -30,7 +30,7 @@ FIRST_PORT = 40_000  # of those given to whoever asks for none
 
 
 @dataclass(frozen=True)
-class Weather:
+class Conditions:
     """What the network does to messages.
 
     Attributes
@@ -88,7 +88,7 @@ class Network:
     Parameters
     ----------
     seed : int
-    weather : Weather
+    conditions : Conditions
 
     Attributes
     ----------
@@ -100,8 +100,8 @@ class Network:
         Messages carried, and what became of those that did not simply arrive.
     """
 
-    def __init__(self, seed: int, weather: Weather | None = None) -> None:
-        self.weather = weather or Weather()
+    def __init__(self, seed: int, conditions: Conditions | None = None) -> None:
+        self.conditions = conditions or Conditions()
         self.loop: VirtualLoop
         self.machines: list[Machine] = []
         self.listeners: dict[Address, Listener] = {}
@@ -141,9 +141,9 @@ class Network:
         await asyncio.sleep(self._delay(machine.host, to[0]))
         listener = self.listeners.get(to)
         if self._is_cut(machine.host, to[0]) or (listener and listener.machine.silent):
-            self.counts["connections in vain"] += 1
+            self.counts["connections to nobody"] += 1
             await self.loop.create_future()  # until whoever connects loses patience
-        if listener is None or listener.machine.crashed or self._hits(self.weather.refused, "refused"):
+        if listener is None or listener.machine.crashed or self._hits(self.conditions.refused, "refused"):
             await asyncio.sleep(self._delay(to[0], machine.host))
             raise ConnectionRefusedError(f"{to[0]}:{to[1]} refuses the connection")
         here: Address = (machine.host, next(self._ports))
@@ -163,22 +163,22 @@ class Network:
 
     def carry(self, end: End, data: bytes) -> None:
         """Take a message to the other end, or not."""
-        weather, sent = self.weather, (end.here, end.there)
+        conditions, sent = self.conditions, (end.here, end.there)
         if self._down:
             return
         self.counts["messages"] += 1
         self.counts["bytes"] += len(data)
-        if self._is_cut(end.here[0], end.there[0]) or self._hits(weather.loss, "lost"):
+        if self._is_cut(end.here[0], end.there[0]) or self._hits(conditions.loss, "lost"):
             self._write_down("lost", sent, data)
             end.credit(data)
             return
-        if self._hits(weather.reset, "reset"):
+        if self._hits(conditions.reset, "reset"):
             end.reset()
             end.other.reset()
             return
-        for _ in range(2 if self._hits(weather.duplicated, "doubled") else 1):
+        for _ in range(2 if self._hits(conditions.duplicated, "doubled") else 1):
             at = self.loop.time() + self._delay(end.here[0], end.there[0])
-            if not self._hits(weather.overtaking, "overtaking"):
+            if not self._hits(conditions.overtaking, "overtaking"):
                 at = end.last_arrival = max(at, end.last_arrival + NEXT)
             self._write_down(f"{at:.9f}", sent, data)
             self.loop.call_at(at, end.other.arrive, data)
@@ -200,8 +200,10 @@ class Network:
         distance = self._distances.get((one, other))
         if distance is None:
             dice = random.Random(f"{self._seed} {one} {other}")
-            distance = self._distances[one, other] = dice.uniform(*self.weather.latency)
-        return distance + (self._dice.expovariate(1.0 / self.weather.jitter) if self.weather.jitter else 0.0)
+            distance = self._distances[one, other] = dice.uniform(*self.conditions.latency)
+        return distance + (
+            self._dice.expovariate(1.0 / self.conditions.jitter) if self.conditions.jitter else 0.0
+        )
 
     def _hits(self, chance: float, name: str) -> bool:
         hit = chance > 0.0 and self._dice.random() < chance

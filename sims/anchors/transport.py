@@ -1,9 +1,9 @@
-"""Carrying messages between peers that are objects: who sends what to whom, what arrives, what it costs.
+"""Messages between peers that are objects: delivery, loss and cost.
 
-A peer gives back what it wants to send, as (target, message) pairs, and is told when a message could not be
-delivered. It knows nothing of the network. Connections are taken to be TCP's: a message that is lost is
-repeated, `tries` times in all, and a peer that does not answer all of these is *unreachable* to the sender,
-who pays for every copy. What the transport adds is not counted (`sub2sub.overlay.sizes`).
+A peer returns the messages to send, as (target, message) pairs, and is told when a message could not be
+delivered. Connections behave like TCP: a lost message is repeated, `tries` times in all; if all copies are
+lost, its target is *unreachable*. The sender is billed for every copy. Headers of TCP and IP are not counted
+(`sub2sub.overlay.sizes`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import HEADER
 
-__all__ = ["Correspondent", "Mail", "Message", "Sends"]
+__all__ = ["Message", "Receiver", "Sends", "Transport"]
 
 
 class Message(Protocol):
@@ -34,19 +34,19 @@ class Message(Protocol):
 Sends = Iterable[tuple[int, Any]]
 
 
-class Correspondent(Protocol):
-    """A peer, as far as its mail is concerned."""
+class Receiver(Protocol):
+    """A peer that receives messages."""
 
     def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
-        """Take up a message; what to send."""
+        """Handle a message; return messages to send."""
         ...
 
     def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
-        """Note that a message could not be delivered; what to send."""
+        """Note that a message could not be delivered; return messages to send."""
         ...
 
 
-class Mail:
+class Transport:
     """The messages of one layer.
 
     Attributes
@@ -58,11 +58,11 @@ class Mail:
 
     Examples
     --------
-    >>> mail = Mail(2, tries=3)
+    >>> transport = Transport(2, tries=3)
     >>> network = Network.whole(2)
     >>> network.alive[1] = 0
-    >>> mail.open(network, Dice(1))
-    >>> mail.arrives(0, 1, 10), mail.messages, mail.bytes
+    >>> transport.open(network, Dice(1))
+    >>> transport.arrives(0, 1, 10), transport.messages, transport.bytes
     (False, [3, 0], [66, 0])
     """
 
@@ -71,13 +71,13 @@ class Mail:
         self.messages, self.bytes, self.failed = [0] * n, [0] * n, 0
         self.alive: list[int] = []
         self.group: list[int] = []
-        self.loss, self.fate, self.dice = 0.0, Dice(0), [Dice(0)] * 0
+        self.loss, self.losses, self.dice = 0.0, Dice(0), [Dice(0)] * 0
 
     def open(self, network: Network, dice: Dice) -> None:
         """Begin a cycle."""
         self.messages, self.bytes, self.failed = [0] * self.n, [0] * self.n, 0
         self.alive, self.group = network.alive.tolist(), network.group.tolist()
-        self.loss, self.fate = float(network.loss), dice.of_peer(-1)
+        self.loss, self.losses = float(network.loss), dice.of_peer(-1)
         self.dice = [dice.of_peer(peer) for peer in range(self.n)]
 
     def arrives(self, sender: int, target: int, size: int) -> bool:
@@ -86,16 +86,16 @@ class Mail:
         if not self.alive[target] or self.group[sender] != self.group[target]:
             copies, there = self.tries, False
         elif self.loss > 0.0:
-            there = self.fate.next_unit() >= self.loss
+            there = self.losses.next_unit() >= self.loss
             while not there and copies < self.tries:
                 copies += 1
-                there = self.fate.next_unit() >= self.loss
+                there = self.losses.next_unit() >= self.loss
         self.messages[sender] += copies
         self.bytes[sender] += copies * (HEADER + size)
         self.failed += copies - there
         return there
 
-    def carry(self, peers: Sequence[Correspondent], sender: int, sends: Sends) -> None:
+    def carry(self, peers: Sequence[Receiver], sender: int, sends: Sends) -> None:
         """Deliver messages and all that follow from them, the first sent first."""
         queue = deque((sender, target, message) for target, message in sends)
         while queue:
