@@ -12,7 +12,7 @@ PACKAGES := sub2sub hierarchy workloads sims
 REV ?= HEAD~1
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo docs bench bench-compare coverage lint types unit format constraints clean
+.PHONY: help test demo docs bench bench-compare coverage check-indices lint types unit format constraints clean
 
 help:
 	@echo "make test    set up, then lint, type check and test"
@@ -21,6 +21,7 @@ help:
 	@echo "make bench   run the benchmarks; what this machine can do goes into benchmarks/results.csv"
 	@echo "make bench-compare REV=...  processor time of the whole stack beside another commit"
 	@echo "make coverage  which lines of the kernels a tour of all of them reaches, without compilation"
+	@echo "make check-indices  run all kernels compiled so that a place outside of its array is an error"
 	@echo "make lint | types | unit    one part of 'make test'"
 	@echo "make format  format the code in place"
 	@echo "make clean   remove the environment, caches and results"
@@ -81,6 +82,10 @@ bench-compare: $(READY)
 coverage: $(READY)
 	NUMBA_DISABLE_JIT=1 "$(BIN)/python" -W ignore::RuntimeWarning -m coverage run --source=sub2sub,hierarchy tests/sub2sub/kernels/tour.py
 	"$(BIN)/python" -m coverage report --sort=cover
+
+# Kernels take an index as it is; these are compiled anew, with the question whether it is inside.
+check-indices: $(READY)
+	SUB2SUB_CHECK_INDICES=1 "$(BIN)/python" tests/sub2sub/kernels/tour.py
 
 format: $(READY)
 	"$(BIN)/ruff" check --fix-only .

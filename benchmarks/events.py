@@ -148,9 +148,7 @@ def measure(n: int, m: int, threads: int, gossip: bool, quiet: bool = False) -> 
     before = time.perf_counter()
     if gossip:
         overlay = Overlay(population, seed=1)
-        overlay.bootstrap()
-        for cycle in range(1, 41):
-            overlay.step(cycle)
+        overlay.run(40)
         links = Links.of(overlay)
     else:
         links = written_down(population, events)

@@ -36,9 +36,7 @@ def main() -> None:
     given = parser.parse_args()
     found = WorkloadSettings(spec=given.workload, events=given.events).load(given.peers, seed=1)
     overlay = Overlay(Population.of(found.lows, found.highs, seed=1), seed=1)
-    overlay.bootstrap()
-    for cycle in range(1, given.cycles + 1):
-        overlay.step(cycle)
+    overlay.run(given.cycles)
     links, settings = Links.of(overlay), DisseminationSettings(shortcuts=2)
     print(f"{given.events:,} events over {given.peers:,} peers, {given.workload}, one thread")
     first = None

@@ -30,6 +30,7 @@ PARTS = {
     "tables",
 }
 COMPILED = ("apart", "kernel", "hot", "part", "rule", "intrinsic")  # decorators of what numba types
+LONG = {"sub2sub/kernels/simd.py"}  # all that knows LLVM
 MODULES = [path for package in MAY_IMPORT for path in sorted((ROOT / package).rglob("*.py"))]
 
 
@@ -119,6 +120,12 @@ def test_a_file_name_is_used_twice_only_for_the_same_part_in_sibling_rooms(packa
         if path.stem not in PARTS and path.parent.name != "commands":
             by_name.setdefault(path.stem, []).append(_name(path))
     assert {name: paths for name, paths in by_name.items() if len(paths) > 1} == {}
+
+
+def test_a_file_can_be_read_in_one_sitting() -> None:
+    paths = [*MODULES, *sorted((ROOT / "tests").rglob("*.py"))]
+    long = {_name(path) for path in paths if len(path.read_text().splitlines()) > 400}
+    assert long <= LONG
 
 
 @pytest.mark.parametrize("package", MAY_IMPORT)

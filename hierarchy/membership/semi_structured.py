@@ -63,20 +63,11 @@ class SemiStructured(ScampMembership):
 
     Parameters
     ----------
-    tree : TopicTree
-        The hierarchy of topics.
-    topic : (n,) array
-        Community of each current or future member.
-    seed : int
-        Random seed.
-    settings, scamp, pgrid : optional
-        Settings of CAMCAST, SCAMP and P-Grid.
+    tree, topic, seed, settings, scamp, census, true_sizes
+        As of `Unstructured`.
+    pgrid : PGridSettings, optional
     rest : int
         Number of cycles that a newcomer spends in the P-Grid before its first search.
-    census : CensusSettings, optional
-        Settings of the census, by which members estimate the size of their community.
-    true_sizes : bool
-        Whether members know the true sizes instead.
 
     Examples
     --------

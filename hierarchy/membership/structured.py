@@ -35,16 +35,9 @@ class Structured:
 
     Parameters
     ----------
-    tree : TopicTree
-        The hierarchy of topics.
-    topic : (n,) array
-        Community of each current or future member.
-    seed : int
-        Random seed.
-    settings, pgrid : optional
-        Settings of CAMCAST and P-Grid.
-    true_sizes : bool
-        Whether members know the true sizes of their communities when they gossip, as the paper assumes.
+    tree, topic, seed, settings, true_sizes
+        As of `Unstructured`.
+    pgrid : PGridSettings, optional
     refresh : int
         Number of cycles between two searches of a member; in the paper it depends on how fast subscriptions
         change.

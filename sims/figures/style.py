@@ -23,6 +23,7 @@ __all__ = [
     "legend_above",
     "legend_beside",
     "line",
+    "mean_line",
     "stated_line",
     "styled",
 ]
@@ -80,6 +81,15 @@ def line(axes: Axes, number: int, x: Any, y: Any, label: str, **options: Any) ->
 def band(axes: Axes, number: int, x: Any, low: Any, high: Any) -> None:
     """Shade between two curves in the colour of curve `number`: an interval over seeds or runs."""
     axes.fill_between(x, low, high, color=COLOURS[number % len(COLOURS)], alpha=0.18, linewidth=0)
+
+
+def mean_line(
+    axes: Axes, number: int, by: Any, label: str, times: float = 1.0, most: float = float("inf")
+) -> None:
+    """Draw the mean of each group of a pandas `groupby` at `times` its key, with a 95 % band up to `most`."""
+    mean, half = by.mean(), 1.96 * by.sem()
+    line(axes, number, times * mean.index, mean, label)
+    band(axes, number, times * mean.index, mean - half, (mean + half).clip(upper=most))
 
 
 def stated_line(axes: Axes, label: str, *, x: float | None = None, y: float | None = None) -> None:

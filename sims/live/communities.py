@@ -15,7 +15,7 @@ __all__ = ["Communities", "EventCounts", "Participant"]
 
 KNOWN = 7  # cycles after which a P-Grid knows the first of each community
 REST = 25  # cycles that tables from a P-Grid get once all have an entry: two announcements and a search
-QUIET = 4  # looks in a row that show nothing new, before events are taken to have spread
+QUIET = 4  # consecutive looks without news after which dissemination counts as finished
 Address = tuple[str, int]
 
 
@@ -84,7 +84,7 @@ class Participant:
         await process.community(self.topics[which]).subscribe(lambda event: None)
 
     async def learn(self, gateways: dict[str, list[Address]]) -> None:
-        """Take up gateways that have come since."""
+        """Add gateways that were started since."""
         for process in self.processes:
             process.gateways.update(gateways)
             for core in process.cores.values():
@@ -172,7 +172,7 @@ class Communities:
         )
 
     def found(self) -> None:
-        """Let the first of each community enter; in a P-Grid others have to wait until it is known there.
+        """Let the first member of each community enter; in a P-Grid, wait until it is known there.
 
         The paper's limit: a community has to have a member before others can join it (Section 5.1).
         """
@@ -182,7 +182,7 @@ class Communities:
         self._wait_for_grid(KNOWN)
 
     def enter(self) -> None:
-        """Let everybody else enter, one after the other in a random order; the first two are gateways."""
+        """Let all others enter, one after the other in random order; the first two are gateways."""
         for place in sorted(set(range(len(self._topic))) - set(self._first_members())):
             self._let_in(place)
         # Who came before the gateways above it learns of them now, as from a configuration file.

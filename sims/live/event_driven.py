@@ -2,8 +2,8 @@
 
 The same experiment file runs in both ways. Here every peer is a `Node` on a machine of its own; it ticks
 when its own clock says so, its messages are bytes that take time, an exchange may still be under way when
-the next begins. A cycle is one virtual second. What the simulator's engine gives for granted, that a
-contact is known and an acknowledgement costs nothing, are messages here.
+the next begins. A cycle is one virtual second. Finding a contact and acknowledging an event, which cost
+nothing in the simulator's engine, take messages here.
 
 For Sub-2-Sub with its usual settings; of the faults, crashes and loss. A thousand peers take some seconds of
 processor a cycle.
@@ -82,7 +82,7 @@ class EventDriven:
         self.crashed = 0
 
     def run(self, progress: Callable[[int], None] | None = None) -> Tables:
-        """Live through all cycles; what was observed, as the simulator's tables."""
+        """Run all cycles; return the observations as the simulator's tables."""
         VirtualLoop(self.network).run(self._live(progress))
         return self.tables
 
@@ -99,7 +99,7 @@ class EventDriven:
         await self._publish()
 
     async def _join(self) -> None:
-        """Let everybody join through a random one before it, as soon as that one is in."""
+        """Let all nodes join, each through a random earlier one, as soon as that one has joined."""
         self.nodes = [None] * len(self.lows)
         inside = [asyncio.Event() for _ in self.lows]
         entering = []
@@ -136,7 +136,7 @@ class EventDriven:
         inside[number].set()
 
     def _settings(self, layers: OverlaySettings) -> CoreSettings:
-        """The simulator's: nobody is doubted, and replies are awaited as long as the network takes.
+        """The simulator's settings: peers trust each other, and wait for replies as long as they may take.
 
         A request may need a connection first, so an answer comes after four messages.
         """

@@ -1,4 +1,4 @@
-"""Many histories of live nodes under virtual time, one per seed, and what they add up to."""
+"""Many histories of live nodes under virtual time, one per seed, and their totals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PLANS = {
 
 @dataclass
 class FuzzTotals:
-    """What some histories add up to.
+    """Totals of some histories.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class FuzzTotals:
     faults : Counter
         Injected, by kind.
     failed : list of HistoryReport
-        Those in which something happened that must not.
+        Histories that broke a rule.
     healed : int
         The most cycles it took, after the last fault, until the overlay was whole.
 
@@ -74,7 +74,7 @@ class FuzzTotals:
             self.failed.append(outcome)
 
     def lines(self) -> list[str]:
-        """For a reader."""
+        """The totals as text."""
         kinds = ", ".join(f"{name} {count}" for name, count in sorted(self.faults.items()))
         return [
             f"{self.histories} histories, {self.seconds / 3600:.1f} virtual hours, "

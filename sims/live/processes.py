@@ -2,8 +2,8 @@
 
 Processes are forked from a server that has imported everything and compiled nothing since (Python's
 `forkserver`), so that two hundred of them share one copy of the interpreter, numba and the kernels. They are
-real processes all the same: they talk over sockets, and die by signals. A process ends when its pipe
-does, so none outlives whoever started it.
+real processes: they communicate over sockets and are killed by signals. A process ends when its pipe is
+closed, so none outlives the process that started it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Program(Protocol):
 
 
 class Failed(RuntimeError):
-    """A process that is gone, silent, or in error."""
+    """A process that has ended, does not answer, or reports an error."""
 
 
 class Processes:

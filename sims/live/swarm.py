@@ -1,7 +1,7 @@
-"""A swarm of live Sub-2-Sub peers on loopback, and the truth to hold it against.
+"""A swarm of live Sub-2-Sub peers on loopback, and the true rings to compare it with.
 
-The swarm's owner knows what everybody subscribes to, so it can say which rings there are and who has to get
-an event; the peers are told nothing of that.
+The swarm's owner knows all subscriptions, so it can compute the true rings and the subscribers of an event.
+The peers do not know them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sub2sub.rings.true_rings import true_rings
 __all__ = ["Delivery", "Swarm", "Watch", "completeness"]
 
 WAVE = 64  # peers that join at once
-QUIET = 8  # looks in a row that show nothing new, before events are taken to have spread
+QUIET = 8  # consecutive looks without news after which dissemination counts as finished
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,9 @@ class Swarm:
         )
 
     def join(self) -> None:
-        """Let everybody join through a random one before it, in random order (Sub-2-Sub, Section 5).
+        """Let all peers join in random order, each through a random earlier one (Sub-2-Sub, Section 5).
 
-        As many as are in come at once, up to `WAVE`.
+        At most as many join at once as have joined, up to `WAVE`.
         """
         addresses = self.processes.call_all("addresses")
         order = [(number, k) for number, own in addresses.items() for k in range(len(own))]
@@ -125,7 +125,7 @@ class Swarm:
             inside += [addresses[number][which] for number, which in wave]
 
     def look(self, events: NDArray[np.float64]) -> Watch:
-        """Ask everybody for its links, and compare them with the true rings of some events."""
+        """Ask all peers for their links, and compare them with the true rings of some events."""
         reports = [report for own in self.processes.call_all("report").values() for report in own]
         links, complete = completeness(reports, events)
         cycle = float(np.median([each.turn for each in reports]))

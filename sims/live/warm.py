@@ -1,6 +1,6 @@
 """What the server that processes are forked from has in memory: live peers with their kernels compiled.
 
-Whoever is forked after this module was imported starts in milliseconds, and shares that memory.
+A process that is forked after this import starts in milliseconds, and shares that memory.
 """
 
 from __future__ import annotations

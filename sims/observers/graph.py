@@ -15,6 +15,8 @@ from scipy.sparse import csgraph
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
 from sims.observers.degrees import live_links
+from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.threads import share_out
 
 if TYPE_CHECKING:
     import networkx
@@ -87,13 +89,39 @@ class PathLengths:
         matrix = adjacency(simulation, (self.layer,))
         n = matrix.shape[0]
         picked = np.unique(np.linspace(0, n - 1, min(self.sources, n)).astype(int))
-        lengths = csgraph.dijkstra(matrix, directed=False, indices=picked, unweighted=True)
-        reached = lengths[np.isfinite(lengths) & (lengths > 0)]
+        reached, hops, farthest = (np.zeros(picked.size, np.int64) for _ in range(3))
+
+        def part(thread: int, first: int, last: int) -> int:
+            for k in range(first, last):
+                reached[k], hops[k], farthest[k] = _search(matrix.indptr, matrix.indices, picked[k])
+            return last
+
+        share_out(part, [(0, picked.size)], least=1)
         return {
-            "mean": float(reached.mean()) if reached.size else 0.0,
-            "max": int(reached.max()) if reached.size else 0,
-            "unreached": float(np.isinf(lengths).mean()),
+            "mean": float(hops.sum() / max(reached.sum(), 1)),
+            "max": int(farthest.max(initial=0)),
+            "unreached": float(1.0 - (reached.sum() + picked.size) / max(picked.size * n, 1)),
         }
+
+
+@kernel
+def _search(first, neighbours, source):
+    """Breadth first: how many others are reached, the sum of the lengths, and the greatest length."""
+    n = first.shape[0] - 1
+    length, queue = np.full(n, -1, np.int32), np.empty(n, np.int32)
+    length[source], queue[0] = 0, source
+    found, total = 1, 0
+    for k in range(n):
+        if k == found:
+            break
+        holder = queue[k]
+        total += length[holder]
+        for at in range(first[holder], first[holder + 1]):
+            peer = neighbours[at]
+            if length[peer] < 0:
+                length[peer], queue[found] = length[holder] + 1, peer
+                found += 1
+    return found - 1, total, length[queue[found - 1]]
 
 
 class Connectivity:
@@ -124,10 +152,8 @@ def snapshot(
     Examples
     --------
     >>> from sub2sub.overlay.overlay import Overlay
-    >>> from sub2sub.overlay.population import Population
     >>> low = np.random.default_rng(1).random((30, 1)) * 0.7
-    >>> simulation = Simulation(Overlay(Population.of(low, low + 0.3), seed=1))
-    >>> simulation.overlay.bootstrap()
+    >>> simulation = Simulation(Overlay.of(low, low + 0.3, seed=1))
     >>> simulation.run(5)
     >>> graph = snapshot(simulation, ("ring",))
     >>> graph.number_of_nodes(), {kind for _, _, kind in graph.edges(data="layer")}

@@ -27,10 +27,8 @@ class Publishers:
     --------
     >>> import numpy as np
     >>> from sub2sub.overlay.overlay import Overlay
-    >>> from sub2sub.overlay.population import Population
     >>> low = np.random.default_rng(1).random((100, 2)) * 0.7
-    >>> simulation = Simulation(Overlay(Population.of(low, low + 0.3), seed=1))
-    >>> simulation.overlay.bootstrap()
+    >>> simulation = Simulation(Overlay.of(low, low + 0.3, seed=1))
     >>> simulation.run(20)
     >>> Publishers([[0.5, 0.5], [0.3, 0.4]]).execute(simulation)["found"]
     1.0

@@ -10,15 +10,17 @@ from __future__ import annotations
 import hashlib
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
 from sub2sub.geometry.boxes import points
-from sub2sub.geometry.matching import match
+from sub2sub.geometry.matching import Members, match
 from sub2sub.kernels.compilation import kernel, rule
+from sub2sub.kernels.threads import share_out
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
+from sub2sub.ring.pool import RingPool, way_up
 
 __all__ = ["RingCompleteness", "in_view", "live_ring", "rings_in_place"]
 
@@ -37,12 +39,12 @@ def live_ring(members, alive, ring):
 @rule
 def in_view(start, size, peer, n, holder, wanted):
     """Whether the ring view of `holder`, which is in the order of the ring, contains `wanted`."""
-    distance = (wanted - holder) % n
+    distance = way_up(holder, wanted, n)
     low, high = start[holder], start[holder] + size[holder]
     last = high
     while low < high:
         middle = (low + high) >> 1
-        if (peer[middle] - holder) % n < distance:
+        if way_up(holder, peer[middle], n) < distance:
             low = middle + 1
         else:
             high = middle
@@ -50,19 +52,43 @@ def in_view(start, size, peer, n, holder, wanted):
 
 
 @kernel
-def rings_in_place(offsets, members, alive, start, size, peer, n, links, needed):
-    """For each event: the number of ring links in place and the number needed, among live members."""
-    ring = np.empty(members.shape[0], np.int64)
-    for event in range(offsets.shape[0] - 1):
-        count = live_ring(members[offsets[event] : offsets[event + 1]], alive, ring)
-        links[event], needed[event] = 0, 0
+def _count_links(matches, alive, pool, events, links, needed):
+    """For some events: the number of ring links in place and the number needed, among live members."""
+    offsets, n = matches.offsets, pool.size.shape[0]
+    ring = np.empty(np.diff(offsets).max(), np.int64)
+    for event in range(events[0], events[1]):
+        count = live_ring(matches.members[offsets[event] : offsets[event + 1]], alive, ring)
         if count < 2:
             continue
         for k in range(count):
-            holder = ring[k]
-            for wanted in (ring[(k + 1) % count], ring[(k - 1) % count]):
-                links[event] += in_view(start, size, peer, n, holder, wanted)
-                needed[event] += 1
+            after = ring[k + 1 if k + 1 < count else 0]
+            links[event] += in_view(pool.start, pool.size, pool.words, n, ring[k], after)
+            links[event] += in_view(pool.start, pool.size, pool.words, n, after, ring[k])
+        needed[event] = 2 * count
+
+
+def rings_in_place(
+    matches: Members, alive: NDArray[np.bool_], pool: RingPool
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each event: the number of ring links in place and the number needed, among live members.
+
+    Parameters
+    ----------
+    matches : Members
+        Peers that match each event.
+    alive : (n,) bool
+    pool : RingPool
+        The ring views.
+    """
+    m = matches.offsets.size - 1
+    links, needed = np.zeros(m, np.int64), np.zeros(m, np.int64)
+
+    def part(thread: int, first: int, last: int) -> int:
+        _count_links(matches, alive, pool, (first, last), links, needed)
+        return last
+
+    share_out(part, [(0, m)], least=16)
+    return links, needed
 
 
 class RingCompleteness:
@@ -78,7 +104,7 @@ class RingCompleteness:
 
     def __init__(self, events: ArrayLike) -> None:
         self.events = points(events)
-        self._members: tuple[bytes, np.ndarray, np.ndarray] | None = None
+        self._members: tuple[bytes, Members] | None = None
 
     def execute(self, simulation: Simulation[Overlay]) -> Row:
         """Check the ring of every event."""
@@ -89,16 +115,9 @@ class RingCompleteness:
         )
         version = _version(population)  # rings are matched anew when it changes
         if self._members is None or self._members[0] != version:
-            lows, highs = population.ranges()
-            members = match(lows, highs, self.events)
-            self._members = (version, members.offsets, members.members)
-        _, offsets, members_of = self._members
-        m = offsets.size - 1
-        links, needed = np.zeros(m, np.int64), np.zeros(m, np.int64)
+            self._members = version, match(*population.ranges(), self.events)
         alive = (network.alive == 1) & population.present
-        rings_in_place(
-            offsets, members_of, alive, pool.start, pool.size, pool.peer, len(population), links, needed
-        )
+        links, needed = rings_in_place(self._members[1], alive, pool)
         meaningful = needed > 0
         total = max(int(meaningful.sum()), 1)
         return {

@@ -45,6 +45,7 @@ from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.kernels.compilation import hot, rule
 from sub2sub.kernels.memory import LANES64, aligned, padded
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key
+from sub2sub.kernels.references import by_reference
 from sub2sub.kernels.simd import prefetch
 from sub2sub.kernels.threads import threads
 from sub2sub.overlay.growth import Renumbering
@@ -67,6 +68,7 @@ __all__ = ["Cyclon"]
 AHEAD = 6  # peers to look ahead for prefetching; any number gives the same result
 
 
+@by_reference
 class _Views(NamedTuple):
     """The state of the layer, see `Cyclon`, and whom everybody has chosen in this cycle."""
 
@@ -78,6 +80,7 @@ class _Views(NamedTuple):
     sent: NDArray[np.int32]  # (n, 2) messages and links that each has sent
 
 
+@by_reference
 class StepSettings(NamedTuple):
     """The settings as numbers, and the cycle."""
 
@@ -125,7 +128,7 @@ def _send(faults, a, b, tries, bits):
 def _shuffle(views, settings, faults, key, scratch, peers, counts):
     """Let peers shuffle with their partners, one after the other."""
     view, size, lost = views.links, views.size, views.lost
-    room, shuffle, _, tries, cycle = settings
+    room, shuffle, tries, cycle = settings.room, settings.shuffle, settings.tries, settings.cycle
     there, back = scratch[0], scratch[1]
     failed, spent = 0, views.sent
     for k in range(peers.shape[0]):
@@ -230,7 +233,7 @@ class Cyclon:
             return peers.size
 
         everybody(n, choose)
-        exchange_in_waves(views.partner, shuffle)
+        exchange_in_waves(views.partner, shuffle, each=0.2)
         messages, size = (int(spent.sum()) for spent in self.spent())
         return {"messages": messages, "failed": int(counts[:, 0].sum()), "bytes": size}
 

@@ -144,12 +144,8 @@ def disseminate(
     Examples
     --------
     >>> from sub2sub.overlay.overlay import Overlay
-    >>> from sub2sub.overlay.population import Population
     >>> low = np.random.default_rng(1).random((200, 2)) * 0.7
-    >>> overlay = Overlay(Population.of(low, low + 0.3), seed=1)
-    >>> overlay.bootstrap()
-    >>> for cycle in range(1, 31):
-    ...     cost = overlay.step(cycle)
+    >>> overlay = Overlay.of(low, low + 0.3, seed=1).run(30)
     >>> outcome = disseminate(Links.of(overlay), overlay.network, np.random.default_rng(2).random((50, 2)))
     >>> outcome.hit_ratio, int(outcome.spam.sum())
     (1.0, 0)

@@ -133,12 +133,8 @@ def find_entry(
     Examples
     --------
     >>> from sub2sub.overlay.overlay import Overlay
-    >>> from sub2sub.overlay.population import Population
     >>> low = np.random.default_rng(1).random((200, 2)) * 0.9
-    >>> overlay = Overlay(Population.of(low, low + 0.1), seed=1)
-    >>> overlay.bootstrap()
-    >>> for cycle in range(1, 21):
-    ...     cost = overlay.step(cycle)
+    >>> overlay = Overlay.of(low, low + 0.1, seed=1).run(20)
     >>> walks = find_entry(Links.of(overlay), overlay.network, [[0.5, 0.5], [2.0, 2.0]])
     >>> walks.found, int(walks.steps[1])
     (array([ True, False]), 20)

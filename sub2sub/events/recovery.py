@@ -59,11 +59,7 @@ class Recovery:
     --------
     >>> from sub2sub.events.dissemination import disseminate
     >>> from sub2sub.overlay.overlay import Overlay
-    >>> from sub2sub.overlay.population import Population
-    >>> overlay = Overlay(Population.of(np.zeros((20, 1)), np.ones((20, 1))), seed=1)
-    >>> overlay.bootstrap()
-    >>> for cycle in range(1, 9):
-    ...     cost = overlay.step(cycle)
+    >>> overlay = Overlay.of(np.zeros((20, 1)), np.ones((20, 1)), seed=1).run(8)
     >>> links, network, event = Links.of(overlay), overlay.network, [[0.5]]
     >>> network.loss = 0.7  # most messages of the event are lost
     >>> outcome = disseminate(links, network, event, cycle=8, record=True)

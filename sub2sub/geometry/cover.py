@@ -18,6 +18,7 @@ import numpy as np
 
 from sub2sub.geometry.pieces import cut_out, gather_touching, largest_share, piece_width
 from sub2sub.kernels.compilation import apart, kernel, rule
+from sub2sub.kernels.memory import LANES32
 
 __all__ = ["ask", "clip", "heap_for", "stack_for", "stack_rows"]
 
@@ -77,11 +78,14 @@ def ask(boxes, row, count, d, heap, stack, max_steps, witness, counts):
     int
         The number of nearest boxes that suffice to cover the piece, 0 if all do not.
     """
-    touching = gather_touching(boxes, row, count, stack[0], d, heap)
+    thinned = count > LANES32  # fewer are compared at once as they stand
+    if thinned:
+        count = gather_touching(boxes, row, count, stack[0], d, heap)
+        boxes, row = heap, np.int64(0)
     farthest, cuts, top = np.int64(-1), 0, np.int64(0)
     counts[0] += 1
     while top >= 0:
-        b = largest_share(heap, touching, stack[top], d)
+        b = largest_share(boxes, row, count, stack[top], d)
         if b < 0 or (cuts == max_steps and max_steps > 0):
             # Given up: it is taken for uncovered, which costs a link and loses nothing, and counted.
             counts[1] += cuts
@@ -91,6 +95,6 @@ def ask(boxes, row, count, d, heap, stack, max_steps, witness, counts):
             return np.int64(0)
         farthest = max(farthest, b)
         cuts += 1
-        top = cut_out(stack, top, heap, b, d)
+        top = cut_out(stack, top, boxes, row, b, d)
     counts[1] += cuts
-    return np.int64(heap[2 * d, farthest]) + 1
+    return (np.int64(heap[2 * d, farthest]) if thinned else farthest) + 1

@@ -6,7 +6,8 @@ falls into one slot per attribute; the conjunction of their bitmaps, 64 subscrip
 candidates besides the true matches, and those are compared with the event exactly. Time is
 O(events * subscriptions / 64 + matches); memory is linear in subscriptions and in matches.
 
-A handful of events do not repay an index: they are compared with every subscription.
+A handful of events do not repay an index: they are compared with every subscription. All cores take part:
+subscriptions are indexed and events looked up in chunks, whose results are laid end to end.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.geometry.boxes import Floats, normalise, points
 from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.threads import share_out
 
 __all__ = ["BoxIndex", "Members", "holds", "match", "match_boxes"]
 
@@ -26,6 +28,7 @@ Indices = NDArray[np.int64]
 _SLOTS = 64
 _INDEXED = 8  # attributes that get bitmaps: more would hardly leave fewer candidates
 _FEW = 64  # events not worth an index
+_WORK = 1 << 22  # subscriptions times events that are worth a thread's while
 _SAMPLE = 4096  # range ends and events looked at when choosing attributes and slots
 
 _ONE, _ZERO, _S58 = np.uint64(1), np.uint64(0), np.uint64(58)
@@ -96,7 +99,24 @@ def match(lows: ArrayLike, highs: ArrayLike, events: ArrayLike) -> Members:
 
 def match_boxes(lows: Floats, highs: Floats, events: Floats) -> Members:
     """`match` on half-open boxes and points already validated."""
-    return BoxIndex(lows, highs, events).match(events)
+    index, found = BoxIndex(lows, highs, events), {}
+
+    def part(thread: int, first: int, last: int) -> int:
+        found[first] = index.match(events[first:last])
+        return last
+
+    share_out(part, [(0, len(events))], least=_WORK // max(len(lows), 1) + 1)
+    return _end_to_end([found[first] for first in sorted(found)])
+
+
+def _end_to_end(parts: list[Members]) -> Members:
+    if len(parts) == 1:
+        return parts[0]
+    sizes = [part.sizes() for part in parts]
+    offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]) if parts else np.zeros(1, np.int64)
+    return Members(
+        offsets.astype(np.int64), np.concatenate([np.empty(0, np.int64), *(p.members for p in parts)])
+    )
 
 
 class BoxIndex:
@@ -123,7 +143,12 @@ class BoxIndex:
         for bitmap, cuts, axis in zip(self.bitmaps, self.cuts, self.axes, strict=True):
             first = np.searchsorted(cuts, lows[:, axis], side="right")
             last = np.searchsorted(cuts, highs[:, axis], side="left")
-            _fill(bitmap, first, last)
+
+            def part(thread: int, begin: int, end: int) -> int:
+                _fill(bitmap, first, last, 64 * begin, min(64 * end, len(first)))  # noqa: B023
+                return end
+
+            share_out(part, [(0, bitmap.shape[1])], least=_WORK // 4096)
 
     def match(self, events: Floats) -> Members:
         """For every event the boxes that contain it, in increasing row number."""
@@ -157,9 +182,9 @@ def _cuts(lows: Floats, highs: Floats) -> Floats:
 
 
 @kernel
-def _fill(bitmap, first, last):
-    """Set the bit of each subscription in the slots `first` to `last` that its range reaches into."""
-    for s in range(first.shape[0]):
+def _fill(bitmap, first, last, begin, end):
+    """Set the bit of the subscriptions from `begin` to `end` in the slots that their ranges reach into."""
+    for s in range(begin, end):
         bit = _ONE << np.uint64(s & 63)
         for slot in range(first[s], last[s] + 1):
             bitmap[slot, s >> 6] |= bit

@@ -15,7 +15,6 @@ from sub2sub.kernels.memory import LANES32
 from sub2sub.kernels.simd import (
     as_floats,
     bits,
-    first_bit,
     greatest,
     item,
     load,
@@ -36,7 +35,8 @@ __all__ = ["cut_out", "gather_touching", "largest_share", "piece_width"]
 
 FEW, MANY = 8, 32  # numbers of a piece of up to 4 and of up to 16 attributes
 _UNIT = np.float32(2.0**-15)  # widths are of the order of 1 in this unit, so that volumes do not overflow
-_TINY = np.float32(np.finfo(np.float32).tiny)
+_PLACES = 1 << 16  # boxes that are told apart by the lower half of a number
+_LAST = np.int32(_PLACES - 1)
 
 _load_few, _load_many = loader(FEW), loader(MANY)
 
@@ -70,27 +70,28 @@ def gather_touching(boxes, row, count, piece, d, heap):
 
 
 @rule
-def largest_share(boxes, count, piece, d):
-    """Which of the first `count` boxes shares most with a piece; -1 if none shares anything."""
-    most, places = spread(np.int32(0)), spread(np.int32(0))
-    for start in range(0, count, LANES32):
-        meet, share = numbers(start) < count, spread(np.float32(1.0))
-        for k in range(0, 2 * d, 2):
-            low = maximum(load(boxes[k], start), piece[k])
-            high = minimum(load(boxes[k + 1], start), piece[k + 1])
-            meet &= low < high
-            share *= as_floats(high - low) * _UNIT
-        rank = where(meet, raw_bits(maximum(share, _TINY)), 0)  # the bits of floats are in the floats' order
-        more = rank > most
-        most, places = where(more, rank, most), where(more, numbers(start), places)
-    best = greatest(most)
-    if best == 0:
-        return np.int64(-1)
-    return np.int64(item(places, first_bit(bits(most == best))))
+def largest_share(boxes, row, count, piece, d):
+    """Which of the first `count` boxes, in rows from `row` on, shares most with a piece; -1 if none does."""
+    for base in range(0, count, _PLACES):  # once, for any view that fits into memory
+        most = spread(np.int32(-1))
+        for start in range(base, min(count, base + _PLACES), LANES32):
+            meet, share = numbers(start) < count, spread(np.float32(1.0))
+            for k in range(0, 2 * d, 2):
+                low = maximum(load(boxes[row + k], start), piece[k])
+                high = minimum(load(boxes[row + k + 1], start), piece[k + 1])
+                meet &= low < high
+                share *= as_floats(high - low) * _UNIT
+            # The bits of floats are in the order of the floats; their lower half gives way to the place.
+            rank = (raw_bits(share) & -_PLACES) | (_LAST - numbers(start - base))
+            most = maximum(most, where(meet, rank, np.int32(-1)))
+        best = np.int64(greatest(most))
+        if best >= 0:
+            return base + _LAST - (best & _LAST)
+    return np.int64(-1)
 
 
 @rule
-def _cut_slabs(whole, pieces, top, boxes, place, d):
+def _cut_slabs(whole, pieces, top, boxes, row, place, d):
     """Write the slabs of a piece that lie below and above a box, one attribute after the other.
 
     A slab is the rest of the piece with one end moved to the box. It is written in any case and stays if it
@@ -98,7 +99,7 @@ def _cut_slabs(whole, pieces, top, boxes, place, d):
     """
     lane, piece = positions(whole), whole
     for k in range(0, 2 * d, 2):
-        begin, end = boxes[k, place], boxes[k + 1, place]
+        begin, end = boxes[row + k, place], boxes[row + k + 1, place]
         low, high = item(whole, k), item(whole, k + 1)
         store(pieces[top], 0, where(lane == k + 1, begin, piece))
         top += low < begin
@@ -110,11 +111,11 @@ def _cut_slabs(whole, pieces, top, boxes, place, d):
 
 
 @rule
-def cut_out(pieces, top, boxes, place, d):
+def cut_out(pieces, top, boxes, row, place, d):
     """Cut a box out of the topmost piece of a stack; the new top, one less if nothing is left.
 
     What is left: per attribute one slab below and one above the box, the piece shrinking as we go.
     """
     if pieces.shape[1] == FEW:
-        return _cut_slabs(_load_few(pieces[top], 0), pieces, top, boxes, place, d)
-    return _cut_slabs(_load_many(pieces[top], 0), pieces, top, boxes, place, d)
+        return _cut_slabs(_load_few(pieces[top], 0), pieces, top, boxes, row, place, d)
+    return _cut_slabs(_load_many(pieces[top], 0), pieces, top, boxes, row, place, d)

@@ -21,6 +21,7 @@ from typing import Any
 import numba
 from numba.core.caching import IndexDataCacheFile, _CacheLocator
 
+from sub2sub.kernels.compilers import CHECKED
 from sub2sub.kernels.sources import digest_of
 
 __all__ = ["KernelLocator", "forgive", "kept"]
@@ -32,7 +33,7 @@ KEEP_DAYS = 14
 def base() -> Path:
     """The folder of all kernels: below NUMBA_CACHE_DIR, or where a user's caches are."""
     chosen = numba.config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    folder = Path(chosen).expanduser() / "sub2sub"
+    folder = Path(chosen).expanduser() / ("sub2sub-checked" if CHECKED else "sub2sub")
     with contextlib.suppress(OSError):  # a cache that cannot be kept tidy is still a cache
         prune(folder)
     return folder

@@ -4,6 +4,9 @@ numba optimises every function, makes machine code of it and a wrapper that lets
 that only kernels call, none of that is used: its caller takes it in before it is optimised itself, and what
 comes out is compiled with the caller. A first overlay is stepped after half the time that it took otherwise.
 
+And numba takes a number in the source for a type of its own: `f(x, 0)` and `f(x, k)` would be compiled each,
+where they come out the same once they are part of their callers. Here both are calls with an int64.
+
 A `Callee` is such a function. Kernels know it in that form; Python, in tests above all, calls it as
 well, and has a compiled form of its own, made when it is first called.
 """
@@ -65,6 +68,18 @@ class _CalleeCompiler(PlainIndices):
         return [passes]
 
 
+def _without_literals(dispatcher: Any) -> Any:
+    """Let a function be compiled for types of numbers, not for each number that it is called with."""
+    template_for = dispatcher.get_call_template
+
+    def get_call_template(arguments: Any, named: Any) -> Any:
+        plain = {name: types.unliteral(kind) for name, kind in named.items()}
+        return template_for(tuple(types.unliteral(kind) for kind in arguments), plain)
+
+    dispatcher.get_call_template = get_call_template
+    return dispatcher
+
+
 class Callee:
     """A function that kernels call.
 
@@ -85,7 +100,7 @@ class Callee:
     ) -> None:
         self.py_func, self._compile = function, for_python
         options = {**options, "no_cpython_wrapper": True, "pipeline_class": _CalleeCompiler}
-        self._for_kernels = numba.njit(**options)(function)
+        self._for_kernels = _without_literals(numba.njit(**options)(function))
         self._numba_type_ = types.Dispatcher(self._for_kernels)
         update_wrapper(self, function)
 

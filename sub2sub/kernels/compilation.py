@@ -11,8 +11,8 @@
 - `@rule` is a `hot` function that is inlined wherever it is called: the small pure functions that kernels are
   made of, where passing a few arrays would cost more than the work.
 
-numba compiles a function once for each set of argument types, and takes a literal argument for a type of its
-own: `f(x, 1)` and `f(x, -1)` are two. Where that costs more than it gains, `np.int64` is put around it.
+numba compiles a function once for each set of argument types: of `rule` and `apart` functions that are few,
+as a number in the source is taken for an int64 (`sub2sub.kernels.callees`).
 """
 
 from __future__ import annotations

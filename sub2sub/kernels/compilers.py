@@ -5,12 +5,15 @@ garbage again and again takes a tenth of the time. While a kernel is compiled, t
 
 *Plain indices.* In Python `row[-1]` is the last item. So numba asks of every index whether it is negative,
 which takes a tenth of the ring layer's time. `hot` functions, and those that they call, are compiled without
-the question: in them an index is a place, unless it is a constant in the source.
+the question: in them an index is a place, unless it is a constant in the source. With SUB2SUB_CHECK_INDICES
+in the environment they are compiled with another question instead: a place outside of its array is an
+IndexError. Such kernels are kept by themselves (`make check-indices` runs all of them).
 """
 
 from __future__ import annotations
 
 import gc
+import os
 from typing import Any
 
 from llvmlite import ir
@@ -18,8 +21,9 @@ from numba import types
 from numba.core.compiler import Compiler
 from numba.np import arrayobj
 
-__all__ = ["KernelCompiler", "PlainIndices"]
+__all__ = ["CHECKED", "KernelCompiler", "PlainIndices", "check_place"]
 
+CHECKED = bool(os.environ.get("SUB2SUB_CHECK_INDICES"))
 _from_either_end = arrayobj.fix_integer_index
 
 
@@ -50,7 +54,21 @@ class PlainIndices(KernelCompiler):
 def _fix_integer_index(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
     if isinstance(index, ir.Constant) or not hasattr(context, "sub2sub_plain_indices"):
         return _from_either_end(context, builder, kind, index, size)
-    return context.cast(builder, index, kind, types.intp)
+    place = context.cast(builder, index, kind, types.intp)
+    check_place(context, builder, place, size)
+    return place
+
+
+def check_place(context: Any, builder: Any, place: Any, size: Any = None) -> None:
+    """Where kernels are checked, raise an error for a place below 0, or from `size` on if that is given."""
+    if not CHECKED:
+        return
+    if size is None:
+        outside = builder.icmp_signed("<", place, place.type(0))
+    else:
+        outside = builder.icmp_unsigned(">=", place, size)
+    with builder.if_then(outside, likely=False):
+        context.call_conv.return_user_exc(builder, IndexError, ("a place outside of its array",))
 
 
 arrayobj.fix_integer_index = _fix_integer_index

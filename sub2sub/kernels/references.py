@@ -29,7 +29,8 @@ class Reference(types.Type):  # type: ignore[misc]
 
     def __init__(self, content: types.BaseTuple) -> None:
         self.content, self.fields = content, content.fields
-        of = hashlib.sha256(content.name.encode()).hexdigest()[:12]
+        whole = f"{content.instance_class.__module__} {content.fields} {content.name}"  # names may be alike
+        of = hashlib.sha256(whole.encode()).hexdigest()[:12]
         super().__init__(f"Reference({content.instance_class.__name__}, {of})")
 
 

@@ -9,9 +9,20 @@ import numpy as np
 
 from sub2sub.kernels.compilation import rule
 from sub2sub.kernels.memory import LANES32
-from sub2sub.kernels.simd import bits, first_bit, least, load, minimum, numbers, spread, store, where
+from sub2sub.kernels.simd import (
+    bits,
+    first_bit,
+    least,
+    load,
+    minimum,
+    numbers,
+    popcount,
+    spread,
+    store,
+    where,
+)
 
-__all__ = ["least_value", "place_of_value", "shift"]
+__all__ = ["count_below", "least_value", "place_of_value", "shift"]
 
 _MOST = np.int32(2**31 - 1)
 
@@ -24,6 +35,15 @@ def place_of_value(row, first, count, value):
         if found:
             return start + first_bit(found)
     return np.int64(-1)
+
+
+@rule
+def count_below(row, first, count, value):
+    """How many of a stretch are less than a value; in a sorted one, where the value belongs."""
+    below = np.int64(0)
+    for start in range(0, count, LANES32):
+        below += popcount(bits((load(row, first + start) < value) & (numbers(start) < count)))
+    return below
 
 
 @rule

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from threading import local
 
 from sub2sub.errors import InputError
 
@@ -21,6 +22,7 @@ Chunk = tuple[int, int]
 
 _chosen: int | None = None
 _pool: ThreadPoolExecutor | None = None
+_busy = local()
 
 
 def threads() -> int:
@@ -90,19 +92,24 @@ def share_out(
     >>> share_out(lambda thread, first, last: first + 1, [(0, 3)])
     [(1, 3)]
     """
+    together = 1 if getattr(_busy, "now", False) else threads()  # one of several does not call upon others
     total = sum(last - first for first, last in stretches)
-    size = max(least, -(-total // (8 * threads())))
+    size = max(least, -(-total // (8 * together))) if together > 1 else max(total, 1)
     chunks = [(at, min(at + size, last)) for first, last in stretches for at in range(first, last, size)]
     waiting, left = count(), []
 
     def take(thread: int) -> None:
-        while (number := next(waiting)) < len(chunks):
-            first, last = chunks[number]
-            reached = work(thread, first, last)
-            if reached < last:
-                left.append((reached, last))
+        before, _busy.now = getattr(_busy, "now", False), True
+        try:
+            while (number := next(waiting)) < len(chunks):
+                first, last = chunks[number]
+                reached = work(thread, first, last)
+                if reached < last:
+                    left.append((reached, last))
+        finally:
+            _busy.now = before
 
-    others = min(threads(), len(chunks)) - 1
+    others = min(together, len(chunks)) - 1
     tasks = [_executor().submit(take, thread) for thread in range(1, others + 1)]
     take(0)
     for task in tasks:

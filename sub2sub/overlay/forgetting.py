@@ -47,11 +47,7 @@ def drop_ring_links(ring: Ring, pairs: ArrayLike, cycle: int) -> int:
     Examples
     --------
     >>> from sub2sub.overlay.overlay import Overlay
-    >>> from sub2sub.overlay.population import Population
-    >>> overlay = Overlay(Population.of([[0.0], [0.5], [0.2]], [[0.6], [1.0], [0.3]]))
-    >>> overlay.bootstrap()
-    >>> for cycle in range(1, 9):
-    ...     cost = overlay.step(cycle)
+    >>> overlay = Overlay.of([[0.0], [0.5], [0.2]], [[0.6], [1.0], [0.3]]).run(8)
     >>> links = np.stack(overlay.ring.links()[:2], axis=1)
     >>> len(links), drop_ring_links(overlay.ring, links, cycle=9), overlay.ring.links()[0].size
     (4, 4, 0)
@@ -92,11 +88,7 @@ def forget(overlay: Overlay, peers: NDArray[np.int64], cycle: int) -> None:
     Examples
     --------
     >>> from sub2sub.overlay.overlay import Overlay
-    >>> from sub2sub.overlay.population import Population
-    >>> overlay = Overlay(Population.of([[0.0], [0.5], [0.2]], [[0.6], [1.0], [0.3]]))
-    >>> overlay.bootstrap()
-    >>> for cycle in range(1, 9):
-    ...     cost = overlay.step(cycle)
+    >>> overlay = Overlay.of([[0.0], [0.5], [0.2]], [[0.6], [1.0], [0.3]]).run(8)
     >>> forget(overlay, np.array([1]), cycle=9)
     >>> overlay.referenced()
     array([ True, False,  True])

@@ -63,9 +63,7 @@ class Links(NamedTuple):
         Examples
         --------
         >>> from sub2sub.overlay.overlay import Overlay
-        >>> from sub2sub.overlay.population import Population
-        >>> overlay = Overlay(Population.of([[0.0], [0.5], [0.2]], [[0.6], [1.0], [0.3]]))
-        >>> overlay.bootstrap()
+        >>> overlay = Overlay.of([[0.0], [0.5], [0.2]], [[0.6], [1.0], [0.3]])
         >>> Links.of(overlay).random_size
         array([1, 1, 1], dtype=int8)
         """

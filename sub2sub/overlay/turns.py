@@ -8,8 +8,8 @@ place at the same time: an exchange goes into the wave after the last one that e
 So two exchanges that share a peer keep their order, and the outcome is that of one exchange after the other,
 whatever the number of threads.
 
-A peer that very many turn to makes for many waves of few exchanges; narrow waves are worked off by one
-thread, and so is what does not fit into `WAVES`.
+A peer that very many turn to makes for many waves of few exchanges; waves so narrow that they are not worth
+several threads are worked off by one, and so is what does not fit into `WAVES`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from sub2sub.kernels.compilation import hot
 from sub2sub.kernels.threads import share_out, threads
 
-__all__ = ["NOBODY", "everybody", "exchange_in_waves"]
+__all__ = ["NOBODY", "Work", "everybody", "exchange_in_waves"]
 
 NOBODY = -1
 WAVES = 256
-LEAST = 512  # exchanges of a wave that are worth several threads
+WORTH = 1000.0  # microseconds of work in a wave that are worth several threads
 FEW = 4096  # peers that are not
 
 Work = Callable[[int, NDArray[np.int32]], int]
@@ -74,9 +74,9 @@ def waves(partner: NDArray[np.int32], most: int = WAVES) -> tuple[NDArray[np.int
     return order, bounds[: np.flatnonzero(counts)[-1] + 2] if order.size else bounds[:1]
 
 
-def _stretches(bounds: NDArray[np.int64]) -> Iterator[tuple[bool, int, int]]:
+def _stretches(bounds: NDArray[np.int64], least: int) -> Iterator[tuple[bool, int, int]]:
     """Waves one after the other, narrow ones and the last, which may hold leftovers, together."""
-    wide = (np.diff(bounds) >= LEAST).tolist()
+    wide = (np.diff(bounds) >= least).tolist()
     if len(wide) == WAVES:
         wide[-1] = False
     for is_wide, group in groupby(range(len(wide)), key=wide.__getitem__):
@@ -88,11 +88,15 @@ def _stretches(bounds: NDArray[np.int64]) -> Iterator[tuple[bool, int, int]]:
 
 
 def exchange_in_waves(
-    partner: NDArray[np.int32], work: Work, make_space: Callable[[], None] | None = None
+    partner: NDArray[np.int32],
+    work: Work,
+    make_space: Callable[[], None] | None = None,
+    each: float = 2.0,
 ) -> None:
     """Let `work` carry out the exchanges that peers have chosen partners for (`NOBODY` for none).
 
-    Where `work` stops for lack of space, `make_space` is called, and it goes on.
+    Where `work` stops for lack of space, `make_space` is called, and it goes on. An exchange takes about
+    `each` microseconds: that tells which waves are worth several threads, and changes no result.
 
     Examples
     --------
@@ -105,8 +109,9 @@ def exchange_in_waves(
         _work_off(np.flatnonzero(partner >= 0).astype(np.int32), work, make_space, at_once=False)
         return
     order, bounds = waves(partner)
-    for is_wide, first, last in _stretches(bounds):
-        _work_off(order[first:last], work, make_space, at_once=is_wide)
+    least = int(WORTH / each)
+    for is_wide, first, last in _stretches(bounds, least):
+        _work_off(order[first:last], work, make_space, at_once=is_wide, least=least // 4)
 
 
 def everybody(n: int, work: Work, make_space: Callable[[], None] | None = None) -> None:
@@ -121,7 +126,11 @@ def everybody(n: int, work: Work, make_space: Callable[[], None] | None = None) 
 
 
 def _work_off(
-    peers: NDArray[np.int32], work: Work, make_space: Callable[[], None] | None, at_once: bool
+    peers: NDArray[np.int32],
+    work: Work,
+    make_space: Callable[[], None] | None,
+    at_once: bool,
+    least: int = 256,
 ) -> None:
     def part(thread: int, first: int, last: int) -> int:
         return first + work(thread, peers[first:last])
@@ -129,7 +138,7 @@ def _work_off(
     left = [(0, peers.size)]
     while left:
         if at_once:
-            left = share_out(part, left)
+            left = share_out(part, left, least)
         else:
             ((first, last),) = left
             reached = part(0, first, last)

@@ -1,9 +1,10 @@
 """One cycle of the ring layer, part by part: what peers do by themselves, exchanges, hellos.
 
 `sub2sub.ring.peer` says the same for one peer, to be read first; this is for a population held as arrays.
-Each function goes through the peers it is given, one after the other, and stops before one for which there
+Each part goes through the peers it is given, one after the other, and stops before one for which there
 may not be space: it returns how many it got through. Calls at the same time with different peers, and
-different partners, touch different parts of the arrays.
+different partners, touch different parts of the arrays. One kernel, `take_turns`, has all parts, because what
+they share, which is nearly everything, is then compiled once.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.kernels.compilation import hot, part, rule
+from sub2sub.kernels.compilation import apart, hot, part, rule
 from sub2sub.kernels.memory import LANES32
 from sub2sub.kernels.randomness import draw, peer_key, stream_number
 from sub2sub.kernels.references import by_reference
@@ -28,13 +29,14 @@ from sub2sub.ring.shadow import frame_of
 from sub2sub.ring.tombstones import bury
 from sub2sub.ring.view import remove
 
-__all__ = ["DRAWS", "REPLY", "REQUEST", "STREAM", "VERIFYING", "Hellos", "ThreadSpace", "begin_all",
-           "choose_all", "exchange_all", "hear_all", "places_for"]  # fmt: skip
+__all__ = ["BEGIN", "CHOOSE", "DRAWS", "EXCHANGE", "HEAR", "REPLY", "REQUEST", "STREAM", "VERIFYING",
+           "Hellos", "ThreadSpace", "Turn", "places_for", "take_turns"]  # fmt: skip
 
 STREAM, VERIFYING = stream_number("ring"), stream_number("ring/verify")
 # Numbers of a peer's draws, and how many it has for each exchange.
 REQUEST, REPLY, DRAWS = 1, 2, 8
 MESSAGES, FAILED, OFFERED, TAKEN, HELLOS = range(5)
+BEGIN, CHOOSE, EXCHANGE, HEAR = range(4)  # parts of a cycle
 
 
 @by_reference
@@ -54,6 +56,17 @@ class Hellos(NamedTuple):
     told: NDArray[np.int64]
     first: NDArray[np.int64]  # where the tellers of each begin
     teller: NDArray[np.int64]
+
+
+@by_reference
+class Turn(NamedTuple):
+    """What it is the turn for."""
+
+    part: int  # see `BEGIN` and so on
+    number: int  # of the exchange in this cycle
+    key: np.uint64  # of all draws
+    partner: NDArray[np.int32]  # (n,) whom everybody has chosen
+    hellos: Hellos
 
 
 @rule
@@ -112,19 +125,19 @@ def _has_space(pool, places, space):
 
 
 @rule
-def _choose(pool, settings, i, key, turn, partner):
-    n = pool.size.shape[0]
-    place = choose_partner(pool, i, settings.partner, n, draw(peer_key(key, i), turn * DRAWS + CHOICE))
-    partner[i] = get(pool, i, PEER, place) if place >= 0 else NOBODY
+def _choose(pool, settings, i, turn):
+    n, draws = pool.size.shape[0], peer_key(turn.key, i)
+    place = choose_partner(pool, i, settings.partner, n, draw(draws, turn.number * DRAWS + CHOICE))
+    turn.partner[i] = get(pool, i, PEER, place) if place >= 0 else NOBODY
 
 
-@hot
-def begin_all(pool, boxes, feeds, settings, probes, space, key, partner, peers):
+@apart
+def _begin_all(pool, boxes, feeds, settings, probes, space, turn, peers):
     """Let peers drop who is too old, take up what the layers below have found, and choose a partner."""
     for k in range(peers.shape[0]):
         look_ahead_alone(pool, peers, k)
         i = np.int64(peers[k])
-        partner[i] = NOBODY
+        turn.partner[i] = NOBODY
         if probes.faults.alive[i] == 0:
             continue
         if not _has_space(pool, places_for(size_of(pool, i), feeds), space):
@@ -135,18 +148,18 @@ def begin_all(pool, boxes, feeds, settings, probes, space, key, partner, peers):
         count = collect(pool, boxes, feeds, i, i, np.int64(-1), settings, space.own)
         _consider(pool, boxes, i, count, settings, space.own, space, probes)
         if settings.exchanges > 0:
-            _choose(pool, settings, i, key, 0, partner)
+            _choose(pool, settings, i, turn)
     return peers.shape[0]
 
 
-@hot
-def choose_all(pool, settings, faults, key, turn, partner, peers):
+@apart
+def _choose_all(pool, settings, faults, turn, peers):
     """Let peers choose a partner for one more exchange."""
     for k in range(peers.shape[0]):
         i = np.int64(peers[k])
-        partner[i] = NOBODY
+        turn.partner[i] = NOBODY
         if faults.alive[i]:
-            _choose(pool, settings, i, key, turn, partner)
+            _choose(pool, settings, i, turn)
     return peers.shape[0]
 
 
@@ -165,11 +178,11 @@ def _fail(pool, boxes, i, j, settings, space):
 
 
 @part
-def _exchange(pool, boxes, feeds, settings, probes, space, i, j, draws, turn):
-    """Let i exchange with j."""
+def _exchange(pool, boxes, feeds, settings, probes, space, i, j, draws, first):
+    """Let i exchange with j; its draws begin with number `first`."""
     n, cycle, counts, own, partner = boxes.shape[0], settings.cycle, space.counts, space.own, space.partner
     faults = probes.faults
-    copies, lost = attempts(draw(draws, turn * DRAWS + REQUEST), faults.loss, probes.tries[i])
+    copies, lost = attempts(draw(draws, first + REQUEST), faults.loss, probes.tries[i])
     reached = reaches(faults.alive, faults.group, i, j)
     copies = copies if reached else np.int64(probes.tries[i])
     counts[MESSAGES] += copies
@@ -182,7 +195,7 @@ def _exchange(pool, boxes, feeds, settings, probes, space, i, j, draws, turn):
     met_by_j = _meet(pool, j, i, cycle)
     answered = settings.two_sided
     if answered:
-        back, lost = attempts(draw(draws, turn * DRAWS + REPLY), faults.loss, probes.tries[j])
+        back, lost = attempts(draw(draws, first + REPLY), faults.loss, probes.tries[j])
         counts[MESSAGES] += back
         probes.sent[j, EXCHANGED] += back
         if lost:
@@ -206,23 +219,23 @@ def _exchange(pool, boxes, feeds, settings, probes, space, i, j, draws, turn):
     _consider(pool, boxes, i, count, settings, own, space, probes)
 
 
-@hot
-def exchange_all(pool, boxes, feeds, settings, probes, space, key, partner, peers, turn):
+@apart
+def _exchange_all(pool, boxes, feeds, settings, probes, space, turn, peers):
     """Let peers exchange with their partners, one after the other."""
     for k in range(peers.shape[0]):
-        look_ahead(pool, feeds, partner, peers, k)
+        look_ahead(pool, feeds, turn.partner, peers, k)
         i = np.int64(peers[k])
-        j = np.int64(partner[i])
+        j, draws = np.int64(turn.partner[i]), peer_key(turn.key, i)
         if not _has_space(pool, places_for(size_of(pool, i) + size_of(pool, j), feeds), space):
             return k
-        _exchange(pool, boxes, feeds, settings, probes, space, i, j, peer_key(key, i), turn)
+        _exchange(pool, boxes, feeds, settings, probes, space, i, j, draws, turn.number * DRAWS)
     return peers.shape[0]
 
 
-@hot
-def hear_all(pool, boxes, feeds, settings, probes, space, key, hellos, numbers):
+@apart
+def _hear_all(pool, boxes, feeds, settings, probes, space, turn, numbers):
     """Let the told with these numbers hear their hellos, in the order of those that say them."""
-    scratch = space.own
+    scratch, hellos, key = space.own, turn.hellos, turn.key
     for k in range(numbers.shape[0]):
         first, last = hellos.first[numbers[k]], hellos.first[numbers[k] + 1]
         x = hellos.told[numbers[k]]
@@ -239,3 +252,15 @@ def hear_all(pool, boxes, feeds, settings, probes, space, key, hellos, numbers):
                 told = space.counts[TAKEN]  # what is taken up now is told nobody
                 consider(pool, boxes, x, np.int64(1), settings, scratch, probes, space.news, told)
     return numbers.shape[0]
+
+
+@hot
+def take_turns(pool, boxes, feeds, settings, probes, space, turn, peers):
+    """Carry out one part of the cycle for these peers, or for the told with these numbers."""
+    if turn.part == BEGIN:
+        return _begin_all(pool, boxes, feeds, settings, probes, space, turn, peers)
+    if turn.part == CHOOSE:
+        return _choose_all(pool, settings, probes.faults, turn, peers)
+    if turn.part == EXCHANGE:
+        return _exchange_all(pool, boxes, feeds, settings, probes, space, turn, peers)
+    return _hear_all(pool, boxes, feeds, settings, probes, space, turn, peers)

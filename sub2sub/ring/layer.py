@@ -30,7 +30,7 @@ Read differently from the paper, or added to it (`RingSettings.paper()` turns ev
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,16 +45,18 @@ from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
-from sub2sub.overlay.turns import everybody, exchange_in_waves
+from sub2sub.overlay.turns import Work, everybody, exchange_in_waves
 from sub2sub.ring.changing import tell_change
 from sub2sub.ring.exchange import (
+    BEGIN,
+    CHOOSE,
+    EXCHANGE,
+    HEAR,
     STREAM,
     VERIFYING,
-    begin_all,
-    choose_all,
-    exchange_all,
-    hear_all,
+    Turn,
     places_for,
+    take_turns,
 )
 from sub2sub.ring.growing import grow_pool
 from sub2sub.ring.joining import ASKS, KNOWN, join_ring, new_asked
@@ -65,7 +67,7 @@ from sub2sub.ring.pool import STAMP, RingPool, empty_pool, forget_tried, move_wi
 from sub2sub.ring.probes import SENT, Probes
 from sub2sub.ring.settings import Partner, RingSettings, StepSettings
 from sub2sub.ring.shadow import UNKNOWN
-from sub2sub.ring.thread_space import StepSpace
+from sub2sub.ring.thread_space import StepSpace, nobody
 from sub2sub.ring.tombstones import TOMBSTONES
 
 __all__ = ["Partner", "Ring", "RingSettings"]
@@ -176,51 +178,40 @@ class Ring:
 
     def _exchange(self, settings: StepSettings, probes: list[Probes], key: np.uint64) -> None:
         """Let everybody take up what the layers below found, then exchange, once or more."""
-        space, boxes, feeds, n = self._space, self.labels.boxes, self._feeds(), len(self.boxes)
-        partner = np.empty(n, np.int32)
-
-        def begin(k: int, peers: NDArray[np.int32]) -> int:
-            return int(
-                begin_all(
-                    space.pools[k], boxes, feeds, settings, probes[k], space.threads[k], key, partner, peers
-                )
-            )
-
-        everybody(n, begin, self._make_space)
-        for turn in range(settings.exchanges):
-
-            def choose(k: int, peers: NDArray[np.int32], turn: int = turn) -> int:
-                return int(choose_all(space.pools[k], settings, probes[k].faults, key, turn, partner, peers))
-
-            def exchange(k: int, peers: NDArray[np.int32], turn: int = turn) -> int:
-                return int(
-                    exchange_all(
-                        space.pools[k], boxes, feeds, settings, probes[k], space.threads[k], key, partner,
-                        peers, turn,
-                    )
-                )  # fmt: skip
-
-            if turn > 0:
-                everybody(n, choose)
-            exchange_in_waves(partner, exchange, self._make_space)
+        n, turn = len(self.boxes), self._turns(settings, probes)
+        now = Turn(BEGIN, 0, key, np.empty(n, np.int32), nobody())
+        everybody(n, turn(now), self._make_space)
+        for number in range(settings.exchanges):
+            if number > 0:
+                everybody(n, turn(now._replace(part=CHOOSE, number=number)))
+            exchange = turn(now._replace(part=EXCHANGE, number=number))
+            exchange_in_waves(now.partner, exchange, self._make_space, each=10.0)
 
     def _say_hello(self, settings: StepSettings, probes: list[Probes], key: np.uint64) -> None:
         """Tell those that were taken up so, each by itself."""
-        space, boxes, feeds = self._space, self.labels.boxes, self._feeds()
-        hellos = space.hellos(len(self.boxes))
+        hellos = self._space.hellos(len(self.boxes))
         most = int(np.diff(hellos.first).max(initial=0))
 
-        def hear(k: int, numbers: NDArray[np.int32]) -> int:
-            return int(
-                hear_all(
-                    space.pools[k], boxes, feeds, settings, probes[k], space.threads[k], key, hellos, numbers
-                )
-            )
-
         def make_space() -> None:
-            space.make_space(int(places_for(int(self.pool.size.max()) + most, feeds)))
+            self._space.make_space(int(places_for(int(self.pool.size.max()) + most, self._feeds())))
 
-        everybody(len(hellos.told), hear, make_space)
+        now = Turn(HEAR, 0, key, np.empty(0, np.int32), hellos)
+        everybody(len(hellos.told), self._turns(settings, probes)(now), make_space)
+
+    def _turns(self, settings: StepSettings, probes: list[Probes]) -> Callable[[Turn], Work]:
+        """What each thread does when it is the turn for something."""
+        space, boxes, feeds = self._space, self.labels.boxes, self._feeds()
+
+        def work(turn: Turn) -> Work:
+            def take(k: int, peers: NDArray[np.int32]) -> int:
+                done = take_turns(
+                    space.pools[k], boxes, feeds, settings, probes[k], space.threads[k], turn, peers
+                )
+                return int(done)
+
+            return take
+
+        return work
 
     def _tell_changes(self, settings: StepSettings, probes: Probes) -> None:
         """Let hosts tell the neighbours of peers what these have changed to."""

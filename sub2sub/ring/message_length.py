@@ -12,9 +12,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.kernels.compilation import kernel
+from sub2sub.kernels.compilation import kernel, rule
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.links import Links, target
+from sub2sub.ring.pool import way_up
 from sub2sub.rings.selection import select
 
 __all__ = ["links_held", "links_per_message"]
@@ -41,12 +42,8 @@ def links_per_message(
     Examples
     --------
     >>> from sub2sub.overlay.overlay import Overlay
-    >>> from sub2sub.overlay.population import Population
     >>> low = np.random.default_rng(1).random((200, 2)) * 0.7
-    >>> overlay = Overlay(Population.of(low, low + 0.3), seed=1)
-    >>> overlay.bootstrap()
-    >>> for cycle in range(1, 21):
-    ...     cost = overlay.step(cycle)
+    >>> overlay = Overlay.of(low, low + 0.3, seed=1).run(20)
     >>> labels, alive = overlay.ring.labels.boxes, overlay.network.alive
     >>> bool(5 < links_per_message(Links.of(overlay), labels, alive, seed=1, cycle=20) < 30)
     True
@@ -73,18 +70,34 @@ def links_held(links, boxes, pairs):
             np.int64(links.near_size[sender]) + np.int64(links.random_size[sender])
             + np.int64(links.ring_size[sender])
         )  # fmt: skip
-        way = np.empty(total, np.int64)
+        after, before = np.empty(total, np.int64), np.empty(total, np.int64)
         known = 0
         for k in range(total):
             peer = target(links, sender, k)
             if peer != sender and peer != partner:
-                way[known] = (peer - partner) % n
+                _insert(after, known, peer, partner, n)
                 known += 1
         # One that is known twice is covered by itself the second time.
-        order = (partner + np.sort(way[:known])) % n
-        up = select(boxes, links.d, partner, order)
-        down = select(boxes, links.d, partner, order[::-1].copy())
+        for k in range(known):
+            before[k] = after[known - 1 - k]
+        up = select(boxes, links.d, partner, after[:known])
         held[m] = up.shape[0]
-        for peer in down:
-            held[m] += 0 if (up == peer).any() else 1
+        for peer in select(boxes, links.d, partner, before[:known]):
+            again = False
+            for other in up:
+                again |= other == peer
+            held[m] += not again
     return held
+
+
+@rule
+def _insert(order, count, peer, start, n):
+    """Put a peer where it belongs among `count` others in the order of the ring, from `start` on.
+
+    They are a few dozen, and numba takes as long to compile a sort as all the rest of this.
+    """
+    at = count
+    while at > 0 and way_up(start, order[at - 1], n) > way_up(start, peer, n):
+        order[at] = order[at - 1]
+        at -= 1
+    order[at] = peer

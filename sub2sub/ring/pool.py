@@ -2,7 +2,7 @@
 
 Ring views cannot be capped: a wide subscription needs hundreds of neighbours where most need a few dozen, and
 a cap leaves rings open for ever. Rows as wide as the widest view would fill the memory with nothing. So a
-view that is full moves to a stretch half as large again at the end of the pool, and a pool that is full is
+view that is full moves to a stretch a quarter larger at the end of the pool, and a pool that is full is
 pushed together.
 
 A stretch with room for r neighbours holds r words of each of the fields below, one field after the other,
@@ -21,6 +21,7 @@ from sub2sub.kernels.compilation import apart, hot, part, rule
 from sub2sub.kernels.memory import LANES32, aligned
 from sub2sub.kernels.references import by_reference
 from sub2sub.kernels.rows import place_of_value, shift
+from sub2sub.kernels.simd import bits, load, numbers, popcount, store, where
 from sub2sub.ring.shadow import CELLS, UNKNOWN
 
 __all__ = ["EMPTY", "MET", "NONE", "PEER", "SINCE", "SLOTS", "SPREAD", "STAMP", "TRIED",
@@ -29,8 +30,10 @@ __all__ = ["EMPTY", "MET", "NONE", "PEER", "SINCE", "SLOTS", "SPREAD", "STAMP", 
            "place_of", "places_of", "put", "put_witness", "size_of", "squeeze", "tried_slots",
            "way_up", "witness_of", "write_tried"]  # fmt: skip
 
-SMALLEST = 16
-USUAL = 64  # places a peer to begin with; memory never written to costs nothing
+SMALLEST, STEP = 16, 8  # places of a view to begin with, and fewest that it grows by
+# Places a peer to begin with: that many are asked for, as memory never written to costs nothing, and that
+# many are used before views are pushed together.
+USUAL, USED = 64, 40
 MARGIN = LANES32  # a chunk of words may begin a little before a stretch or end after it
 # As `np.int64`: numba would compile a function anew for each plain number that it is called with.
 PEER = np.int64(0)  # number of the neighbour
@@ -81,7 +84,7 @@ def empty_pool(n: int, d: int, tombstones: int = 16) -> RingPool:
         row(n, np.int64), row(n, np.int32), row(n, np.int32), np.full(n, -1, np.int32),
         aligned((n, 2, CELLS), UNKNOWN, np.uint8), row((n, 2), np.int64),
         np.full((n, tombstones), -1, np.int32), row((n, tombstones), np.int32),
-        np.full(1, MARGIN), np.full(1, words.size - MARGIN), words,
+        np.full(1, MARGIN), np.full(1, _fields(d) * (USED * n + 4096) - MARGIN), words,
     )  # fmt: skip
 
 
@@ -156,14 +159,12 @@ def fits(pool, places, d):
 @rule
 def find(pool, t, way, n):
     """First place in t's view that is not before `way` on the ring."""
-    low, high = np.int64(0), size_of(pool, t)
-    while low < high:
-        middle = (low + high) >> 1
-        if way_up(t, get(pool, t, PEER, middle), n) < way:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    peers, size, before = field(pool, t, PEER), size_of(pool, t), np.int64(0)
+    for start in range(0, size, LANES32):
+        ways = load(pool.words, peers + start) - np.int32(t)
+        ways = where(ways < 0, ways + np.int32(n), ways)
+        before += popcount(bits((ways < np.int32(way)) & (numbers(start) < size)))
+    return before
 
 
 @rule
@@ -188,9 +189,9 @@ def forget_all_tried(pool, t):
 
 @apart
 def _grow_view(pool, t, d):
-    """Give t a stretch half as large again; the pool has space."""
+    """Give t a stretch a quarter larger; the pool has space."""
     old, old_room, new = pool.start[t], np.int64(pool.room[t]), pool.top[0]
-    new_room = max(np.int64(SMALLEST), old_room + (old_room >> 1))
+    new_room = max(np.int64(SMALLEST), old_room + max(np.int64(STEP), old_room >> 2))
     pool.top[0] += _stretch(new_room, d)
     for which in range(_fields(d)):
         for place in range(pool.size[t]):
@@ -234,8 +235,8 @@ def _push_together(pool, order, d):
     for t in order:
         if pool.room[t] > 0:
             room = np.int64(pool.room[t])
-            for k in range(room * _fields(d)):
-                pool.words[top + k] = pool.words[pool.start[t] + k]
+            for k in range(0, room * _fields(d), LANES32):
+                store(pool.words, top + k, load(pool.words, pool.start[t] + k))
             pool.start[t] = top
             top += _stretch(room, d)
     return top
@@ -251,7 +252,8 @@ def squeeze(pool: RingPool, d: int, spare: int) -> RingPool:
         words = np.empty(used + used // 2 + needed, np.int32)
         words[:used] = pool.words[:used]
         words[:MARGIN] = EMPTY
-    return pool._replace(end=np.array([words.size - MARGIN]), words=words)
+    soon = max(used + needed, min(_fields(d) * USED * pool.size.size, words.size)) - MARGIN
+    return pool._replace(end=np.array([soon]), words=words)
 
 
 @hot
@@ -265,9 +267,10 @@ def _forget_tried(pool, gone):
 
 def forget_tried(pool: RingPool, peers: NDArray[np.int64]) -> None:
     """Forget who tried these peers, and whom they tried: their subscriptions may have changed."""
-    gone = np.zeros(pool.size.size, np.uint8)
-    gone[peers] = 1
-    _forget_tried(pool, gone)
+    if pool.room.any():
+        gone = np.zeros(pool.size.size, np.uint8)
+        gone[peers] = 1
+        _forget_tried(pool, gone)
 
 
 def places_of(pool: RingPool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

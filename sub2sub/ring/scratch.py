@@ -17,7 +17,7 @@ from sub2sub.geometry.cover import ask, heap_for, stack_for
 from sub2sub.kernels.compilation import apart, part, rule
 from sub2sub.kernels.memory import LANES32, padded
 from sub2sub.kernels.references import by_reference
-from sub2sub.kernels.rows import shift
+from sub2sub.kernels.rows import count_below, shift
 from sub2sub.kernels.simd import backwards, bits, gather, load, numbers, pack, popcount, store, where
 from sub2sub.ring.pool import PEER, WITNESS, field, size_of
 from sub2sub.ring.shadow import Frame, new_frame
@@ -116,14 +116,7 @@ def lay_out(pool, boxes, t, side, scratch):
 @rule
 def place_on_list(scratch, side, way):
     """First place of a list that is not before `way`."""
-    low, high = np.int64(0), scratch.sizes[side]
-    while low < high:
-        middle = (low + high) >> 1
-        if scratch.lists[side, WAY, middle] < way:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    return count_below(scratch.lists[side, WAY], np.int64(0), scratch.sizes[side], np.int32(way))
 
 
 @rule

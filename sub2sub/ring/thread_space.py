@@ -13,7 +13,7 @@ from sub2sub.ring.exchange import TAKEN, Hellos, ThreadSpace
 from sub2sub.ring.pool import RingPool, fits, squeeze
 from sub2sub.ring.scratch import new_scratch
 
-__all__ = ["StepSpace", "divide"]
+__all__ = ["StepSpace", "divide", "nobody"]
 
 
 def divide(pool: RingPool, parts: int) -> list[RingPool]:
@@ -28,6 +28,11 @@ def divide(pool: RingPool, parts: int) -> list[RingPool]:
     """
     edges = np.linspace(pool.top[0], pool.end[0], parts + 1).astype(np.int64)
     return [pool._replace(top=edges[k : k + 1].copy(), end=edges[k + 1 : k + 2].copy()) for k in range(parts)]
+
+
+def nobody() -> Hellos:
+    """Hellos, of which there are none."""
+    return Hellos(np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.int64))
 
 
 class StepSpace:

@@ -44,7 +44,7 @@ def select(boxes, d, node, order):
     kept = np.empty(order.shape[0], np.int64)
     places = (order.shape[0] + LANES32 - 1) // LANES32 * LANES32
     columns = np.zeros((2 * d, places), np.int32)
-    heap, stack = heap_for(places, d), stack_for(LANES32, d)
+    heap, stack = heap_for(places, d), stack_for(np.int64(LANES32), d)
     witness, counts = np.empty(d, np.int32), np.zeros(3, np.int64)
     count = 0
     for candidate in order:

@@ -26,15 +26,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.cyclon.layer import Cyclon
-from sub2sub.kernels.compilation import hot, part, rule
+from sub2sub.kernels.compilation import apart, hot, part, rule
 from sub2sub.kernels.memory import LANES64, aligned
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key
+from sub2sub.kernels.references import by_reference
 from sub2sub.kernels.simd import prefetch
 from sub2sub.kernels.threads import threads
 from sub2sub.overlay.growth import Renumbering
 from sub2sub.overlay.network import Network, arrives
 from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
-from sub2sub.overlay.turns import NOBODY, everybody, exchange_in_waves
+from sub2sub.overlay.turns import NOBODY, Work, everybody, exchange_in_waves
 from sub2sub.overlay.views import (
     FREE,
     empty_views,
@@ -75,6 +76,7 @@ SCRATCH = 136  # links of a full proximity view and a full random one, and LANES
 AHEAD = 4  # peers to look ahead for prefetching; any number from 1 on gives the same result
 
 
+@by_reference
 class _Views(NamedTuple):
     """The state of the layer, see `Vicinity`, and the random links below it."""
 
@@ -88,6 +90,7 @@ class _Views(NamedTuple):
     sent: NDArray[np.int32]  # (n, 2) messages and links that each has sent
 
 
+@by_reference
 class StepSettings(NamedTuple):
     """The settings as numbers, and what follows from them in one cycle."""
 
@@ -189,7 +192,7 @@ def _keep(i, views, received, mask, old, settings, draws, first):
     )  # fmt: skip
 
 
-@hot
+@apart
 def _feed_all(views, boxes, settings, faults, key, scratch, peers):
     """Let peers take up random links and choose their partners."""
     for k in range(peers.shape[0]):
@@ -209,8 +212,8 @@ def _fail(i, q, views):
         views.size[i], views.worst[i] = drop(view, np.int64(views.size[i]), place), FAR
 
 
-@hot
-def _exchange(views, boxes, settings, faults, key, scratch, peers, counts):
+@apart
+def _exchange_all(views, boxes, settings, faults, key, scratch, peers, counts):
     """Let peers exchange with their partners, one after the other."""
     there, back, space = scratch
     wanted, cycle = settings.shuffle - 1, settings.cycle
@@ -246,6 +249,15 @@ def _exchange(views, boxes, settings, faults, key, scratch, peers, counts):
             continue
         _keep(i, views, back, my_mask, my_old, settings, draws, np.int64(BACK))
     counts[0] += failed
+
+
+@hot
+def _take_turns(views, boxes, settings, faults, key, scratch, peers, counts, feeding):
+    """Let peers take up random links, or exchange: one kernel, so that what both need is compiled once."""
+    if feeding:
+        _feed_all(views, boxes, settings, faults, key, scratch, peers)
+    else:
+        _exchange_all(views, boxes, settings, faults, key, scratch, peers, counts)
 
 
 def _new_scratch() -> _Scratch:
@@ -323,16 +335,15 @@ class Vicinity:
         counts = np.zeros((threads(), LANES64), np.int64)  # a row and a line of the cache for each thread
         scratch = [_new_scratch() for _ in range(threads())]
 
-        def feed(thread: int, peers: NDArray[np.int32]) -> int:
-            _feed_all(views, self.boxes, settings, faults, key, scratch[thread], peers)
-            return peers.size
+        def turn(feeding: bool) -> Work:
+            def take(k: int, peers: NDArray[np.int32]) -> int:
+                _take_turns(views, self.boxes, settings, faults, key, scratch[k], peers, counts[k], feeding)
+                return peers.size
 
-        def exchange(thread: int, peers: NDArray[np.int32]) -> int:
-            _exchange(views, self.boxes, settings, faults, key, scratch[thread], peers, counts[thread])
-            return peers.size
+            return take
 
-        everybody(n, feed)
-        exchange_in_waves(partner, exchange)
+        everybody(n, turn(feeding=True))
+        exchange_in_waves(partner, turn(feeding=False))
         messages, size = (int(spent.sum()) for spent in self.spent())
         return {"messages": messages, "failed": int(counts[:, 0].sum()), "bytes": size}
 

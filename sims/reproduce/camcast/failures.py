@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from hierarchy.camcast import TopicSettings
-from sims.figures.style import COLOURS, band, figure, legend_above, line, stated_line
+from sims.figures.style import COLOURS, figure, legend_above, line, mean_line, stated_line
 from sims.reproduce.camcast.sweep import GOSSIP, IDEAL, LEVELS, REPORT, SIZES, chosen, sweep
 from sims.reproduce.claims import Claim, below, interval_of_mean, interval_of_share, observed, stated
 from sims.reproduce.registry import register
@@ -215,9 +215,7 @@ def _curves(axes: Any, own: pd.DataFrame, column: str, levels: tuple[str, ...] =
     for level in reversed(levels):
         number = LEVELS.index(level)
         rows = own[own.community == level].groupby("failed")[column]
-        mean, half = rows.mean(), 1.96 * rows.std() / np.sqrt(rows.count())
-        line(axes, number, 100 * mean.index, mean, f"{level} ({SIZES[number]} processes)")
-        band(axes, number, 100 * mean.index, mean - half, mean + half)
+        mean_line(axes, number, rows, f"{level} ({SIZES[number]} processes)", times=100)
     axes.set(xlabel=FAILED)
 
 

@@ -156,8 +156,7 @@ def draw(tables: Measurements) -> Figures:
         for axes, (quantity, label) in zip(panels[row], QUANTITIES.items(), strict=True):
             for i, (protocol, own) in enumerate(mine.groupby("protocol", sort=False)):
                 by = own.groupby("n")[quantity]
-                half = 1.96 * by.std() / np.sqrt(by.count())
-                places = np.arange(len(by.mean())) + 0.36 * (i - 0.5)
+                places, half = np.arange(len(by.mean())) + 0.36 * (i - 0.5), 1.96 * by.sem()
                 axes.bar(places, by.mean(), 0.36, yerr=half, color=COLOURS[i], label=str(protocol), capsize=3)
             axes.set_xticks(range(runs.n.nunique()), [f"{n:,}" for n in sorted(runs.n.unique())])
             axes.set_title(label, fontsize=9)

@@ -5,7 +5,7 @@ law and uniform. Each tree is carried by the shared overlay (`hierarchy.shared`)
 unstructured membership, and the same events are published by the same rules: without faults, with 5 % loss
 from the first message on, two cycles after a fifth has crashed, and while some leave and as many join in
 every cycle. Members estimate the sizes of their communities in both. Hits, messages per event and parasites
-are those of test events after the overlays have settled; upkeep is that of the last cycles.
+are those of test events after the overlays have converged; upkeep is that of the last cycles.
 
 The claim is that of the task: at least .999 at the cost of CAMCAST's own tables. Their cost is that of their
 cheapest setting with .999 under the same fault, in messages per event; of their most reliable setting where

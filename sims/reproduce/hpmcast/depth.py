@@ -15,12 +15,11 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from hierarchy.hpmcast import Gossip, Reading
 from hierarchy.hpmcast.analysis import expected_rounds
-from sims.figures.style import COLOURS, band, figure, line
+from sims.figures.style import COLOURS, figure, mean_line
 from sims.reproduce.claims import Claim, below, interval_of_mean, observed, stated
 from sims.reproduce.hpmcast.trials import READINGS, hierarchy, run_trials, table_of
 from sims.reproduce.registry import register
@@ -120,12 +119,14 @@ def draw(tables: Tables) -> Figures:
         for column, (name, words) in enumerate(ROUNDS.items()):
             axes = panels[row, column]
             for k, fanout in enumerate(FANOUTS):
-                _curve(axes, k, own[(own.p == 1.0) & (fanout == own.F)], name, f"F = {fanout}")
+                by = own[(own.p == 1.0) & (fanout == own.F)].groupby("levels")[name]
+                mean_line(axes, k, by, f"F = {fanout}")
                 axes.axhline(expected_rounds(N, fanout), color=COLOURS[k], linewidth=0.9, linestyle=":")
             axes.set_title(f"rounds {words}, p = 1", fontsize=10)
             axes.set_ylim(bottom=0)
         for k, p in enumerate(FRACTIONS):
-            _curve(panels[row, 2], k + 3, own[(FANOUTS[0] == own.F) & (own.p == p)], "delivery", f"p = {p}")
+            by = own[(FANOUTS[0] == own.F) & (own.p == p)].groupby("levels").delivery
+            mean_line(panels[row, 2], k + 3, by, f"p = {p}")
         panels[row, 2].set_title(f"delivery, F = {FANOUTS[0]} (paper: no trend)", fontsize=10)
         panels[row, 0].set_ylabel(str(reading).replace(": ", ":\n"), fontsize=9)
     for axes in panels[1]:
@@ -141,13 +142,6 @@ def draw(tables: Tables) -> Figures:
         title="dotted: the paper's T(n, F), the same for every depth",
     )  # fmt: skip
     return {"": fig}
-
-
-def _curve(axes: object, number: int, own: pd.DataFrame, column: str, label: str) -> None:
-    by = own.groupby("levels")[column]
-    mean, half = by.mean(), 1.96 * by.std() / np.sqrt(by.count())
-    line(axes, number, mean.index, mean, label)  # type: ignore[arg-type]
-    band(axes, number, mean.index, mean - half, mean + half)  # type: ignore[arg-type]
 
 
 register(

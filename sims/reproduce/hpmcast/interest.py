@@ -19,7 +19,7 @@ import pandas as pd
 
 from hierarchy.hpmcast import Gossip, Reading
 from hierarchy.hpmcast.analysis import Regular, expected_delivery
-from sims.figures.style import band, figure, legend_above, line
+from sims.figures.style import figure, legend_above, mean_line
 from sims.reproduce.claims import Claim, below, interval_of_mean, stated
 from sims.reproduce.hpmcast.trials import READINGS, hierarchy, means, run_trials, table_of
 from sims.reproduce.registry import register
@@ -126,13 +126,6 @@ def judge_fig8(tables: Tables) -> list[Claim]:
     return claims
 
 
-def _curve(axes: object, number: int, own: pd.DataFrame, label: str) -> None:
-    by = own.groupby("p").delivery
-    mean, half = by.mean(), 1.96 * by.std() / np.sqrt(by.count())
-    line(axes, number, mean.index, mean, label)  # type: ignore[arg-type]
-    band(axes, number, mean.index, mean - half, np.minimum(mean + half, 1.0))  # type: ignore[arg-type]
-
-
 def _stated(axes: Any) -> None:
     label = f"paper: {LOWEST} or more from p = 0.1 on"
     axes.axhline(LOWEST, color="black", linewidth=0.9, linestyle=(0, (4, 2)), label=label)
@@ -141,7 +134,7 @@ def _stated(axes: Any) -> None:
 def _draw_fig7(tables: Tables) -> Figures:
     fig, axes = figure(figsize=(8.0, 4.6))
     for k, (reading, own) in enumerate(tables["delivery"].groupby("reading", sort=False)):
-        _curve(axes, k, own, str(reading))
+        mean_line(axes, k, own.groupby("p").delivery, str(reading), most=1.0)
     fractions = np.array(FRACTIONS)
     for lowest, dash in ((1, ":"), (REDUNDANCY, "--")):
         expected = [expected_delivery(_regular(p, lowest)) for p in fractions]
@@ -158,7 +151,7 @@ def _draw_fig8(tables: Tables) -> Figures:
     table = tables["delivery"][tables["delivery"].p >= 0.1]
     for axes in panels:
         for k, (reading, own) in enumerate(table.groupby("reading", sort=False)):
-            _curve(axes, k, own, str(reading))
+            mean_line(axes, k, own.groupby("p").delivery, str(reading), most=1.0)
         _stated(axes)
         axes.set(xlabel="fraction of interested participants")
     panels[0].set(ylabel="probability of delivery", ylim=(0.86, 1.005), title="all readings")

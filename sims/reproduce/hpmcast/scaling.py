@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from hierarchy.hpmcast import Gossip
-from sims.figures.style import band, figure, legend_above, line
+from sims.figures.style import figure, legend_above, mean_line
 from sims.reproduce.claims import Claim, below, interval_of_mean, stated
 from sims.reproduce.hpmcast.trials import READINGS, hierarchy, means, run_trials, table_of
 from sims.reproduce.registry import register
@@ -163,10 +163,7 @@ def judge_fig13(tables: Tables) -> list[Claim]:
 
 def _curves(axes: Any, table: pd.DataFrame, x: str, by: str, label: str, column: str = "delivery") -> None:
     for k, (value, own) in enumerate(table.groupby(by, sort=False)):
-        rows = own.groupby(x)[column]
-        mean, half = rows.mean(), 1.96 * rows.std() / np.sqrt(rows.count())
-        line(axes, k, mean.index, mean, f"{label} = {value}")
-        band(axes, k, mean.index, mean - half, mean + half)
+        mean_line(axes, k, own.groupby(x)[column], f"{label} = {value}")
 
 
 def _draw_fig11(tables: Tables) -> Figures:

@@ -1,7 +1,7 @@
 """hpmcast's membership while participants join, leave and crash, and messages are lost (Section 4.2.1).
 
 - *Joins*: all participants start at once, each knowing one other, with messages lost from the first on.
-- *Contacts*: one participant at a time joins a settled system through a neighbour or through somebody far
+- *Contacts*: one participant at a time joins a converged system through a neighbour or through somebody far
   away; the paper says that a close contact makes joining faster and cheaper.
 - *Leaves*: a tenth says goodbye to two neighbours each and goes, beside a tenth that just goes.
 - *Piggybacked*: a fifth crashes while events flow that carry membership along, beside dedicated gossip alone.
@@ -119,7 +119,7 @@ def _events(a: int, rate: int, seed: int) -> list[dict[str, Any]]:
 
 
 def _contacts(a: int, alone: int, seed: int) -> list[dict[str, Any]]:
-    """Messages of one participant that joins a settled system, through contacts at every distance."""
+    """Messages of one participant that joins a converged system, through contacts at every distance."""
     layer, network, dice = _system(a, seed)
     layer.make_exact()
     state = {name: array.copy() for name, array in layer.arrays().items()}
@@ -231,8 +231,7 @@ def draw(tables: Tables) -> Figures:
         axes.set(xlabel="cycle", ylabel="entries dead or missing (%)", title=title, ylim=(0, 150))
         stated_line(axes, "right", y=100 * RIGHT)
     by = tables["contacts"].groupby("distance").messages
-    half = 1.96 * by.std() / np.sqrt(by.count())
-    panels[3].bar(by.mean().index, by.mean(), 0.6, yerr=half, capsize=3)
+    panels[3].bar(by.mean().index, by.mean(), 0.6, yerr=1.96 * by.sem(), capsize=3)
     panels[3].set(
         xlabel="distance of the contact (level)", ylabel="messages of a join", xticks=range(1, LEVELS + 1)
     )

@@ -1,4 +1,4 @@
-"""An overlay that has settled: where the paper's Figures 7b and 8 start from (Sub-2-Sub, Section 5)."""
+"""An overlay that has converged: where the paper's Figures 7b and 8 start from (Sub-2-Sub, Section 5)."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from sims.figures.style import COLOURS, figure, legend_beside, line
 from sims.reproduce.claims import Claim, observed, span, stated
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Tables
-from sims.reproduce.sub2sub.settled import SHORTCUTS, settled_events
+from sims.reproduce.sub2sub.converged_events import SHORTCUTS, converged_events
 
 if TYPE_CHECKING:
     pass
@@ -187,9 +187,9 @@ def _draw_shortcuts(tables: Tables) -> Figures:
 
 register(
     "sub2sub-fig7b", "Hops to complete dissemination against ring length",
-    measure=settled_events, judge=judge_hops, draw=_draw_hops,
+    measure=converged_events, judge=judge_hops, draw=_draw_hops,
 )  # fmt: skip
 register(
     "sub2sub-shortcuts", "Hops and messages against the number of shortcuts",
-    measure=settled_events, judge=judge_shortcuts, draw=_draw_shortcuts,
+    measure=converged_events, judge=judge_shortcuts, draw=_draw_shortcuts,
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """Figure 8 of Sub-2-Sub: cycles for a subscriber to rejoin, and for a publisher to find a match.
 
-- Subscribers: each is removed from a settled overlay and joins again, see `rejoin`: all of them with the
+- Subscribers: each is removed from a converged overlay and joins again, see `rejoin`: all of them with the
   protocol as published, a sample with the default, in which one who takes up a neighbour tells it so. The
   paper plots a distribution and states no number: nothing to judge but whether everybody is back.
 - Publishers: one for each test event, each from a random peer, one exchange of each layer a cycle. The paper
@@ -53,7 +53,7 @@ NEVER = -1
 
 
 def measure(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Let subscribers and publishers join a settled overlay."""
+    """Let subscribers and publishers join a converged overlay."""
     size, rejoining = (1_000, (60, 60)) if quick else (10_000, (10_000, 1_000))
     subscribers, publishers, anybody = [], [], []
     for number, (form, settings) in enumerate(FORMS.items()):

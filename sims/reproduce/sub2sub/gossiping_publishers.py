@@ -50,12 +50,8 @@ def gossip_to_match(
     Examples
     --------
     >>> from sub2sub.overlay.overlay import Overlay
-    >>> from sub2sub.overlay.population import Population
     >>> low = np.random.default_rng(1).random((200, 2)) * 0.9
-    >>> overlay = Overlay(Population.of(low, low + 0.1), seed=1)
-    >>> overlay.bootstrap()
-    >>> for cycle in range(1, 21):
-    ...     cost = overlay.step(cycle)
+    >>> overlay = Overlay.of(low, low + 0.1, seed=1).run(20)
     >>> took = gossip_to_match(Links.of(overlay), [low[0] + 0.05, [2.0, 2.0]], most=20, seed=1)
     >>> bool(0 < took[0] <= 20), int(took[1])
     (True, -1)

@@ -1,6 +1,6 @@
 """Load, beyond the paper's text: what each peer receives and forwards against what it subscribes to.
 
-On a settled overlay, with 0 to 4 shortcuts; judged for one and two, which the paper calls typical. The paper
+On a converged overlay, with 0 to 4 shortcuts; judged for one and two, as the paper calls typical. The paper
 (Sub-2-Sub, Section 4.2) calls load "evenly balanced across matching subscribers". Two readings are measured,
 both as Gini coefficients over peers: load *per event taken*, which should be even; and load *in all*, which
 follows what peers subscribe to, since one with a wide subscription takes more events, and should be no less
@@ -16,7 +16,7 @@ from sims.figures.style import COLOURS, figure, legend_beside, line
 from sims.reproduce.claims import Claim, observed, span, stated
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Tables
-from sims.reproduce.sub2sub.settled import SHORTCUTS, settled_events
+from sims.reproduce.sub2sub.converged_events import SHORTCUTS, converged_events
 from sub2sub.events.outcome import gini
 
 __all__ = ["balance", "judge"]
@@ -121,5 +121,5 @@ def draw(tables: Tables) -> Figures:
 
 register(
     "sub2sub-load", "Messages received and forwarded per peer, with 0 to 4 shortcuts",
-    measure=settled_events, judge=judge, draw=draw,
+    measure=converged_events, judge=judge, draw=draw,
 )  # fmt: skip

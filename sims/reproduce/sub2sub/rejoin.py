@@ -2,7 +2,7 @@
 
 It starts from one random contact. It is back when every ring neighbour that Figure 3 gives it among the whole
 population has a link to it, and it has one to each of them. The paper does this for one subscriber at a time.
-Here a batch of them rejoins together on a copy of the settled overlay: at most one peer in a hundred, and no
+Here a batch rejoins together on a copy of the converged overlay: at most one peer in a hundred, and no
 two whose subscriptions overlap, so that they share no ring and none is looking for another.
 """
 
@@ -68,7 +68,7 @@ def rejoin(simulation: Simulation[Overlay], sample: Peers, progress: Progress) -
     Parameters
     ----------
     simulation : Simulation
-        With a settled overlay; left as it was.
+        With a converged overlay; left as it was.
     sample : (s,) int64
         Peers, all different.
     progress : Progress

@@ -1,6 +1,6 @@
-"""What Sub-2-Sub says of spam and load in its text (Section 4.2), on a settled overlay with one shortcut.
+"""What Sub-2-Sub says of spam and load in its text (Section 4.2), on a converged overlay with one shortcut.
 
-- Spam: no message reaches a node that does not match. On a settled overlay where every host has one
+- Spam: no message reaches a node that does not match. On a converged overlay where every host has one
   subscription this cannot come out otherwise, since a sender looks at the subscription of whom it sends to:
   it is counted and reported without a verdict. `sub2sub-change` is where it can fail.
 - That nobody forwards an event more than three times is the forwarding rule; whether it is *the same small
@@ -18,7 +18,7 @@ from sims.figures.style import COLOURS, figure
 from sims.reproduce.claims import Claim, observed, span, stated
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Tables
-from sims.reproduce.sub2sub.settled import settled_events
+from sims.reproduce.sub2sub.converged_events import converged_events
 from sub2sub.events.outcome import gini
 
 __all__ = ["judge"]
@@ -113,4 +113,4 @@ def draw(tables: Tables) -> Figures:
     return {"": fig}
 
 
-register("sub2sub-text", "Spam and load of dissemination", measure=settled_events, judge=judge, draw=draw)
+register("sub2sub-text", "Spam and load of dissemination", measure=converged_events, judge=judge, draw=draw)

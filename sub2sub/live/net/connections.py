@@ -1,4 +1,4 @@
-"""TCP connections of a node: few, bounded, and given up on those that are silent, slow or rude.
+"""TCP connections of a node: bounded in number; silent, slow and misbehaving ones are closed.
 
 A connection carries frames both ways; replies go back where their request came from. What one connection does
 with its frames: `sub2sub.live.net.channel`. A sender pays for frames, for bytes, and together with all others

@@ -1,7 +1,8 @@
 """Connections of the simulated network, as asyncio's transports.
 
 What is written at once arrives at once, or not at all: with `overtaking`, `loss` and `duplicated` the network
-is ruder than TCP, which would only be late. A reader that does not read holds its writer back, as TCP does.
+is stricter than TCP, where it would only be late. A reader that does not read holds its writer back, as in
+TCP.
 """
 
 from __future__ import annotations

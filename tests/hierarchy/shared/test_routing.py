@@ -24,9 +24,7 @@ def overlay_of(
     """An overlay, its topics, and an event of each topic that somebody subscribes to, with its publisher."""
     people, nested = population(n, seed, ranges)
     overlay = SharedOverlay(people, None, seed, topics=nested)
-    overlay.bootstrap()
-    for cycle in range(1, cycles + 1):
-        overlay.step(cycle)
+    overlay.run(cycles)
     lows, highs = (side[:, 0] for side in people.ranges())
     events, publishers = [], []
     for topic in nested.tree:

@@ -77,9 +77,7 @@ def test_the_kernel_decides_as_its_peer_does(n, seed, loss, ranges, given_, cras
 def test_tables_hold_equal_tighter_and_enclosed_topics_and_nobody_else(n, seed, loss) -> None:
     people, nested = population(n, seed, ranges=True)
     overlay = SharedOverlay(people, None, seed, whole(n, loss), topics=nested)
-    overlay.bootstrap()
-    for cycle in range(1, 12):
-        overlay.step(cycle)
+    overlay.run(11)
     lows, highs = (side[:, 0] for side in people.ranges())
     bounds = {tuple(row) for row in nested.bounds().tolist()}
     for i in range(n):
@@ -102,9 +100,7 @@ def test_tables_hold_equal_tighter_and_enclosed_topics_and_nobody_else(n, seed, 
 def settled(n: int = 300, seed: int = 3, cycles: int = 30, loss: float = 0.0) -> SharedOverlay:
     people, nested = population(n, seed)
     overlay = SharedOverlay(people, None, seed, whole(n, loss), topics=nested)
-    overlay.bootstrap()
-    for cycle in range(1, cycles + 1):
-        overlay.step(cycle)
+    overlay.run(cycles)
     return overlay
 
 

@@ -12,8 +12,8 @@ from sub2sub.vicinity import layer as vicinity
 @pytest.mark.parametrize(
     ("part", "kernels"),
     [
-        ("ring links", [exchange.begin_all, exchange.exchange_all, exchange.hear_all]),
-        ("everything else", [vicinity._feed_all, vicinity._exchange]),
+        ("ring links", [exchange.take_turns]),
+        ("everything else", [vicinity._take_turns]),
     ],
 )
 def test_a_part_calls_its_kernels_with_the_types_of_any_overlay(part: str, kernels: list) -> None:  # type: ignore[type-arg]

@@ -8,6 +8,7 @@ import numpy as np
 from sims.engine import Schedule, Simulation
 from sims.engine.faults import Crash
 from sims.observers import Clustering, Degrees, LinkAges, PathLengths, RingCompleteness, snapshot
+from sub2sub.kernels.threads import threads, use_threads
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
 from workloads import named
@@ -43,10 +44,13 @@ def rings_spelled_out(run, events):
 
 
 def test_ring_completeness_is_what_its_definition_says():
-    events = np.random.default_rng(1).random((60, 2))
+    events, before = np.random.default_rng(1).random((60, 2)), threads()
     for cycles in (2, 4, 8):
         run = run_of(cycles, controls=[(Schedule(at=6), Crash(0.2))])
-        assert RingCompleteness(events).execute(run) == rings_spelled_out(run, events)
+        for number in (1, 2, 3):  # threads
+            use_threads(number)
+            assert RingCompleteness(events).execute(run) == rings_spelled_out(run, events)
+    use_threads(before)
 
 
 def test_graph_observers_agree_with_networkx():

@@ -24,9 +24,7 @@ from tests.sub2sub.overlay.worlds import World
 def converged(n: int = 400, **options: object) -> Overlay:
     low = np.random.default_rng(1).random((n, 2)) * 0.7
     overlay = Overlay(Population.of(low, low + 0.3, **options), seed=1)
-    overlay.bootstrap()
-    for cycle in range(1, 26):
-        overlay.step(cycle)
+    overlay.run(25)
     return overlay
 
 
@@ -151,9 +149,7 @@ def test_one_who_changed_its_subscription_gets_spam_until_that_has_spread() -> N
     """The old peer is gone, a new one on the same host has joined, and others still know the old one."""
     low = np.linspace(0.0, 0.4, 20)[:, None]
     overlay = Overlay(Population.of(low, low + 0.5, spare=1), seed=1)
-    overlay.bootstrap()
-    for cycle in range(1, 16):
-        overlay.step(cycle)
+    overlay.run(15)
     people, network = overlay.population, overlay.network
     old, new = int(people.row.argmax()), int(np.flatnonzero(people.row < 0)[0])
     network.alive[old] = 0

@@ -52,9 +52,7 @@ def test_a_walk_ends_at_a_live_match_or_at_its_limit(world: World, how: Publishe
 def overlay() -> Overlay:
     low = np.random.default_rng(1).random((500, 2)) * 0.9
     overlay = Overlay(Population.of(low, low + 0.1), seed=1)
-    overlay.bootstrap()
-    for cycle in range(1, 31):
-        overlay.step(cycle)
+    overlay.run(30)
     return overlay
 
 

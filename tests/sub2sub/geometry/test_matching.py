@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sub2sub import InputError, match
+from sub2sub.geometry import matching
 from sub2sub.geometry.matching import match_boxes
+from sub2sub.kernels.threads import threads, use_threads
 from tests.sub2sub.geometry import naive
 from tests.sub2sub.geometry.populations import GRID, NASTY, Population, populations
 
@@ -24,6 +26,21 @@ def test_an_event_matches_exactly_the_boxes_around_it(population: Population, ra
     for e, event in enumerate(events):
         wanted = [i for i, box in enumerate(population.boxes) if naive.contains_point(box, event)]
         assert matches.of(e).tolist() == wanted
+
+
+def test_matches_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, before = np.random.default_rng(1), threads()
+    lows = rng.random((9000, 2))
+    highs, events = lows + rng.random((9000, 2)) / 4, rng.random((MANY, 2))
+    monkeypatch.setattr(matching, "_WORK", 1)  # anything is worth a thread's while
+    found = []
+    for number in (1, 2, 3):
+        use_threads(number)
+        found.append(match(lows, highs, events))
+    use_threads(before)
+    for other in found[1:]:
+        assert other.offsets.tolist() == found[0].offsets.tolist()
+        assert other.members.tolist() == found[0].members.tolist()
 
 
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (63, 2), (64, 2), (65, 3), (1000, 1), (1000, 5), (500, 16)])

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,6 +91,17 @@ def test_a_tuple_is_read_anew_in_each_call() -> None:
     assert total(given._replace(share=1.0, rows=np.ones((1, 4)))) == (28.0, 2**63)
 
 
+def test_tuples_of_one_name_and_different_fields_are_told_apart() -> None:
+    first = by_reference(NamedTuple("Same", [("a", int), ("b", int)]))
+    second = by_reference(NamedTuple("Same", [("b", int), ("c", int)]))
+
+    @kernel
+    def b_of(pair: Any) -> Any:
+        return pair.b
+
+    assert (b_of(first(1, 2)), b_of(second(3, 4))) == (2, 3)  # type: ignore[call-arg]
+
+
 def test_python_calls_what_kernels_call() -> None:
     given = outer()
     assert marked(given, 1) == scaled(given, 1) == 22.0 * 0.5 * 7
@@ -101,11 +116,51 @@ def test_what_kernels_call_is_not_made_into_machine_code_by_itself() -> None:
     assert not compiled.library.codegen._engine.is_symbol_defined(compiled.fndesc.llvm_func_name)
 
 
+@rule
+def shifted(x: Any, by: int) -> Any:
+    return x + by
+
+
+@kernel
+def around(x: int) -> Any:
+    return shifted(x, 1) - shifted(x, by=-2), shifted(x, x)
+
+
+def test_what_kernels_call_is_compiled_once_whatever_numbers_stand_in_the_source() -> None:
+    assert around(5) == (3, 10)
+    (signature,) = shifted._numba_type_.dispatcher.signatures  # type: ignore[attr-defined]
+    assert signature == (types.int64, types.int64)
+
+
 def test_only_hot_functions_take_an_index_as_it_is_and_constants_count_from_the_end() -> None:
     row = np.arange(5.0)
     assert item(row, 3) == 3.0
     assert item(row[2:], -1) == 1.0  # the place before the first
     assert last(row) == from_the_end(row, -1) == 4.0
+
+
+CHECKED = """
+import numpy as np
+from sub2sub.kernels.simd import load, least
+from tests.sub2sub.kernels.test_compilers import hot, item, marked, outer
+@hot
+def least_from(row, start):
+    return least(load(row, start))
+row = np.arange(32)
+for function, *arguments in ((item, row, -1), (item, row, 32), (marked, outer(), 3), (least_from, row, -1)):
+    try:
+        print(function(*arguments))
+    except IndexError as error:
+        print(error)
+print(item(row, 3), least_from(row, 4))
+"""
+
+
+def test_where_kernels_are_checked_a_place_outside_of_its_array_is_an_error() -> None:
+    root = Path(__file__).parents[3]
+    env = {**os.environ, "SUB2SUB_CHECK_INDICES": "1", "PYTHONPATH": str(root)}
+    done = subprocess.run([sys.executable, "-c", CHECKED], env=env, capture_output=True, text=True)
+    assert done.stdout.splitlines() == 4 * ["a place outside of its array"] + ["3 4"], done.stderr
 
 
 def test_garbage_is_collected_after_compilation_as_before() -> None:

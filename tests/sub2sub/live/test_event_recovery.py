@@ -74,6 +74,15 @@ def test_an_event_is_asked_for_once_and_told_of_at_once() -> None:
     assert digests(sends)[B.id].ages == (300,), "its age is that since its publication"
 
 
+def test_an_event_that_was_asked_for_and_does_not_come_is_asked_for_again_after_patience_cycles() -> None:
+    made, digest = core(), m.Digest(1, (EVENT.name,), (0,))
+    made.receive(digest, A.id, DRAWS)
+    for cycle in range(1, made.settings.patience + 2):
+        tick(made)
+        [send] = made.receive(digest, B.id, DRAWS)
+        assert send.message.names == ((EVENT.name,) if cycle > made.settings.patience else ())
+
+
 def test_events_are_forgotten_when_they_are_old_whoever_had_them_before() -> None:
     made = core(history=4)
     made.receive(m.Digest(1, (EVENT.name,), (300,)), A.id, DRAWS)

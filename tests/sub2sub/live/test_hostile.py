@@ -1,4 +1,4 @@
-"""Nodes among rude, slow and lying peers: nothing crashes, what others can cost is bounded."""
+"""Nodes among misbehaving, slow and lying peers: nothing crashes, what others can cost is bounded."""
 
 from __future__ import annotations
 

@@ -136,6 +136,14 @@ def test_an_event_goes_round_a_silent_neighbour_after_patience_cycles(unit: int,
         assert [send.to.id for send in next_cycle(made) if send.to] == [instead]
 
 
+def test_an_event_that_is_refused_goes_to_the_next_at_once() -> None:
+    made, dice = core(patience=7, unit=1), draws()
+    made.ring.consider([Link(each, made.now) for each in (peer(9, 0, 0.6), peer(30), peer(60))], made.now)
+    assert [send.to.id for send in made.publish(EVENT, dice) if send.to] == [9, 60]
+    instead = made.receive(m.Taken(EVENT.name, took=False), 9, dice)
+    assert [(send.to.id, send.message) for send in instead if send.to] == [(30, replace(EVENT, hops=1))]
+
+
 @fine_or_coarse
 def test_a_probe_that_is_answered_makes_a_link_fresh_and_silence_does_not(unit: int) -> None:
     for answered in (True, False):
@@ -185,6 +193,15 @@ def test_a_contact_named_while_an_old_one_is_tried_in_vain_is_tried_next() -> No
     made.introduce(OTHER)
     made.unreachable(PARTNER, request.message)
     assert (made.random.lost, made.random.failed_again) == (OTHER, False)
+
+
+def test_a_contact_with_other_attributes_or_that_is_the_peer_itself_is_ignored() -> None:
+    made = core(patience=1, unit=1)
+    for contact in (Descriptor.of(9, [0.0, 0.0], [1.0, 1.0]), OWN):
+        made.introduce(contact)
+        assert made.random.lost is None
+    made.introduce(PARTNER)
+    assert made.random.lost == PARTNER
 
 
 def test_a_goodbye_is_followed_by_a_probe_and_a_sooner_end() -> None:

@@ -20,9 +20,7 @@ EVENTS = np.random.default_rng(2).random((200, 2))
 def overlay() -> Overlay:
     low = np.random.default_rng(1).random((300, 2)) * 0.7
     overlay = Overlay(Population.of(low, low + 0.3), OverlaySettings.paper(), seed=1)
-    overlay.bootstrap()
-    for cycle in range(1, 41):
-        overlay.step(cycle)
+    overlay.run(40)
     return overlay
 
 

@@ -15,9 +15,7 @@ def grown(loss: float, settings: OverlaySettings | None = None) -> Overlay:
     low = np.random.default_rng(3).random((150, 2)) * 0.8
     overlay = Overlay(Population.of(low, low + 0.2, seed=1), settings, seed=1)
     overlay.network.loss = loss
-    overlay.bootstrap()
-    for cycle in range(1, 9):
-        overlay.step(cycle)
+    overlay.run(8)
     return overlay
 
 

@@ -49,7 +49,7 @@ def several(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     before = threads()
     use_threads(request.param)
     monkeypatch.setattr(turns, "FEW", 0)
-    monkeypatch.setattr(turns, "LEAST", 8)
+    monkeypatch.setattr(turns, "WORTH", 16.0)
     yield request.param
     use_threads(before)
 
@@ -109,6 +109,22 @@ def test_a_task_that_fails_is_reported(several: int) -> None:
 
     with pytest.raises(ValueError, match="broken"):
         share_out(work, [(0, 10)], least=1)
+
+
+def test_work_that_is_shared_out_again_is_done_by_the_thread_that_has_it(several: int) -> None:
+    done: list[tuple[int, int, int]] = []
+
+    def inner(thread: int, first: int, last: int) -> int:
+        done.append((thread, first, last))
+        return last
+
+    def outer(thread: int, first: int, last: int) -> int:
+        share_out(inner, [(first, last)], least=1)
+        return last
+
+    share_out(outer, [(0, 40)], least=1)
+    assert {thread for thread, _, _ in done} == {0}
+    assert sorted(k for _, first, last in done for k in range(first, last)) == list(range(40))
 
 
 def test_a_number_of_threads_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,9 +18,7 @@ from workloads import named
 def overlay() -> Overlay:
     lows, highs = named("power-law-2").subscriptions(150, 2)
     overlay = Overlay(Population.of(lows, highs, seed=2), seed=2)
-    overlay.bootstrap()
-    for cycle in range(1, 9):
-        overlay.step(cycle)
+    overlay.run(8)
     return overlay
 
 

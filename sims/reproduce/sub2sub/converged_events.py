@@ -1,4 +1,4 @@
-"""Test events on a settled overlay, spread with 0 to 4 shortcuts: what Figure 7b, spam and load are about.
+"""Test events on a converged overlay, spread with 0 to 4 shortcuts: what Figure 7b, spam and load are about.
 
 The overlay is as published, 3 attributes, power law. Each event enters at a random one of its subscribers.
 """
@@ -16,13 +16,13 @@ from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.events.outcome import Outcome
 from sub2sub.overlay.overlay import OverlaySettings
 
-__all__ = ["SHORTCUTS", "settled_events"]
+__all__ = ["SHORTCUTS", "converged_events"]
 
 SHORTCUTS = range(5)
 
 
-def settled_events(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Publish on settled overlays of several seeds, with every number of shortcuts."""
+def converged_events(quick: bool, seed: int, progress: Progress) -> Measured:
+    """Publish on converged overlays of several seeds, with every number of shortcuts."""
     size, seeds = (1_000, 3) if quick else (10_000, 3)
     found: dict[str, list[pd.DataFrame]] = {name: [] for name in ("events", "peers", "copies", "sent")}
     for number in range(seeds):
