@@ -99,10 +99,16 @@ class GridMember(Member):
         """Whom an event goes to within the community."""
         return super().topic_table() if self.keeps_scamp else self.found
 
+    def stand_still(self, missed: int) -> None:
+        """Take note of cycles that passed without a tick: announcements went on to end."""
+        super().stand_still(missed)
+        self._announce_in -= missed
+
     def tick(self, dice: Dice) -> m.Sends:
         """Let a cycle pass."""
         self.cycle += 1
         cycle, grid = self.cycle, self.grid
+        yield from self.unsent.again(cycle)
         if not grid.placed:
             if self.rank is None or cycle < BEGIN * (1 + self.rank):
                 yield from grid.ask_for_place(dice)

@@ -134,7 +134,8 @@ class Process(Host):
         return Dice.of(self.fresh_seed(), STREAM, 0).of_peer(next(self._turns))
 
     def tick_core(self, core: Member) -> list[m.Send]:
-        """Let a cycle pass."""
+        """Let a cycle pass, after those in which the process was stopped."""
+        core.stand_still(self.missed)
         return list(core.tick(self.draws()))
 
     def receive_at(self, core: Member, frame: Frame) -> list[m.Send]:

@@ -65,6 +65,8 @@ class Host(ABC):
     address : (host, port)
     cores : dict
         By their IDs.
+    missed : int
+        Cycles without a tick before the last one: the process was stopped, or had no time.
     identity : bytes or None
         What the IDs of its cores are bound to (`sub2sub.live.net.identity`).
     identity_of : callable
@@ -109,7 +111,7 @@ class Host(ABC):
         self._inside = Inside(protocol, self._receive)
         self._answers: dict[Hashable, asyncio.Future[Any]] = {}
         self._ticking: asyncio.Task[None] | None = None
-        self._ticked = 0.0
+        self._ticked, self.missed = 0.0, 0
 
     async def open(self) -> None:
         """Listen, and begin to tick."""
@@ -205,7 +207,9 @@ class Host(ABC):
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(self.period * (0.9 + 0.2 * self.dice.random()))
-            self._ticked = asyncio.get_running_loop().time()
+            now = asyncio.get_running_loop().time()
+            self.missed = max(round((now - self._ticked) / self.period) - 1, 0)
+            self._ticked = now
             for core in list(self.cores.values()):
                 try:
                     self.dispatch(core, self.tick_core(core))
