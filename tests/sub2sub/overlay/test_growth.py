@@ -89,7 +89,7 @@ def joined(overlay: Any, cycle: int, count: int = 4) -> None:
     population = overlay.population
     newcomers = np.flatnonzero(population.dormant)[:count]
     contacts = np.flatnonzero(overlay.network.alive)[:count]
-    population.settle(newcomers, *ranges(count, 9), population.host.max() + 1 + np.arange(count))
+    population.activate(newcomers, *ranges(count, 9), population.host.max() + 1 + np.arange(count))
     overlay.join(newcomers, contacts, cycle)
 
 
