@@ -12,7 +12,7 @@ from pathlib import PurePath
 import numpy as np
 import pandas as pd
 
-from sims.compare.summary import value, working_point
+from sims.compare.summary import healed, value, working_point
 from sims.compare.worlds import CRASH, world_options
 
 __all__ = ["findings"]
@@ -31,9 +31,12 @@ COSTS = {
     "links.mean": "links",
     "memory_bytes.mean": "memory bytes",
     "upkeep_messages.mean": "upkeep messages",
+    "upkeep_messages.p99": "those of the 99th percentile",
+    "upkeep_messages.max": "of the busiest",
     "upkeep_bytes.mean": "upkeep bytes a cycle",
+    "heal_cycles": "cycles to heal",
 }
-BUILT = {"links.mean", "memory_bytes.mean", "upkeep_messages.mean", "upkeep_bytes.mean"}
+BUILT = {metric for metric in COSTS if metric.startswith(("links", "memory", "upkeep", "heal"))}
 MEASURES = {COST: "messages per delivery", "upkeep_bytes.mean": "upkeep bytes", "links.mean": "links"}
 
 
@@ -150,8 +153,10 @@ def _beside_anchors(table: pd.DataFrame, world: str) -> list[str]:
     for system in (s for s in (RINGS, *ANCHORS) if s in _systems(table, world)):
         costs = [_cell(table, world, system, metric, metric in BUILT) for metric in COSTS]
         if costs[0] is not None:
-            told = ("—" if cost is None else f"{cost['mean']:.3g}" for cost in costs)
-            lines.append(f"{system} {', '.join(told)}")
+            told = ", ".join("—" if cost is None else f"{cost['mean']:.3g}" for cost in costs)
+            seeds = healed(table, world, system)
+            some = f" ({seeds[0]} of {seeds[1]} seeds)" if seeds and seeds[0] < seeds[1] else ""
+            lines.append(f"{system} {told}{some}")
         elif hit := _short(table, world, system):
             short.append(f"{system} ({hit} at best)")
     if len(lines) < 2:

@@ -167,3 +167,26 @@ def test_an_announcement_is_passed_on_to_all_replicas() -> None:
     sends = list(member.receive(m.Route(9, A, 2, 0, ".", 5), A.id, Dice(1)))
     assert {send.to.id for send in sends if isinstance(send.message, m.Post)} == {4, 5}
     assert [each.id for each in member.grid.peer.known(".")] == [A.id]
+
+
+def test_the_outcome_of_a_meeting_nobody_asked_for_changes_nothing() -> None:
+    member = placed()
+    before = member.grid.peer.position()
+    forged = m.Position(member.own, 0, 1, ((A,),), ())
+    posting = m.Posting(A, 50)
+    assert list(member.receive(m.Met(77, forged, (A,), (posting,)), A.id, Dice(1))) == []
+    assert member.grid.peer.position() == before
+    assert not member.grid.peer.held
+    assert not entries(member.grid.peer.acquaintances)
+
+
+def test_one_may_publish_when_a_search_for_its_community_was_answered() -> None:
+    member, own = placed(), Contact(1, "h", 1, ".")
+    assert not member.is_ready
+    for cycle in range(1, 9):
+        for send in list(member.tick(Dice(cycle))):
+            if isinstance(send.message, m.Route) and send.message.wish == 1:
+                list(member.receive(m.Listed(send.message.exchange, 1, (A,)), A.id, Dice(99)))
+            elif isinstance(send.message, m.Listed) and send.to == own:
+                list(member.receive(send.message, own.id, Dice(99)))
+    assert member.is_ready
