@@ -81,7 +81,10 @@ class Subscriber:
         """Listen."""
         gc.set_threshold(YOUNG, 20, 20)
         patience = max(5.0, 10 * self.period)  # where a period is long, many peers share a processor
-        limits = self.limits or Limits(connect=patience, per_address=512, most_back_off=2.0)
+        limits = self.limits or Limits(
+            connect=patience, answer=max(10.0, 3 * self.period), idle=max(60.0, 20 * self.period),
+            per_address=512, most_back_off=2.0,
+        )  # fmt: skip
         for plan in self.planned:
             node = Node(
                 len(plan.low), period=self.period, settings=self.settings, limits=limits, tls=self.tls,

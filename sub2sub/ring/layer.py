@@ -145,7 +145,7 @@ class Ring:
             self._say_hello(settings, probes, np.uint64(peer_key(key, len(self.boxes))))
         self._copies = MEMORY * self._copies + copies.sum(axis=0)
         messages, failed, offered, taken, hellos = (int(count) for count in self._space.counts())
-        asked, (small, in_vain) = self._space.asked(), np.sum([each.counts for each in probes], axis=0)
+        asked, (small, unanswered) = self._space.asked(), np.sum([each.counts for each in probes], axis=0)
         join_bytes = HEADER * joins + (DESCRIPTOR + RANGE * self.d) * (joins + join_links)
         exchange_bytes = self._bytes(messages, hellos, cycle, network)
         hello = HEADER + DESCRIPTOR + RANGE * self.d
@@ -153,7 +153,7 @@ class Ring:
         self._sent, self._each = sent.sum(axis=0), np.array(each)
         return {
             "messages": messages + hellos + int(small) + joins,
-            "failed": failed + int(in_vain) + join_failed,
+            "failed": failed + int(unanswered) + join_failed,
             "bytes": exchange_bytes + HEADER * int(small) + join_bytes,
             "offered": offered,
             "taken": taken,
@@ -231,7 +231,7 @@ class Ring:
             self._changed = np.concatenate([self._changed, np.stack([old, new], axis=1).astype(np.int64)])
 
     def _join_newcomers(self, settings: StepSettings, probes: Probes) -> tuple[int, int, int]:
-        """Let newcomers ask for their neighbours; messages, questions in vain, and links they were told."""
+        """Let newcomers ask for their neighbours; messages, unanswered questions, and links told."""
         waiting, feeds = np.flatnonzero(self._contact >= 0), self._feeds()
         self._asked.counts[:] = 0
         for newcomer in waiting[probes.faults.alive[waiting] == 1]:
