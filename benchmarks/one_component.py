@@ -6,7 +6,7 @@ For each membership, order of joining, loss and seed, the largest number of (wea
 any community at each of some cycles after the last join, newcomers that are not in yet included; the first
 cycle from which on every community is one component until the end; and the largest number of components in
 which members were at any time that took themselves to be in. Only live members and the topic tables between
-them count.
+them count. With `--live` they are those of `hierarchy.live`, without sockets.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from hierarchy.camcast import Communities, Tables
+from hierarchy.live.swarm import Swarm
 from hierarchy.membership import Membership, SemiStructured, Structured, Unstructured
 from sub2sub.overlay.network import Network
 
@@ -41,7 +42,7 @@ def parts(tables: Tables, live: NDArray[np.bool_], strong: bool = False) -> int:
 
 def follow(
     kind: str, sizes: Sequence[int], at_once: bool, loss: float, seed: int, cycles: int, strong: bool
-) -> list[int]:
+) -> list[tuple[int, int]]:
     """Components after each cycle since the last join."""
     group = Communities.chain(*sizes)
     n = len(group)
@@ -61,6 +62,24 @@ def follow(
     return found
 
 
+def follow_live(
+    kind: str, sizes: Sequence[int], at_once: bool, loss: float, seed: int, cycles: int, strong: bool
+) -> list[tuple[int, int]]:
+    """The same of live members."""
+    topics = [number for number, size in enumerate(sizes) for _ in range(size)]
+    order = np.random.default_rng(seed).permutation(topics)
+    names = [".a" * (number + 1) for number in order.tolist()]
+    swarm = Swarm(kind, loss, seed)
+    for newcomers in [names] if at_once else [[name] for name in names]:
+        swarm.enter(newcomers)
+        swarm.cycle()
+    found = []
+    for _ in range(cycles):
+        swarm.cycle()
+        found.append(max(swarm.parts(strong).values()))
+    return [(count, count) for count in found]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", default="10,30,100", help="of nested communities")
@@ -70,7 +89,9 @@ def main() -> None:
     parser.add_argument("--losses", default="0,0.05,0.15")
     parser.add_argument("--joins", default="at once,one by one")
     parser.add_argument("--strong", action="store_true", help="count strongly connected components")
+    parser.add_argument("--live", action="store_true", help="live members, driven without sockets")
     given = parser.parse_args()
+    run = follow_live if given.live else follow
     sizes = [int(size) for size in given.sizes.split(",")]
     looked_at = [cycle for cycle in (1, 5, 10, 20, 30, 40, 60, 100, 200, 400) if cycle <= given.cycles]
     print(
@@ -82,7 +103,7 @@ def main() -> None:
         for joins in given.joins.split(","):
             for loss in map(float, given.losses.split(",")):
                 runs = [
-                    follow(kind, sizes, joins == "at once", loss, seed, given.cycles, given.strong)
+                    run(kind, sizes, joins == "at once", loss, seed, given.cycles, given.strong)
                     for seed in range(1, given.seeds + 1)
                 ]
                 means = np.mean([[count for count, _ in run] for run in runs], axis=0)

@@ -148,8 +148,13 @@ class Community:
     def publish(self, data: Any) -> int:
         """Publish an event on the topic; the first one joins the community. Returns the event's id."""
         self._enter()
+        try:
+            id = self._transport.publish(self.process, self.topic, data)
+        except BaseException:  # refused: it is as if nothing had been published
+            self._leave_if_idle()
+            raise
         self._publishes = True
-        return self._transport.publish(self.process, self.topic, data)
+        return id
 
     def stop_publishing(self) -> None:
         """Stay in the community only as long as there are subscriptions."""

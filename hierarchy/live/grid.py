@@ -106,13 +106,13 @@ class Grid:
         yield from self._meet_next(cycle, dice)
 
     def route(self, message: Route, cycle: int, wanted: int, dice: Dice) -> Sends:
-        """Hand a request on, or serve it if its key belongs here."""
+        """Hand a request on, or serve it if its key belongs here; where no way is known, a gateway may."""
         key = format(message.key, "064b")
         if self.peer.belongs(key):
             yield from self._serve(message, cycle, wanted, dice)
         elif message.steps > 0:
             ways = (way for way in self.peer.ways(key, dice) if way.id != self.own.id)
-            following = next(ways, None)
+            following = next(ways, None) or self._gateway(dice)
             if following is not None:
                 yield Send(following, replace(message, steps=message.steps - 1))
 
@@ -138,8 +138,8 @@ class Grid:
             row = self.peer.buddies if self._left else self.peer.acquaintances
             place = random_place(row, dice.next_bits())
             partner = row[place] if place >= 0 else None
-            crowd = self.settings.replication * 2 ** len(self.peer.path)  # all peers, as far as it can tell
-            if not self._left and dice.next_unit() * crowd < 2.0:
+            peers = self.settings.replication * 2 ** len(self.peer.path)  # all, as far as it can tell
+            if not self._left and dice.next_unit() * peers < 2.0:
                 partner = self._gateway(dice) or partner
             if partner is not None:
                 number = dice.next_bits()
@@ -154,6 +154,8 @@ class Grid:
         """Do what a request wishes, whose key belongs here."""
         asker, number, me = message.asker, message.exchange, self.peer
         if message.wish == PLACE:
+            if asker.id == self.own.id:  # its second request, and it has a place since the first
+                return
             position = me.position()
             me.admit(asker, dice)
             yield Send(asker, Placed(number, position, self._postings(cycle)))

@@ -99,10 +99,16 @@ class GridMember(Member):
         """Whom an event goes to within the community."""
         return super().topic_table() if self.keeps_scamp else self.found
 
+    def stand_still(self, missed: int) -> None:
+        """Take note of cycles that passed without a tick: announcements went on to end."""
+        super().stand_still(missed)
+        self._announce_in -= missed
+
     def tick(self, dice: Dice) -> m.Sends:
         """Let a cycle pass."""
         self.cycle += 1
         cycle, grid = self.cycle, self.grid
+        yield from self.unsent.again(cycle)
         if not grid.placed:
             if self.rank is None or cycle < BEGIN * (1 + self.rank):
                 yield from grid.ask_for_place(dice)
@@ -181,7 +187,7 @@ class GridMember(Member):
             yield from self.grid.route(message, self.cycle, WANTED, dice)
 
     def _request(self, wish: int, topic: str, dice: Dice, place: int = NOTHING, table: int = 0) -> m.Sends:
-        """Route a request of one's own; what is served here comes back through the front door."""
+        """Route a request of this member; if it is served here, the answer is a message to itself."""
         number = dice.next_bits()
         if place > NOTHING:
             self._searches[number] = _Search(topic, place, self.cycle, table)

@@ -50,6 +50,10 @@ class Liveness:
     True
     >>> liveness.objects(99), liveness.gone(cycle=9)
     (True, [])
+    >>> liveness.doubt(8, exchange=98, cycle=9, message=Replace((), 0))
+    True
+    >>> liveness.doubts()  # whom to ask again
+    [(8, 98)]
     """
 
     def __init__(self, silence: int, patience: int) -> None:
@@ -92,6 +96,10 @@ class Liveness:
                 del self._goodbyes[id]
                 return True
         return False
+
+    def doubts(self) -> list[tuple[int, int]]:
+        """Who is said to leave and has not objected yet, and the number of the question."""
+        return [(id, goodbye.exchange) for id, goodbye in self._goodbyes.items()]
 
     def gone(self, cycle: int) -> list[tuple[int, Replace]]:
         """Goodbyes that nobody has objected to; to be called once a cycle."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import floor, log
+from math import ceil, floor, log
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from hierarchy.live.liveness import Liveness
 from hierarchy.live.member_settings import Gateways, MemberSettings, Trace
 from hierarchy.live.topic_graph import TopicGraph
 from hierarchy.live.topics_above import TopicsAbove
+from hierarchy.live.unsent import Unsent
 from hierarchy.membership.census.peer import CensusPeer
 from hierarchy.membership.scamp.peer import ScampPeer
 from hierarchy.super_tables.peer import answer
@@ -38,7 +39,7 @@ MOST = 256  # entries of a view; (c + 1) ln n are far fewer
 FEW_LINKS = 4  # up to so many, a member that renews through a gateway also links to who served it
 CENSUS_TURNS = ("count", "ask_part")
 LIVE_TURNS = ("believe_goodbyes", "drop_silent", "seek_contact")  # which the simulator does not need
-SCAMP_TURNS = ("see_whether_due", "renew", "drop_expired", "beat")
+SCAMP_TURNS = ("see_whether_due", "renew", "drop_expired", "renew", "beat")
 WEIGHT_TURNS = ("normalise_weights", "weigh", "answer_weights")
 SUPER_TURNS = ("begin_cycle", "pass_on", "keep_updated", "conclude", "search")
 
@@ -79,11 +80,12 @@ class Member(TopicsAbove):
         scamp = self.settings.scamp
         if own.topic in self.gateways:
             scamp = replace(scamp, contact_first=True)
-        self.scamp = ScampPeer(own, scamp, MOST, self.settings.grace)
+        self.scamp = ScampPeer(own, scamp, MOST, ceil(self.settings.grace * scamp.lease))
         self.liveness = Liveness(scamp.isolation, self.settings.patience)
         self.census = CensusPeer(own.id, self.settings.census)
         self.seen: OrderedDict[bytes, Trace] = OrderedDict()
         self.counts: Counter[str] = Counter()
+        self.unsent = Unsent()
         self._due = False
         self._sought = -1  # number of the request for a contact of the own community
 
@@ -95,9 +97,14 @@ class Member(TopicsAbove):
         """Unsubscribe."""
         return self.scamp.leave(self.cycle)
 
+    def stand_still(self, missed: int) -> None:
+        """Take note of cycles that passed without a tick, as the process was stopped."""
+        self.scamp.stand_still(missed)
+
     def tick(self, dice: Dice) -> m.Sends:
         """Let a cycle pass."""
         self.cycle += 1
+        yield from self.unsent.again(self.cycle)
         yield from self.take_turns(CENSUS_TURNS, dice)
         yield from self.keep_view(dice)
         yield from self.take_turns(SUPER_TURNS, dice)
@@ -127,10 +134,14 @@ class Member(TopicsAbove):
             yield self.census.ask(known[dice.next_below(len(known))], dice)
 
     def believe_goodbyes(self, dice: Dice) -> m.Sends:
-        """Let those go who said goodbye and are not there any more."""
+        """Let those go who said goodbye and are not there any more; until then, ask them every cycle."""
         for id, message in self.liveness.gone(self.cycle):
             capped = replace(message, lease=min(message.lease, self._longest_lease()))
             yield from self.scamp.receive(capped, id, self.cycle, dice)
+        entries = {link.peer.id: link.peer for link in self.scamp.view}
+        for id, exchange in self.liveness.doubts():
+            if id in entries:
+                yield m.Send(entries[id], m.Check(exchange))
 
     def drop_silent(self, dice: Dice) -> m.Sends:
         """Drop entries of the view that have not answered for long."""
@@ -162,8 +173,9 @@ class Member(TopicsAbove):
             yield from self.scamp.renew(self.cycle, dice)
 
     def drop_expired(self, dice: Dice) -> m.Sends:
-        """Drop entries of the view whose lease is over."""
+        """Drop entries of the view whose lease is over; one whose view is empty now subscribes again."""
         self.scamp.expire(self.cycle)
+        self._due = self.scamp.lease_end > 0 and not self.scamp.view and not self._due
         yield from ()
 
     def beat(self, dice: Dice) -> m.Sends:
@@ -261,7 +273,7 @@ class Member(TopicsAbove):
                 self.counts["ignored"] += 1
 
     def unreachable(self, to: m.Contact, message: m.Message, dice: Dice) -> m.Sends:
-        """Note that a message could not be sent: SCAMP sends what was in it by another way.
+        """Note that a message could not be sent: SCAMP sends what was in it by another way, events go again.
 
         Who cannot be reached leaves the super-topic table at once, and the view after a few heartbeats that
         failed: of all messages, a few always fail where every seventh does.
@@ -274,16 +286,20 @@ class Member(TopicsAbove):
         match message:
             case m.Subscribe() | m.Copy():
                 yield from self.scamp.undelivered(message, self.cycle, dice)
+            case m.Event():
+                self.unsent.note(to, message, self.cycle)
 
     def _doubt(self, message: m.Replace, sender: int, dice: Dice) -> m.Sends:
         """Ask who is said to leave, at the address it is known by, whether it is there.
 
-        One whose lease is over anyway is believed: it makes room for its next.
+        One whose lease is over anyway is believed, as it makes room for its next; but whoever has no other in
+        its view keeps it.
         """
         leaver = next((link for link in self.scamp.view if link.peer.id == sender), None)
         exchange = dice.next_bits()
-        if leaver and leaver.expires <= self.cycle + self.settings.grace + 1:
-            self.scamp.drop(sender)
+        if leaver and leaver.expires <= self.cycle + self.scamp.grace + 1:
+            if len(self.scamp.view) > 1:
+                self.scamp.drop(sender)
         elif leaver and self.liveness.doubt(sender, exchange, self.cycle, message):
             yield m.Send(leaver.peer, m.Check(exchange))
 

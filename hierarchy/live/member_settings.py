@@ -40,8 +40,9 @@ class MemberSettings:
         As of the simulator.
     timeout : int
         Cycles between two requests of a search.
-    grace : int
-        Cycles that an entry of the view is kept after its lease; clocks differ by one.
+    grace : float
+        How long an entry of the view is kept after its lease, in leases: clocks differ, renewing takes time
+        and may have to be tried again. Who has renewed says so, and who is gone is dropped for its silence.
     patience : int
         Cycles that the entries of a super-topic table have to answer a check.
     memory : int
@@ -52,7 +53,7 @@ class MemberSettings:
     scamp: ScampSettings = field(default_factory=ScampSettings)
     census: CensusSettings = field(default_factory=CensusSettings)
     timeout: int = 3
-    grace: int = 1
+    grace: float = 1.0
     patience: int = 2
     memory: int = 65536
 

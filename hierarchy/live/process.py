@@ -42,7 +42,7 @@ from sub2sub.errors import InputError
 from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import stream_number
 from sub2sub.live.net.connections import Address
-from sub2sub.live.net.host import Host
+from sub2sub.live.net.host import Host, is_address
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.wire.framing import MAX_DATA, Frame
 from sub2sub.live.wire.limits import Limits
@@ -91,9 +91,11 @@ class Process(Host):
             raise InputError(f"membership: expected one of {', '.join(MEMBERSHIPS)}, got {membership!r}")
         self.membership = membership
         super().__init__(PROTOCOL, listen, period, limits, tls, seed, reply, advertise)
-        self.gateways = {topic: _addresses(topic, given) for topic, given in (gateways or {}).items()}
+        self.gateways = _checked(gateways or {})
         self.connections.given.update(host for known in self.gateways.values() for host, _ in known)
         self.settings = settings or MemberSettings(SENDING_TO_ALL)
+        if not isinstance(self.settings, MemberSettings):
+            raise InputError(f"settings: expected MemberSettings, got {settings!r}")
         self._communities: dict[str, Community] = {}
         self._turns = itertools.count()
 
@@ -134,7 +136,8 @@ class Process(Host):
         return Dice.of(self.fresh_seed(), STREAM, 0).of_peer(next(self._turns))
 
     def tick_core(self, core: Member) -> list[m.Send]:
-        """Let a cycle pass."""
+        """Let a cycle pass, after those in which the process was stopped."""
+        core.stand_still(self.missed)
         return list(core.tick(self.draws()))
 
     def receive_at(self, core: Member, frame: Frame) -> list[m.Send]:
@@ -193,6 +196,7 @@ class Community:
         self.member: Member | None = None
         self._subscribers: list[Events] = []
         self._publishes = False
+        self._entering = asyncio.Lock()
 
     async def subscribe(self, callback: Callable[[Received], None] | None = None) -> Events:
         """Receive each event of the topic and of its subtopics; without a callback, iterate over them."""
@@ -224,8 +228,8 @@ class Community:
         upward : float, optional
             The event's own p_sel, the paper's `setUpwardProb`; by default that of each community.
         """
-        if upward is not None and not 0 <= upward <= 1:
-            raise InputError(f"upward: expected a probability, got {upward}")
+        if upward is not None and not (isinstance(upward, int | float) and 0 <= upward <= 1):
+            raise InputError(f"upward: expected a probability, got {upward!r}")
         if not isinstance(data, bytes | bytearray | memoryview):
             raise InputError(f"data: expected bytes, got {type(data).__name__}")
         if len(data) > MAX_DATA:
@@ -259,25 +263,30 @@ class Community:
         self._leave_if_idle()
 
     async def _enter(self) -> Member:
-        """Become a member, unless the process is one already."""
+        """Become a member, unless the process is one already; of two calls at once, the second waits."""
         process = self.process
-        if self.member is None:
-            own = Contact(1 + process.dice.getrandbits(63), *process.address, self.topic)
-            if process.membership == "unstructured":
-                contact = await process.find_contact(self.topic)
-                known = process.contacts_of_gateways()
-                member = Member(own, self._deliver, process.settings, known, process.graph)
-                entering = member.join(contact, process.draws())
-            else:
-                gateways, rank = process.overlay_gateways()
-                keeps_scamp = process.membership == "semi-structured"
-                member = GridMember(
-                    own, self._deliver, process.settings, keeps_scamp, rank=rank, graph=process.graph
-                )
-                entering = member.enter_by(gateways, process.draws())
-            self.member = process.cores[own.id] = member
-            process.dispatch(member, list(entering))
-        return self.member
+        if not process.is_open:
+            raise InputError("process: expected one that is open, as within 'async with Process(...)'")
+        async with self._entering:
+            return self.member or await self._become_member(process)
+
+    async def _become_member(self, process: Process) -> Member:
+        own = Contact(1 + process.dice.getrandbits(63), *process.address, self.topic)
+        if process.membership == "unstructured":
+            contact = await process.find_contact(self.topic)
+            known = process.contacts_of_gateways()
+            member = Member(own, self._deliver, process.settings, known, process.graph)
+            entering = member.join(contact, process.draws())
+        else:
+            gateways, rank = process.overlay_gateways()
+            keeps_scamp = process.membership == "semi-structured"
+            member = GridMember(
+                own, self._deliver, process.settings, keeps_scamp, rank=rank, graph=process.graph
+            )
+            entering = member.enter_by(gateways, process.draws())
+        self.member = process.cores[own.id] = member
+        process.dispatch(member, list(entering))
+        return member
 
     def _leave_if_idle(self) -> None:
         if self.member and not self._publishes and not self._subscribers:
@@ -292,10 +301,14 @@ class Community:
             events.deliver(received)
 
 
-def _addresses(topic: str, given: Sequence[Address]) -> list[Address]:
-    """The addresses of a community's gateways, checked."""
-    for address in given if isinstance(given, list | tuple) else [given]:
-        right = isinstance(address, tuple | list) and len(address) == 2
-        if not right or not isinstance(address[0], str) or not isinstance(address[1], int):
-            raise InputError(f"gateways[{topic!r}]: expected a list of (host, port), got {address!r}")
-    return [(host, port) for host, port in given]
+def _checked(gateways: Mapping[str, Sequence[Address]]) -> dict[str, list[Address]]:
+    """The addresses of the gateways of each community."""
+    if not isinstance(gateways, Mapping):
+        raise InputError(f"gateways: expected addresses by topic, got {gateways!r}")
+    for topic, given in gateways.items():
+        if topic != "*":
+            check_topic(topic, "gateways")
+        for address in given if isinstance(given, list | tuple) else [given]:
+            if not is_address(address):
+                raise InputError(f"gateways[{topic!r}]: expected a list of (host, port), got {address!r}")
+    return {topic: [(host, port) for host, port in given] for topic, given in gateways.items()}

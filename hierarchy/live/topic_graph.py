@@ -59,6 +59,8 @@ class TopicGraph:
 
     def __init__(self, further: Mapping[str, Sequence[str]] | None = None) -> None:
         self._further: dict[str, list[str]] = {}
+        if not isinstance(further, Mapping | None):
+            raise InputError(f"parents: expected topics by topic, got {further!r}")
         for topic, parents in (further or {}).items():
             for parent in [parents] if isinstance(parents, str) else parents:
                 self.add_parent(topic, parent)

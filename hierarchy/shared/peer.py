@@ -162,13 +162,18 @@ class TablePeer:
                 yield oldest.peer
 
     def ways(self, sender: Descriptor, step: int, now: int, dice: Dice) -> list[Link]:
-        """Answer the question number `step` of a peer's turn: some of one's community, and ways to its."""
-        self.heard_from(sender, now)
+        """Answer the question number `step` of a peer's turn: some of one's community, and ways to its.
+
+        It takes note of who asks only then: in the directory, the one who asks for the way to its community
+        would take the place of the one who knows it.
+        """
         count = min(len(self.equals), self.settings.z)
         places = dice.sample(ASKS + step * DRAWS + 2, len(self.equals), count)
         others = (link for link in (*self.below, *self.above) if link.peer.id != sender.id)
         ways = (link for link in others if encloses(link.peer, sender))
-        return [*(self.equals[place] for place in places), *ways]
+        told = [*(self.equals[place] for place in places), *ways]
+        self.heard_from(sender, now)
+        return told
 
     def partners(self, now: int) -> Iterator[Descriptor]:
         """Whom to exchange tables with in this cycle, one after the other.

@@ -80,14 +80,14 @@ def _send(net, a, b, bits, same, other, counts):
 
     It names so many peers with the sender's range, and so many with others.
     """
-    copies, in_vain = np.int64(net.tries), True
+    copies, undelivered = np.int64(net.tries), True
     if reaches(net.faults.alive, net.faults.group, a, b):
-        copies, in_vain = attempts(bits, net.faults.loss, net.tries)
+        copies, undelivered = attempts(bits, net.faults.loss, net.tries)
     counts[a, MESSAGES] += copies
-    counts[a, FAILED] += in_vain
+    counts[a, FAILED] += undelivered
     counts[a, SAME] += copies * same
     counts[a, OTHER] += copies * other
-    return not in_vain
+    return not undelivered
 
 
 @rule
@@ -242,20 +242,20 @@ def _ask(world, i, j, settings, net, draws, step, counts):
     if not _send(net, i, j, draw(draws, first), 0, 0, counts):
         _forget(world, i, j, settings.cycle)
         return
-    take_up(world, j, link(i, settings.cycle), settings, True)
     known = entries(world.equals[j])
     told = min(known, world.above.shape[1])
     ways = _ways(world, world.below[j], i) + _ways(world, world.above[j], i)
-    if not _send(net, j, i, draw(draws, first + 1), told, ways, counts):
+    if _send(net, j, i, draw(draws, first + 1), told, ways, counts):
+        take_up(world, i, link(j, settings.cycle), settings, True)
+        chosen = sample(known, told, draws, first + 2)
+        for place in range(known):
+            if (chosen >> place) & 1:
+                _hear(world, i, world.equals[j, place], settings, net, counts)
+        _hear_ways(world, i, world.below[j], settings, net, counts)
+        _hear_ways(world, i, world.above[j], settings, net, counts)
+    else:
         _forget(world, i, j, settings.cycle)
-        return
-    take_up(world, i, link(j, settings.cycle), settings, True)
-    chosen = sample(known, told, draws, first + 2)
-    for place in range(known):
-        if (chosen >> place) & 1:
-            _hear(world, i, world.equals[j, place], settings, net, counts)
-    _hear_ways(world, i, world.below[j], settings, net, counts)
-    _hear_ways(world, i, world.above[j], settings, net, counts)
+    take_up(world, j, link(i, settings.cycle), settings, True)  # not before: it asks for who has its place
 
 
 @rule

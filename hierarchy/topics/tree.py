@@ -13,7 +13,7 @@ other, except that the parent need not be given.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import networkx as nx
 
@@ -201,7 +201,7 @@ class TopicTree:
         if isinstance(topic, str):
             if topic in self._number:
                 return self._number[topic]
-        elif self._is_number(int(topic)):
+        elif isinstance(topic, SupportsIndex) and self._is_number(int(topic)):
             return int(topic)
         raise InputError(f"topic: {topic!r} is unknown, expected one of the {len(self)} topics of the tree")
 

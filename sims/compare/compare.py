@@ -42,7 +42,7 @@ def compare(
     """Run what is missing of a plan; write tables, figures and page; the findings, and numbers."""
     units = plan.units()
     writer.write_settings(
-        dumps({"compare": asdict(plan) | {"worlds": list(plan.worlds), "own": list(plan.own)}})
+        dumps({"compare": {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(plan).items()}})
     )
     folder = writer.path / "units"
     run_units(units, folder, processes, master, progress)

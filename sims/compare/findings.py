@@ -12,14 +12,15 @@ from pathlib import PurePath
 import numpy as np
 import pandas as pd
 
-from sims.compare.summary import value, working_point
-from sims.compare.worlds import Fault, world_options
+from sims.compare.summary import healed, value, working_point
+from sims.compare.worlds import CRASH, world_options
 
 __all__ = ["findings"]
 
 RINGS, CAMCAST, ENCLOSING, COVER = "sub2sub", "camcast", "enclosing topic", "exact cover"
 ANCHORS = (
-    "matching tree", "broker", "plumtree", "gossipsub", "poldercast", "scribe", "meghdoot",
+    "matching tree", "broker", "plumtree", "plumtree, view 4", "gossipsub", "gossipsub, D 4", "poldercast",
+    "scribe", "meghdoot",
 )  # fmt: skip
 COST = "messages_per_delivery"
 COSTS = {
@@ -30,10 +31,12 @@ COSTS = {
     "links.mean": "links",
     "memory_bytes.mean": "memory bytes",
     "upkeep_messages.mean": "upkeep messages",
+    "upkeep_messages.p99": "those of the 99th percentile",
+    "upkeep_messages.max": "of the busiest",
     "upkeep_bytes.mean": "upkeep bytes a cycle",
+    "heal_cycles": "cycles to heal",
 }
-BUILT = {"links.mean", "memory_bytes.mean", "upkeep_messages.mean", "upkeep_bytes.mean"}
-CRASH = Fault(crashed=0.3)
+BUILT = {metric for metric in COSTS if metric.startswith(("links", "memory", "upkeep", "heal"))}
 MEASURES = {COST: "messages per delivery", "upkeep_bytes.mean": "upkeep bytes", "links.mean": "links"}
 
 
@@ -92,21 +95,20 @@ def _topics(table: pd.DataFrame, world: str) -> str:
 
 
 def _after_crash(table: pd.DataFrame, world: str) -> str:
-    """Who is cheapest where many are down."""
-    costs = {}
+    """What the settings of these systems deliver where many are down."""
+    found = {}
     for system in _systems(table, world):
-        point = working_point(table, world, system, CRASH)
+        point = working_point(table, world, system)
         if point is not None and point.reached:
-            cost = value(table, world, system, COST, point.knob, CRASH.loss, CRASH.crashed)
-            if cost is not None:
-                costs[system] = (cost, point.knob)
-    if not costs:
-        return f"; with {CRASH} and nothing repaired none delivers 99 %"
-    cheapest = min(costs, key=lambda s: costs[s][0]["mean"])
-    cost, knob = costs[cheapest]
+            cell = value(table, world, system, "hit_ratio", point.knob, CRASH.loss, CRASH.crashed)
+            if cell is not None:
+                found[system] = float(cell["mean"])
+    if not found:
+        return ""
+    most, least = max(found, key=lambda s: found[s]), min(found, key=lambda s: found[s])
     return (
-        f"; with {CRASH} and nothing repaired, {cheapest} ({knob}, {_shown(cost)}) is the cheapest "
-        f"of {len(costs)} that still deliver 99 %"
+        f"; with {CRASH} and nothing repaired, the same settings deliver from {100 * found[least]:.3g} % "
+        f"({least}) to {100 * found[most]:.3g} % ({most})"
     )
 
 
@@ -151,8 +153,10 @@ def _beside_anchors(table: pd.DataFrame, world: str) -> list[str]:
     for system in (s for s in (RINGS, *ANCHORS) if s in _systems(table, world)):
         costs = [_cell(table, world, system, metric, metric in BUILT) for metric in COSTS]
         if costs[0] is not None:
-            told = ("—" if cost is None else f"{cost['mean']:.3g}" for cost in costs)
-            lines.append(f"{system} {', '.join(told)}")
+            told = ", ".join("—" if cost is None else f"{cost['mean']:.3g}" for cost in costs)
+            seeds = healed(table, world, system)
+            some = f" ({seeds[0]} of {seeds[1]} seeds)" if seeds and seeds[0] < seeds[1] else ""
+            lines.append(f"{system} {told}{some}")
         elif hit := _short(table, world, system):
             short.append(f"{system} ({hit} at best)")
     if len(lines) < 2:

@@ -20,6 +20,7 @@ from workloads.spark.packages import digest as code_digest
 __all__ = ["Plan", "Unit", "worlds_of"]
 
 WORKLOADS, QUICK_STEPS = ("power-law-1", "power-law-3"), (0.0, 0.3, 1.0)
+USUAL = "usual"  # topics and the first of these workloads: what fits into a quarter of an hour
 CHOOSING_EVENTS = 1_000  # events by which a working point is chosen, over all seeds
 LEAST_SEEDS = 2  # below that there is no confidence interval
 
@@ -68,7 +69,7 @@ def _own_code(name: str) -> str:
 def worlds_of(
     kind: str, tree: str | None, workloads: tuple[str, ...], quick: bool = False, options: str = ""
 ) -> list[str]:
-    """Names of the worlds of a kind: "topics", "ranges", "between" or "all"; fewer of them in a hurry.
+    """Names of the worlds of a kind: "topics", "ranges", "between", "usual" or "all"; fewer in a hurry.
 
     Options stand behind the worlds that are made of something named.
 
@@ -78,10 +79,11 @@ def worlds_of(
     ['ranges uniform-2']
     """
     worlds = []
-    if kind in ("topics", "all"):
+    if kind in ("topics", "all", USUAL):
         worlds.append(f"topics {tree}{options}" if tree else "topics")
-    if kind in ("ranges", "all"):
-        worlds += [f"ranges {workload}{options}" for workload in workloads or WORKLOADS]
+    if kind in ("ranges", "all", USUAL):
+        drawn = WORKLOADS[:1] if kind == USUAL else WORKLOADS
+        worlds += [f"ranges {workload}{options}" for workload in workloads or drawn]
     if kind in ("between", "all"):
         worlds += [f"between {t:g}" for t in (QUICK_STEPS if quick else STEPS)]
     return worlds
@@ -105,6 +107,8 @@ class Plan:
         Systems of one's own, `module:Class`, that take part in every world beside those that do anyway.
     network : str
         How long messages take, see `sims.compare.network`; hops are counted if empty.
+    only : tuple of str
+        Names of the systems that take part; all if empty.
     seconds : float
         A unit that takes longer leaves the rest of its cells empty, with that reason.
     """
@@ -119,6 +123,7 @@ class Plan:
     choosing: int = 0
     own: tuple[str, ...] = ()
     network: str = ""
+    only: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what cannot be compared."""
@@ -140,6 +145,10 @@ class Plan:
 
     def check(self) -> None:
         """Build the first seed's worlds, so that a user's mistake is known before anything runs."""
+        known = {name for world in self.worlds for name in systems_of(world)}
+        for name in self.only:
+            if name not in known:
+                raise InputError(f"only = {name!r}: expected one of {', '.join(sorted(known))}")
         for name in self.own:
             if not system(name).knobs:
                 raise InputError(f"system = {name!r}: expected knobs, the settings it is compared with")
@@ -159,5 +168,5 @@ class Plan:
             Unit(world, system, seed, *size)
             for seed in range(self.seed, self.seed + self.seeds)
             for world in self.worlds
-            for system in (*systems_of(world), *self.own)
+            for system in (*(s for s in systems_of(world) if s in (self.only or (s,))), *self.own)
         ]

@@ -111,8 +111,9 @@ def search(publish: Publish, settings: int, events: NDArray[np.int64]) -> list[T
     sure = 0
     for number, one in enumerate(tried):
         for done, stage in pairwise((*STAGES, len(events))):
-            if not one.hopeless:
-                one.add(publish(one.place, events[done:stage])[0])
+            more = events[done:stage]
+            if more.size and not one.hopeless:
+                one.add(publish(one.place, more)[0])
         sure += one.sure
         if sure == ENOUGH:
             return tried[: number + 1]

@@ -4,7 +4,7 @@ Built: everybody starts at once and the overlay is stepped for `CYCLES` cycles w
 that are not among those of the cells, are published every other cycle. It has *converged* when their hit
 ratio, as a mean of `WINDOW` times, is for the first time within `TOLERANCE` of what it is in the end. Upkeep
 is what the last `SETTLED` cycles cost. Cells: faults begin, the events are published, nothing is repaired.
-Before that, under the faults that working points are chosen by, other events are published, of which only the
+Before that, under the fault that working points are chosen by, other events are published, of which only the
 hit ratio is kept (`choosing_hit_ratio`, `sims.compare.search`), so that no cost is measured with the events a
 setting was chosen for. Settings that can no longer be chosen, being dearer than two that deliver, are left
 out; those that do not deliver are in the cells of `FRONTIER` only.
@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from sims.compare.metrics import hit_ratio, hits, of_cell, per_peer
 from sims.compare.search import Tried, search
 from sims.compare.worlds import (
-    CHOOSING,
     FAULTS,
     FRONTIER,
     HEAL_CRASHED,
@@ -183,16 +182,13 @@ def _cells(measured: Measured, clock: _Clock) -> Iterator[Row]:
     """Every knob that may be chosen, under every fault; the others under those they were tried with."""
     world, system = measured.world, measured.system
     tried: dict[int, Tried] = {}
-    for number, fault in enumerate(CHOOSING if world.choosing else ()):
-        system.fail(world.alive(fault), fault.loss)
-        found = _choices(measured, clock, fault, 5000 + 100 * number)
-        for one in found:
-            name = str(system.knobs[one.place])
-            yield Row(name, *fault, "choosing_hit_ratio", one.mean, "")
-            yield Row(name, *fault, "choosing_events", float(one.hits.size), "")
-            yield Row(name, *fault, "choosing_variance", one.variance, "")
-            if fault == WORKING or not one.hopeless:
-                tried[one.place] = one
+    if world.choosing:
+        tried = {one.place: one for one in _choices(measured, clock, salt=5000)}
+    for place, one in tried.items():
+        name = str(system.knobs[place])
+        yield Row(name, *WORKING, "choosing_hit_ratio", one.mean, "")
+        yield Row(name, *WORKING, "choosing_events", float(one.hits.size), "")
+        yield Row(name, *WORKING, "choosing_variance", one.variance, "")
     for number, fault in enumerate(FAULTS):
         system.fail(world.alive(fault), fault.loss)
         for place, knob in enumerate(system.knobs):
@@ -210,13 +206,14 @@ def _worth(tried: Tried | None, fault: Fault) -> bool:
     return tried is not None and (not tried.hopeless or fault in FRONTIER)
 
 
-def _choices(measured: Measured, clock: _Clock, fault: Fault, salt: int) -> list[Tried]:
-    """Find out which knobs may be chosen under a fault."""
+def _choices(measured: Measured, clock: _Clock, salt: int) -> list[Tried]:
+    """Find out which knobs may be chosen."""
     knobs = measured.system.knobs
+    measured.system.fail(measured.world.alive(WORKING), WORKING.loss)
 
     def publish(place: int, events: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
         clock.check()
-        found = measured.publish(events, fault, knobs[place], salt + place)
+        found = measured.publish(events, WORKING, knobs[place], salt + place)
         return hits(found), float(found.billed.mean()) if found.billed.size else 0.0
 
     return search(publish, len(knobs), measured.world.choosing_events)

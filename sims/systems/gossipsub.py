@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sims.anchors.gossipsub.layer import GossipSub
 from sims.anchors.gossipsub.settings import GossipSubSettings
@@ -14,7 +15,7 @@ from sub2sub.errors import require
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 
-__all__ = ["GossipSubSystem", "MeshPush"]
+__all__ = ["GossipSubSystem", "MeshPush", "NarrowGossipSub"]
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,11 @@ class GossipSubSystem(Grouped):
     )
     probe = Knob(D_lazy=3, mcache_gossip=1)
     layer_names = ("gossipsub",)
+    compared: ClassVar[GossipSubSettings] = GossipSubSettings()
 
     def protocol(self, population: Population, layers: GossipSubSettings | None) -> Sequence[Layer]:
         """The layer GossipSub."""
-        self.layer = GossipSub(len(population), layers or GossipSubSettings(), self.seed)
+        self.layer = GossipSub(len(population), layers or self.compared, self.seed)
         return [self.layer]
 
     def tables(self) -> PushTables:
@@ -79,3 +81,10 @@ class GossipSubSystem(Grouped):
         peers, own = self.layer.peers, self.peer_of
         kinds = {"mesh": [peer.mesh for peer in peers], "connections": [peer.gossip() for peer in peers]}
         return {**{kind: counts(links)[own] for kind, links in kinds.items()}, **self.entry_links()}
+
+
+class NarrowGossipSub(GossipSubSystem):
+    """The same with a mesh of four links: fewer copies of an event, and fewer ways for it."""
+
+    name = "gossipsub, D 4"
+    compared = GossipSubSettings(D=4, D_lo=3, D_hi=8, D_out=1)

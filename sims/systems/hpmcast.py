@@ -47,7 +47,7 @@ from sims.engine.control import Row
 from sims.engine.simulation import Simulation
 from sims.observers import Connectivity, Degrees, LinkAges
 from sims.observers.deliveries import Deliveries
-from sims.systems.interface import Integers, Knob, System
+from sims.systems.interface import Integers, Knob, System, Traffic
 from sims.systems.knowledge import shared_rows
 from sims.systems.ledger import Ledger
 from sims.systems.subscriptions import Subscriptions
@@ -58,9 +58,19 @@ from sub2sub.overlay.population import DORMANT, Population
 from sub2sub.overlay.sizes import LINK, NAME, RANGE
 from sub2sub.overlay.stack import Stack
 
-__all__ = ["FlatSettings", "HierarchySettings", "Hpmcast", "Pmcast", "PrintedHpmcast", "Rfpbcast"]
+__all__ = [
+    "FlatSettings",
+    "HierarchySettings",
+    "Hpmcast",
+    "PiggybackedHpmcast",
+    "Pmcast",
+    "PrintedHpmcast",
+    "Rfpbcast",
+]
 
-ADDRESSES, CONTACTS = stream_number("compare/addresses"), stream_number("compare/hpmcast contacts")
+ADDRESSES, CONTACTS, CARRIERS = (
+    stream_number(f"compare/{name}") for name in ("addresses", "hpmcast contacts", "hpmcast carriers")
+)
 REDUNDANCY = 3  # R: delegates of a subsystem, as compared
 MOST_LINES = 1_000_000  # of flat tables: 1,000 participants
 
@@ -313,6 +323,31 @@ class PrintedHpmcast(Hpmcast):
         return replace(super().at(knob), reading=Reading.LINE_27, redundancy=REDUNDANCY)
 
 
+class PiggybackedHpmcast(PrintedHpmcast):
+    """The same where events carry tables along (Section 4.2): one event a cycle, from a random participant.
+
+    Who sends an event sends no other gossip in that cycle, and who receives one answers it as it would
+    answer gossip. The answers and what is carried along are billed as upkeep, the events are not.
+    """
+
+    name = "hpmcast, piggybacked"
+    knobs = tuple(Knob(F=2, c=c) for c in (-1, 0, 1))
+
+    def step(self, cycle: int) -> Traffic:
+        """Publish an event that carries tables, then step."""
+        assert isinstance(self.overlay, Addressed)
+        self.forget()
+        live, event = np.flatnonzero(self.network.alive), cycle % len(self.wanted.points)
+        bits = int(draws(cycle_key(self.seed, CARRIERS, cycle), np.zeros(1, np.int64))[0])
+        letters = disseminate(
+            self._knowledge().views(), self._passed(event), int(live[bits % live.size]), self.at(self.probe),
+            network=self.network, seed=self.seed, event=cycle, record=True, places=self.places,
+        ).letters  # fmt: skip
+        carried = self.overlay.membership.piggyback(letters, cycle, self.network)
+        own = super().step(cycle)
+        return Traffic(own.messages + carried["messages"], own.bytes + carried["bytes"])
+
+
 class Pmcast(Hpmcast):
     """Everybody knows everybody, and what each wants."""
 
@@ -321,7 +356,7 @@ class Pmcast(Hpmcast):
     levels = 1
     probe = Knob(F=32, c=10)
     knobs = (
-        *(Knob(F=f, c=c) for f, c in ((4, 3), (8, 3), (32, 3), (32, 10), (32, 40))),
+        *(Knob(F=f, c=c) for f, c in ((4, 3), (8, 3), (32, 3), (32, 10), (32, 20))),
         *(Knob(F=2, c=c, D=d) for c, d in ((0, 6), (0, 12), (3, 12))),
         *(Knob(F=f, c=c, retries=2) for f, c in ((8, 3), (32, 3))),
     )

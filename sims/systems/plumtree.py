@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sims.anchors.hyparview.settings import HyParViewSettings
 from sims.anchors.plumtree.layer import Plumtree
@@ -14,7 +15,7 @@ from sub2sub.errors import require
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 
-__all__ = ["LazyPush", "PlumtreeSystem"]
+__all__ = ["LazyPush", "NarrowPlumtree", "PlumtreeSystem"]
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,11 @@ class PlumtreeSystem(Grouped):
     knobs = tuple(Knob(wait=w, retries=r) for w, r in ((2, 0), (4, 0), (16, 0), (8, 2)))
     probe = Knob(wait=4, retries=0)
     layer_names = ("plumtree",)
+    compared: ClassVar[HyParViewSettings] = HyParViewSettings()
 
     def protocol(self, population: Population, layers: HyParViewSettings | None) -> Sequence[Layer]:
         """Plumtree, which keeps HyParView's views as well."""
-        self.layer = Plumtree(len(population), layers or HyParViewSettings(), self.seed)
+        self.layer = Plumtree(len(population), layers or self.compared, self.seed)
         return [self.layer]
 
     def tables(self) -> PushTables:
@@ -68,3 +70,10 @@ class PlumtreeSystem(Grouped):
         peers, own = self.layer.peers, self.peer_of
         views = {"active": [peer.active for peer in peers], "passive": [peer.passive for peer in peers]}
         return {**{kind: counts(view)[own] for kind, view in views.items()}, **self.entry_links()}
+
+
+class NarrowPlumtree(PlumtreeSystem):
+    """The same over active views of four: fewer links to announce events along, and to mend a tree with."""
+
+    name = "plumtree, view 4"
+    compared = HyParViewSettings(active=4, passive=24)

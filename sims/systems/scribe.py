@@ -130,14 +130,14 @@ class ScribeSystem(Pushed):
     def _way(self, publisher: int, topic: int, passage: Passage) -> Way:
         """From a publisher to the roots of a topic and of those above."""
         way = Way([], [])
-        for each in (topic, *self.groups.above[topic]):
-            self._route(publisher, each, passage, way)
+        for number, each in enumerate((topic, *self.groups.above[topic])):
+            self._route(publisher, each, number * passage.clock.occupied, passage, way)
         return way
 
-    def _route(self, node: int, topic: int, passage: Passage, way: Way) -> None:
+    def _route(self, node: int, topic: int, now: float, passage: Passage, way: Way) -> None:
         """Route towards a key; with acknowledgements, around nodes that are down."""
         assert self._trees is not None
-        key, hop, now, silent = self.layer.keys[topic], 0, 0.0, set[int]()
+        key, hop, silent = self.layer.keys[topic], 0, set[int]()
         while hop < MOST_HOPS:
             following = self.layer.peers[node].next_hop(key, silent)
             if following == node:

@@ -142,7 +142,8 @@ def find_entry(
     s = settings or PublisherSettings()
     at = links.packed(events)
     if scale is not None and (scale != 1.0).any():
-        links, at = links._replace(boxes=links.boxes * scale), at * scale
+        with np.errstate(over="ignore"):  # an open end is as far away as can be
+            links, at = links._replace(boxes=links.boxes * scale), at * scale
     live = np.flatnonzero(network.alive)
     counts = np.zeros((4, len(at)), np.int64)
     counts[ENTRY] = -1

@@ -45,8 +45,8 @@ class OverlaySettings:
     cyclon, vicinity, ring
         Settings of each layer.
     suspect_age : int
-        Age in cycles from which on a ring link is probed, 0 for never. The sooner, the fewer events are sent
-        to the dead, and the more probes.
+        Age in cycles from which on a ring link is probed, 0 for never; half that where there are few. The
+        sooner, the fewer events are sent to the dead, and the more probes.
     patience : int
         Cycles after which a peer whose random view is incomplete asks for a contact again, 0 for never.
     recovery : RecoverySettings

@@ -105,13 +105,14 @@ class Population:
         self.scale[: self.d] = np.ldexp(1.0, -np.round(np.log2(lengths)).astype(int))
         self.scaled = self.boxes
         if (self.scale != 1.0).any():
-            lows, highs = (self.boxes[:, side, : self.d] * self.scale[: self.d] for side in (0, 1))
-            self.scaled = packed_boxes(lows, highs)
+            self.scaled = packed_boxes(self.boxes[:, 0, : self.d], self.boxes[:, 1, : self.d])
+            self.rescale()
 
     def rescale(self, peers: NDArray[np.int64] | slice = slice(None)) -> None:
         """Work out the scaled boxes of peers anew, when their boxes have changed."""
         if self.scaled is not self.boxes:
-            self.scaled[peers, :, : self.d] = self.boxes[peers, :, : self.d] * self.scale[: self.d]
+            with np.errstate(over="ignore"):  # an open end is as far away as can be
+                self.scaled[peers, :, : self.d] = self.boxes[peers, :, : self.d] * self.scale[: self.d]
 
     @classmethod
     def of(

@@ -25,6 +25,7 @@ from sub2sub.ring.exchange import DRAWS
 from sub2sub.ring.need import Need, Needed
 from sub2sub.ring.partner import CHOICE
 from sub2sub.ring.pool import SPREAD
+from sub2sub.ring.probes import FEW
 from sub2sub.ring.settings import Partner, RingSettings
 from sub2sub.ring.tombstones import TOMBSTONES
 from sub2sub.ring.verification import Verification, Verify
@@ -275,8 +276,12 @@ class RingPeer:
         return before
 
     def suspects(self, age: int, now: int) -> list[Descriptor]:
-        """Neighbours to probe: those that nobody has heard from for `age`, 0 for never."""
-        return [each.peer for each in self.in_order() if now - each.stamp >= age] if age else []
+        """Neighbours to probe: those that nobody has heard from for `age`, 0 for never.
+
+        For half as long where there are few, because of few one hears less, and each matters more.
+        """
+        oldest = (age + 1) // 2 if len(self.view) <= FEW else age
+        return [each.peer for each in self.in_order() if now - each.stamp >= oldest] if age else []
 
     def suspect(self, id: int, age: int, now: int) -> None:
         """Probe a neighbour next, as if nobody had heard from it for `age`."""

@@ -12,8 +12,21 @@ from sub2sub.kernels.randomness import peer_key
 from sub2sub.kernels.references import by_reference
 from sub2sub.overlay.network import Faults, answers
 
-__all__ = ["ASKED", "EXCHANGED", "JOINED", "SAID_HELLO", "SENT", "Probes", "asks", "is_there", "note_copies"]
+__all__ = [
+    "ASKED",
+    "EXCHANGED",
+    "FEW",
+    "JOINED",
+    "SAID_HELLO",
+    "SENT",
+    "Probes",
+    "asks",
+    "is_there",
+    "note_copies",
+    "probing_age",
+]
 
+FEW = 8  # neighbours
 MESSAGES, FAILED = range(2)
 # What a peer sends: columns of `Probes.sent`.
 EXCHANGED, SAID_HELLO, ASKED, JOINED, SENT = 0, 1, 2, 3, 4
@@ -29,6 +42,12 @@ class Probes(NamedTuple):
     sent: NDArray[np.int32]  # (n, SENT) messages of each peer, as one thread counts them
     tries: NDArray[np.uint8]  # (n,) times each peer sends a message while it is lost
     copies: NDArray[np.int32]  # (n, 2) copies of messages that arrived, and those that repeated others
+
+
+@rule
+def probing_age(suspect_age, neighbours):
+    """Age from which on a link is probed, in a view of so many: half as old where there are few."""
+    return (suspect_age + 1) // 2 if neighbours <= FEW else suspect_age
 
 
 @rule

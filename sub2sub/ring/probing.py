@@ -3,10 +3,11 @@
 Not in Sub-2-Sub, which never forgets a dead ring neighbour: its link is passed on for ever. Ring
 links carry when their peer was last heard from, by anybody, and the fresher copy wins everywhere. In a
 healthy overlay they are a few cycles old, because neighbours of a peer meet one another. So a link as old
-as `suspect_age` is worth a small message: an answer makes it fresh. One that is silent, though asked several
-times, is dropped at once (`RingSettings.drop_failed`), and links to it that are no younger are refused;
-otherwise silence lets a link grow older until the ring layer drops it (`RingSettings.max_age`). A live peer
-is dropped only if all its probes are lost, and comes back with the next exchange that mentions it.
+as `suspect_age` is worth a small message: an answer makes it fresh; one half as old where there are few
+neighbours, because of few one hears less, and each matters more (`probing_age`). One that is silent, though
+asked several times, is dropped at once (`RingSettings.drop_failed`), and links to it that are no younger are
+refused; otherwise silence lets a link grow older until the ring layer drops it (`RingSettings.max_age`). A
+live peer is dropped only if all its probes are lost, and comes back with the next exchange that mentions it.
 
 A ring link along which an event failed to arrive (`Outcome.failures`) is worth a probe at once: `unanswered`
 tells which of such neighbours are silent, so that their holders can drop them (`sub2sub.overlay.forgetting`)
@@ -30,6 +31,7 @@ from sub2sub.overlay.sizes import HEADER
 from sub2sub.overlay.views import table_links
 from sub2sub.ring.layer import Ring
 from sub2sub.ring.pool import PEER, STAMP, get, put
+from sub2sub.ring.probes import probing_age
 from sub2sub.ring.scratch import new_scratch
 from sub2sub.ring.settings import StepSettings
 from sub2sub.ring.tombstones import bury
@@ -58,8 +60,9 @@ def _step(pool, boxes, suspect_age, settings, key, faults, tries, scratch, sent)
             continue
         draws = peer_key(key, i)
         asked, place = 0, np.int64(0)
+        age = probing_age(suspect_age, pool.size[i])
         while place < pool.size[i]:
-            if settings.cycle - get(pool, i, STAMP, place) >= suspect_age:
+            if settings.cycle - get(pool, i, STAMP, place) >= age:
                 asked += 1
                 peer = get(pool, i, PEER, place)
                 if _answers(faults, i, peer, draws, asked, tries, sent):

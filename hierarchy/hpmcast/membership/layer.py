@@ -125,7 +125,7 @@ class Membership:
         self.meet = np.full(n, -1, np.int32)
         self.busy = np.zeros(n, np.uint8)
         self.dirty = np.ones((levels, n), np.uint8)
-        self._costs = Costs.none(n)
+        self._costs, self._carried = Costs.none(n), Costs.none(n)
 
     def make_exact(self, cycle: int = 0, alive: NDArray[np.uint8] | None = None) -> None:
         """Give everybody exact tables, as after a long time without change."""
@@ -163,7 +163,7 @@ class Membership:
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let everybody renew its lines and gossip once."""
-        costs = self._costs = Costs.none(self.population.n)
+        costs = Costs.none(self.population.n)
         key = cycle_key(self.seed, STREAM, cycle)
         heartbeat(self.tables[0], self.slot[0], self.voters.own, cycle, network.alive, self.dirty[0])
         self._renew(cycle, network)
@@ -178,10 +178,12 @@ class Membership:
             )  # fmt: skip
         self._renew(cycle, network)
         self._gossip(key, network, costs)
+        self._costs = Costs(*(own + carried for own, carried in zip(costs, self._carried, strict=True)))
+        self._carried = Costs.none(self.population.n)
         return _report(costs)
 
     def spent(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Messages and bytes of the last cycle, by participant."""
+        """Messages and bytes of the last cycle and of what events carried along before, by participant."""
         return self._costs.messages, HEADER * self._costs.messages + self._costs.payload
 
     def _renew(self, cycle: int, network: Network) -> None:
@@ -240,8 +242,11 @@ class Membership:
         named = np.full((self.population.n, 2), -1, np.int32)
         for i, table in enumerate(self.tables):
             exchange_letters(i + 1, table, self.slot[i], branch, letters, fate, named, self.dirty[i], costs)
+        before = self.meet.copy()
         to_meet(self.tables[0], self.slot[0], branch, named, self.upkeep.timeout[0], self.meet)
+        self.meet[:] = np.where(self.meet >= 0, self.meet, before)  # whom gossip named is still to be met
         self.busy[letters[:, 0]] = 1
+        self._carried = Costs(*(one + more for one, more in zip(costs, self._carried, strict=True)))
         return _report(costs)
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:

@@ -3,7 +3,7 @@
 Rules and reference: `hierarchy.membership.scamp.rules`. Every subscription ends with its lease: then the
 entries made by it go from all views, and its owner subscribes again through a random member of its own
 view, which it keeps. A member that has heard no heartbeat for a while takes itself for isolated and does
-the same; so does one whose view is empty. Both turn to somebody that has them in its view, or to the
+the same; so does one whose view is empty, at once. Both turn to somebody that has them in its view, or to the
 contact they had at first, where their own view is of no help.
 
 Messages take no time within a cycle; who joins or leaves is served at the start of the next step.
@@ -29,6 +29,7 @@ from hierarchy.membership.scamp.steps import (
     join_all,
     leave_all,
     merge_all,
+    refill_key,
     renew_all,
 )
 from sub2sub.kernels.randomness import cycle_key, stream_number
@@ -116,6 +117,10 @@ class Scamp:
         due &= (network.alive == 1) & (v.lease_end > 0)
         subscriptions += self._serve(renew_all, np.flatnonzero(due), cycle, key, channel)
         expire(self.views, network.alive, cycle)
+        v = self.views
+        again = np.uint64(refill_key(key))
+        empty = (v.size == 0) & ~due & (network.alive == 1) & (v.lease_end > 0)
+        subscriptions += self._serve(renew_all, np.flatnonzero(empty), cycle, again, channel)
         beats = beat(self.views, cycle, channel, key)
         weights = channel.afresh()
         balancing = balance(self.views, weights, key) if s.indirection else 0

@@ -63,8 +63,10 @@ class ScampPeer:
     most : int, optional
         Entries of either view at most; (c + 1) ln n are far fewer.
     grace : int, optional
-        Cycles that an entry is kept after its lease. Where nobody shares a clock, without it a lease ends
-        here before its owner renews it, and there are fewer links to spread the renewal by.
+        Cycles that an entry is kept after its lease. Where nobody shares a clock and messages take time, a
+        lease would end here before its owner has renewed it, and events would not find the owner. With a
+        grace, a later lease takes the place of an earlier one, and those who hold a member by the earlier one
+        are told to make room only once somebody has the later one.
 
     Attributes
     ----------
@@ -105,7 +107,9 @@ class ScampPeer:
         self.contact: Contact | None = None
         self.lease_end = self.heard = self.wanted = 0
         self.served, self.asked = False, -1
+        self._outdated: list[Contact] = []  # who has this member by an earlier lease only
         self._untried: list[Source] = []
+        self._holders: list[Contact] = []  # the InView when it subscribed last
         self._start: Contact | None = None
         self.returned = False
         self._weights: dict[Contact, tuple[float, int]] = {}  # of links to this member, and when told
@@ -118,7 +122,7 @@ class ScampPeer:
 
     def join(self, contact: Contact | None, cycle: int, dice: Dice) -> Sends:
         """Subscribe through a member of the community; with none, found it."""
-        self.contact, self.served, self.asked = contact, contact is None, -1
+        self.contact, self.served, self.asked, self.lease_end = contact, contact is None, -1, 0
         return self.subscribe(self.settings.c, cycle, dice)
 
     def merge(self, contact: Contact, lease: int, cycle: int, dice: Dice) -> Sends:
@@ -139,6 +143,7 @@ class ScampPeer:
             yield Send(holder, message)
         for heir in heirs:
             yield Send(heir.peer, Dropped())
+        yield from self._end_earlier_lease()
         self.view, self.inward, self.lease_end = [], [], 0
         self.contact, self.served, self.asked = None, False, -1
 
@@ -154,11 +159,24 @@ class ScampPeer:
 
     def renew(self, cycle: int, dice: Dice) -> Sends:
         """Subscribe again; who has this member by a lease that is over makes room for the new one."""
+        holders = self.inward
         if self.lease_end <= cycle:
-            for holder in self.inward:
-                yield Send(holder, Replace((), 0))
-            self.inward = []
-        yield from self.subscribe(0 if self.served else self.settings.c, cycle, dice)
+            self._outdated, self.inward = [*self._outdated, *self.inward][-self.most :], []
+            if not self.grace:
+                yield from self._end_earlier_lease()
+        yield from self.subscribe(0 if self.served else self.settings.c, cycle, dice, holders)
+
+    def _end_earlier_lease(self) -> Sends:
+        """Have those make room who hold this member by its earlier lease."""
+        holders, self._outdated = self._outdated, []
+        for holder in holders:
+            yield Send(holder, Replace((), 0))
+
+    def stand_still(self, missed: int) -> None:
+        """Take note of cycles in which this member did nothing: where others hold it, its lease went on."""
+        if self.lease_end > 0:
+            self.lease_end = max(self.lease_end - missed, 1)
+            self.heard -= missed
 
     def expire(self, cycle: int) -> None:
         """Drop entries whose lease is over."""
@@ -192,13 +210,19 @@ class ScampPeer:
         for link in self.view:
             link.weight = link.weight / total if total > 0 else 1.0
 
-    def subscribe(self, extra: int, cycle: int, dice: Dice) -> Sends:
-        """Begin a lease, and have it spread, with so many extra copies, by whoever answers first."""
-        s = self.settings
-        self.lease_end = cycle + s.lease + dice.next_below(s.lease // 2 + 1)
+    def subscribe(self, extra: int, cycle: int, dice: Dice, holders: list[Contact] | None = None) -> Sends:
+        """Have a lease spread, with so many extra copies, by whoever answers first: a new one if it is over.
+
+        Who asks again within its lease asks for that one: were it longer, those who have the member in their
+        views would not know, and drop it too early. Who had this member in its view may answer, too; by
+        default, who has.
+        """
+        s, self._holders = self.settings, self.inward if holders is None else holders
+        end = cycle + s.lease + dice.next_below(s.lease // 2 + 1)
+        self.lease_end = end if self.lease_end <= cycle else self.lease_end
         self.heard = cycle
         known: list[Source] = ["view"] * min(TRIES, len(self.view))
-        known += ["inward"] * min(TRIES, len(self.inward))
+        known += ["inward"] * min(TRIES, len(self._holders))
         self._untried = ["contact", *known] if s.contact_first else [*known, "contact"]
         yield from self._reach(extra, cycle, dice)
 
@@ -216,6 +240,8 @@ class ScampPeer:
             case Kept():
                 if len(self.inward) < self.most:
                     self.inward.append(message.holder)
+                self._outdated = [each for each in self._outdated if each.id != sender]
+                yield from self._end_earlier_lease()
             case Replace():
                 if self.drop(sender):
                     for heir in message.heir:
@@ -250,7 +276,7 @@ class ScampPeer:
             if source == "contact":
                 target = self.contact
             else:
-                known = [link.peer for link in self.view] if source == "view" else self.inward
+                known = [link.peer for link in self.view] if source == "view" else self._holders
                 target = known[dice.next_below(len(known))] if known else None
             if target is not None and target.id != self.own.id:
                 self._start, self.returned, self.asked = target, False, cycle
@@ -261,9 +287,7 @@ class ScampPeer:
     def _serve(self, request: Subscribe, cycle: int, dice: Dice) -> Sends:
         """Walk on with a newcomer's request, or spread its subscription."""
         newcomer, own = request.newcomer, request.newcomer.id == self.own.id
-        if (
-            not self.served and not own
-        ):  # it knows nobody to tell but its contact; the newcomer will ask again
+        if not self.served and not own:  # it knows nobody but its contact; the newcomer will ask again
             if self.contact is not None and request.steps > 0:
                 yield Send(self.contact, replace(request, steps=request.steps - 1))
         elif self.view and request.steps > 0:
@@ -276,7 +300,7 @@ class ScampPeer:
                 yield Send(self._start, replace(request, steps=0))
         else:
             yield Send(newcomer, Served(self.own, self.lease_left(cycle)))
-            known = [link.peer for link in self.view]
+            known = self._within_lease(cycle)
             if not known:  # the founder of a community has nobody to pass it on to
                 yield from self.keep(newcomer, request.lease, cycle)
             copy = Copy(newcomer, request.lease, self.settings.hop_limit)
@@ -284,6 +308,11 @@ class ScampPeer:
                 yield Send(target, copy)
             for _ in range(self._extra(request.extra, len(known))):
                 yield Send(known[dice.next_below(len(known))], copy)
+
+    def _within_lease(self, cycle: int) -> list[Contact]:
+        """Whom to send copies to: not those in their grace, or the view would grow with each lease."""
+        inside = [link.peer for link in self.view if not self.grace or link.expires > cycle + self.grace]
+        return inside or [link.peer for link in self.view]
 
     def _extra(self, asked: int, known: int) -> int:
         """How many extra copies to send: as many as asked for, or c while the own view is too small."""
@@ -301,14 +330,30 @@ class ScampPeer:
         return self.view[-1].peer
 
     def _take_copy(self, copy: Copy, cycle: int, dice: Dice) -> Sends:
-        """Keep a copy with probability 1/(1 + size of the view), or pass it on."""
+        """Keep a copy with probability 1/(1 + size of the view), or pass it on.
+
+        An entry by an earlier lease counts as none, and makes room for the later one.
+        """
         if copy.steps == 0:
             return
-        known = copy.newcomer.id == self.own.id or self.has(copy.newcomer.id)
-        if not known and dice.next_unit() * (1 + len(self.view)) < 1.0:
+        earlier = self._earlier(copy, cycle)
+        known = copy.newcomer.id == self.own.id or (self.has(copy.newcomer.id) and not earlier)
+        if not known and dice.next_unit() * (1 + len(self.view) - bool(earlier)) < 1.0:
+            if earlier:
+                self.drop(copy.newcomer.id)
             yield from self.keep(copy.newcomer, copy.lease, cycle)
         else:
             yield from self._pass_on(copy, dice)
+
+    def _earlier(self, copy: Copy, cycle: int) -> bool:
+        """Whether the newcomer is in the view by a lease of which less than half is left of what a copy has.
+
+        A copy does not say which lease it is of; one that was slow tells more than is left.
+        """
+        ends = cycle + copy.lease // 2 + self.grace
+        return self.grace > 0 and any(
+            link.peer.id == copy.newcomer.id and link.expires <= ends for link in self.view
+        )
 
     def _pass_on(self, copy: Copy, dice: Dice) -> Sends:
         """Pass a copy on to a random member of the view."""

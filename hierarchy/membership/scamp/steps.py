@@ -14,9 +14,25 @@ from hierarchy.membership.scamp.rules import clear, drop, keep, reach_somebody, 
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw, peer_key
 
-__all__ = ["balance", "beat", "clear_all", "expire", "join_all", "leave_all", "merge_all", "renew_all"]
+__all__ = [
+    "balance",
+    "beat",
+    "clear_all",
+    "expire",
+    "join_all",
+    "leave_all",
+    "merge_all",
+    "refill_key",
+    "renew_all",
+]
 
-MERGE, LEAVE, JOIN, RENEW, BEAT, BALANCE = range(-6, 0)  # draws of the phases are kept apart
+REFILL, MERGE, LEAVE, JOIN, RENEW, BEAT, BALANCE = range(-7, 0)  # draws of the phases are kept apart
+
+
+@kernel
+def refill_key(key):
+    """The key of the draws of members that subscribe again for their empty views."""
+    return peer_key(key, REFILL)
 
 
 @kernel
@@ -83,7 +99,7 @@ def join_all(views, members, done, rules, cycle, channel, key):
         if channel.alive[member]:
             own = peer_key(peer_key(key, JOIN), member)
             views.served[member] = views.contact[member] < 0  # it founds the community
-            messages += _subscribe(views, member, rules, rules.c, cycle, channel, own)
+            messages += _subscribe(views, member, rules, rules.c, cycle, channel, own, False)
     return done, messages
 
 
@@ -96,20 +112,25 @@ def renew_all(views, members, done, rules, cycle, channel, key):
         if not _fits(views, rules.c):
             return done, messages
         done += 1
-        if views.lease_end[member] <= cycle:
-            _end_lease(views, member)
+        ends = views.lease_end[member] <= cycle
         own = peer_key(peer_key(key, RENEW), member)
         extra = np.int64(0) if views.served[member] else rules.c
-        messages += _subscribe(views, member, rules, extra, cycle, channel, own)
+        messages += _subscribe(views, member, rules, extra, cycle, channel, own, ends)
     return done, messages
 
 
 @kernel
-def _subscribe(views, member, rules, extra, cycle, channel, own):
-    """Begin a lease and spread it through whoever answers; returns messages."""
-    views.lease_end[member] = cycle + rules.lease + below(draw(own, 0), rules.lease // 2 + 1)
+def _subscribe(views, member, rules, extra, cycle, channel, own, ends):
+    """Spread a lease through whoever answers, a new one if it is over; an earlier one `ends`.
+
+    Returns messages.
+    """
+    if views.lease_end[member] <= cycle:
+        views.lease_end[member] = cycle + rules.lease + below(draw(own, 0), rules.lease // 2 + 1)
     views.heard[member] = cycle
     start, messages, k = reach_somebody(views, member, rules.contact_first, channel, own, np.int64(1))
+    if ends:
+        _end_lease(views, member)  # only now: who has the member in its view may answer
     if messages > 0:
         views.asked[member] = cycle
     if start >= 0:

@@ -15,8 +15,9 @@ __all__ = ["command"]
 
 @click.command()
 @click.option(
-    "--world", type=click.Choice(["topics", "ranges", "between", "all"]), default="all", show_default=True,
-    help="Which interests: topics, ranges, or the family between.",
+    "--world", type=click.Choice(["usual", "topics", "ranges", "between", "all"]),
+    help="Which interests: topics, ranges of one and of three attributes, the family between, or all of "
+    "these; usual are topics and ranges of one attribute.  [default: usual; all with --quick]",
 )  # fmt: skip
 @click.option(
     "--subscribers", type=click.IntRange(2), help="In each world.  [default: 10000; 500 with --quick]"
@@ -53,6 +54,9 @@ __all__ = ["command"]
     help="A system of your own, to take part as well.",
 )
 @click.option(
+    "--only", multiple=True, metavar="NAME", help="Of the systems that take part, only those named."
+)
+@click.option(
     "--network", default="log-normal", show_default=True, metavar="MODEL|FILE",
     help="How long messages take: constant, uniform, log-normal, sphere, a .toml file with settings of "
     "[network], or hops to count hops only.",
@@ -77,7 +81,7 @@ __all__ = ["command"]
 @click.option("--headline", is_flag=True, help="Print a short table in Markdown, and nothing else.")
 @click.option("--json", "as_json", is_flag=True, help="Print findings and numbers as JSON, and nothing else.")
 def command(
-    world: str,
+    world: str | None,
     subscribers: int | None,
     events: int,
     choosing: int,
@@ -86,6 +90,7 @@ def command(
     workloads: tuple[str, ...],
     bits: int,
     own: tuple[str, ...],
+    only: tuple[str, ...],
     network: str,
     seed: int,
     quick: bool,
@@ -116,10 +121,10 @@ def command(
     size = subscribers if subscribers is not None else 500 if quick else 10_000
     options = "" if bits == BITS else f" bits={bits}"
     options += " rows=all" if subscribers is None else ""
-    worlds = tuple(worlds_of(world, tree, workloads, quick, options))
+    worlds = tuple(worlds_of(world or ("all" if quick else "usual"), tree, workloads, quick, options))
     plan = Plan(
         worlds, size, events, seeds=seeds, seconds=time_limit, seed=seed, choosing=choosing, own=own,
-        network=network_text(network_named(network)),
+        network=network_text(network_named(network)), only=only,
     )  # fmt: skip
     plan.check()
     with (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["CHOOSING", "FAULTS", "FRONTIER", "GOOD", "HEAL_CRASHED", "NONE", "WORKING", "Fault"]
+__all__ = ["CRASH", "FAULTS", "FRONTIER", "GOOD", "HEAL_CRASHED", "NONE", "WORKING", "Fault"]
 
 GOOD = 0.99  # what a system has to deliver to be compared with others
 
@@ -44,5 +44,5 @@ FAULTS = (
 )
 HEAL_CRASHED = 0.2  # the share that crashes when healing is measured
 WORKING = Fault(loss=0.05)  # what each system is tuned for
-CHOOSING = (WORKING, Fault(crashed=0.3))  # faults under which the best setting is chosen
-FRONTIER = (NONE, *CHOOSING)  # faults under which settings that do not deliver are shown as well
+CRASH = Fault(crashed=0.3)  # what is told of working points besides
+FRONTIER = (NONE, WORKING, CRASH)  # faults under which settings that do not deliver are shown as well

@@ -21,10 +21,16 @@ from sub2sub.live.net.tls import Tls
 from sub2sub.live.wire.framing import LENGTH, Frame, Protocol
 from sub2sub.live.wire.limits import Limits
 
-__all__ = ["Host", "Inside"]
+__all__ = ["Host", "Inside", "is_address"]
 
 LOG = logging.getLogger(__name__)
 ANYWHERE = ("", "0.0.0.0", "::")
+
+
+def is_address(given: Any) -> bool:
+    """Whether something is a host and a port."""
+    pair = given if isinstance(given, tuple | list) and len(given) == 2 else (None, None)
+    return isinstance(pair[0], str) and type(pair[1]) is int and 0 <= pair[1] < 1 << 16
 
 
 class Inside:
@@ -65,6 +71,8 @@ class Host(ABC):
     address : (host, port)
     cores : dict
         By their IDs.
+    missed : int
+        Cycles without a tick before the last one: the process was stopped, or had no time.
     identity : bytes or None
         What the IDs of its cores are bound to (`sub2sub.live.net.identity`).
     identity_of : callable
@@ -82,10 +90,12 @@ class Host(ABC):
         reply: float,
         advertise: Address | None = None,
     ) -> None:
-        if not period > 0:
-            raise InputError(f"period: expected seconds above 0, got {period}")
-        if not reply > 0:
-            raise InputError(f"reply: expected seconds above 0, got {reply}")
+        for field, seconds in (("period", period), ("reply", reply)):
+            if not isinstance(seconds, int | float) or not seconds > 0:
+                raise InputError(f"{field}: expected seconds above 0, got {seconds!r}")
+        for field, address in (("listen", listen), ("advertise", advertise)):
+            if address is not None and not is_address(address):
+                raise InputError(f"{field}: expected (host, port), got {address!r}")
         if listen[0] in ANYWHERE and advertise is None:
             raise InputError(
                 f"advertise: expected an address others can connect to, as {listen[0]!r} is none"
@@ -109,7 +119,7 @@ class Host(ABC):
         self._inside = Inside(protocol, self._receive)
         self._answers: dict[Hashable, asyncio.Future[Any]] = {}
         self._ticking: asyncio.Task[None] | None = None
-        self._ticked = 0.0
+        self._ticked, self.missed = 0.0, 0
 
     async def open(self) -> None:
         """Listen, and begin to tick."""
@@ -126,6 +136,11 @@ class Host(ABC):
             self._ticking = None
         await asyncio.sleep(0)  # what was sent last is on its way
         await self.connections.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it listens and ticks."""
+        return self._ticking is not None
 
     @property
     def counts(self) -> Counter[str]:
@@ -205,7 +220,9 @@ class Host(ABC):
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(self.period * (0.9 + 0.2 * self.dice.random()))
-            self._ticked = asyncio.get_running_loop().time()
+            now = asyncio.get_running_loop().time()
+            self.missed = max(round((now - self._ticked) / self.period) - 1, 0)
+            self._ticked = now
             for core in list(self.cores.values()):
                 try:
                     self.dispatch(core, self.tick_core(core))

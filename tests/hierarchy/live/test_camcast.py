@@ -11,14 +11,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hierarchy.camcast import Communities, Event, Parameters, StaticTables, TopicSettings, disseminate
+from hierarchy.camcast import (
+    Communities,
+    CommunityManager,
+    Event,
+    Parameters,
+    StaticTables,
+    TopicSettings,
+    disseminate,
+)
 from hierarchy.camcast.dissemination import STREAM as EVENTS
 from hierarchy.live import Member, MemberSettings, Process
 from hierarchy.live import messages as m
+from hierarchy.live.blocking import LiveTransport
 from hierarchy.live.grid_member import GridMember
 from hierarchy.live.messages import Contact
 from hierarchy.live.wire import PROTOCOL
 from hierarchy.membership.scamp.peer import Link
+from hierarchy.membership.scamp.settings import ScampSettings
 from sub2sub.errors import InputError
 from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import cycle_key
@@ -184,3 +194,54 @@ def test_a_process_is_a_member_as_long_as_it_subscribes_or_publishes() -> None:
 
 def _note(heard: list[tuple[str, bytes]], topic: str) -> Callable[[Event], None]:
     return lambda event: heard.append((topic, event.data))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"gateways": [("h", 1)]}, "gateways: expected addresses by topic"),
+        ({"gateways": {"a": []}}, "gateways: expected a path"),
+        ({"gateways": {".a": [("h", 70_000)]}}, r"gateways\['.a'\]: expected a list of \(host, port\)"),
+        ({"period": "1"}, "period: expected seconds above 0"),
+        ({"listen": "here"}, r"listen: expected \(host, port\)"),
+        ({"settings": 3}, "settings: expected MemberSettings"),
+        ({"parents": [".a"]}, "parents: expected topics by topic"),
+        ({"membership": "flat"}, "membership: expected one of"),
+    ],
+)
+def test_a_process_says_what_it_expected(given: dict, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Process(**given)
+
+
+def test_two_that_enter_at_once_are_one_member() -> None:
+    async def test() -> None:
+        async with Process(period=0.05) as one, Process({".": [one.address]}, period=0.05) as other:
+            await one.community(".").subscribe()
+            community = other.community(".")
+            await asyncio.gather(community.subscribe(), community.subscribe(), community.publish(b""))
+            assert len(other.cores) == 1
+        with pytest.raises(InputError, match="expected one that is open"):
+            await other.community(".").publish(b"")
+
+    asyncio.run(test())
+
+
+def test_a_refused_publication_leaves_nothing_behind() -> None:
+    with LiveTransport(period=0.05) as transport:
+        community = CommunityManager(1, transport).community(".a")
+        with pytest.raises(InputError, match="data: expected bytes"):
+            community.publish("text")
+        assert not community.is_member
+        assert not transport.process.cores
+
+
+def test_a_stopped_process_renews_its_lease_when_it_goes_on() -> None:
+    other, own = contact(9), MemberSettings(scamp=ScampSettings(lease=100, isolation=1000))
+    for missed, renews in ((0, False), (151, True)):
+        member = Member(contact(1), lambda event: None, own)
+        list(member.join(other, Dice(1)))
+        list(member.receive(m.Served(other, 100), other.id, Dice(2)))
+        member.stand_still(missed)
+        sent = [type(send.message) for send in member.tick(Dice(3))]
+        assert (m.Subscribe in sent) == renews

@@ -128,3 +128,65 @@ def test_everybody_has_all_the_acquaintances_it_may_but_itself() -> None:
         known = {each.id for each in entries(member.grid.peer.acquaintances)}
         assert member.own.id not in known
         assert len(known) == 4 * member.grid.settings.replication
+
+
+A, B = (Contact(i, "h", i, ".") for i in (2, 3))
+
+
+def placed() -> GridMember:
+    """A structured member with the path 0, which knows two peers across its bit and two buddies."""
+    member = GridMember(Contact(1, "h", 1, "."), lambda event: None, SETTINGS)
+    member.grid.placed, peer = True, member.grid.peer
+    peer.path, peer.references = "0", [[A, B]]
+    peer.buddies[:2] = [Contact(i, "h", i, ".") for i in (4, 5)]
+    member.found = [A, B]
+    return member
+
+
+def test_who_cannot_be_reached_is_forgotten_at_the_second_failure_and_not_at_the_first() -> None:
+    member = placed()
+    list(member.unreachable(A, m.Check(1), Dice(1)))
+    assert (entries(member.grid.peer.references[0]), member.topic_table()) == ([A, B], [A, B])
+    list(member.receive(m.Check(2), A.id, Dice(2)))  # it is there after all
+    list(member.unreachable(A, m.Check(3), Dice(3)))
+    assert member.topic_table() == [A, B]
+    list(member.unreachable(A, m.Check(4), Dice(4)))
+    assert (entries(member.grid.peer.references[0]), member.topic_table()) == ([B], [B])
+
+
+def test_a_request_that_cannot_be_delivered_goes_to_another_reference() -> None:
+    member = placed()
+    request = m.Route(9, B, 1, 1 << 63, ".", 5)  # its key begins with 1
+    list(member.unreachable(A, request, Dice(1)))
+    (send,) = member.unreachable(A, request, Dice(2))  # by now A is forgotten
+    assert (send.to, send.message.exchange, send.message.steps) == (B, 9, 4)
+
+
+def test_an_announcement_is_passed_on_to_all_replicas() -> None:
+    member = placed()
+    sends = list(member.receive(m.Route(9, A, 2, 0, ".", 5), A.id, Dice(1)))
+    assert {send.to.id for send in sends if isinstance(send.message, m.Post)} == {4, 5}
+    assert [each.id for each in member.grid.peer.known(".")] == [A.id]
+
+
+def test_the_outcome_of_a_meeting_nobody_asked_for_changes_nothing() -> None:
+    member = placed()
+    before = member.grid.peer.position()
+    forged = m.Position(member.own, 0, 1, ((A,),), ())
+    posting = m.Posting(A, 50)
+    assert list(member.receive(m.Met(77, forged, (A,), (posting,)), A.id, Dice(1))) == []
+    assert member.grid.peer.position() == before
+    assert not member.grid.peer.held
+    assert not entries(member.grid.peer.acquaintances)
+
+
+def test_one_may_publish_when_a_search_for_its_community_was_answered() -> None:
+    member, own = placed(), Contact(1, "h", 1, ".")
+    assert not member.is_ready
+    for cycle in range(1, 9):
+        for send in list(member.tick(Dice(cycle))):
+            if isinstance(send.message, m.Route) and send.message.wish == 1:
+                list(member.receive(m.Listed(send.message.exchange, 1, (A,)), A.id, Dice(99)))
+            elif isinstance(send.message, m.Listed) and send.to == own:
+                list(member.receive(send.message, own.id, Dice(99)))
+    assert member.is_ready

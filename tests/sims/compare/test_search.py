@@ -21,12 +21,13 @@ class Settings:
 
     def publish(self, place: int, events: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
         """Each event has the same fate whenever it is published."""
+        assert events.size
         self.published[place] += events.tolist()
         drawn = np.random.default_rng(self.seed + place).random(len(EVENTS))[events]
         return (drawn < self.chances[place]).astype(float), self.costs[place]
 
-    def found(self) -> list[Tried]:
-        return search(self.publish, len(self.chances), EVENTS)
+    def found(self, events: NDArray[np.int64] = EVENTS) -> list[Tried]:
+        return search(self.publish, len(self.chances), events)
 
 
 def test_what_cannot_deliver_is_given_up_early_and_what_can_sees_all_events() -> None:
@@ -39,6 +40,14 @@ def test_what_cannot_deliver_is_given_up_early_and_what_can_sees_all_events() ->
 def test_the_cheapest_come_first_whatever_their_order() -> None:
     given = Settings([1.0, 1.0, 0.2, 1.0], [4.0, 1.0, 3.0, 2.0])
     assert [one.place for one in given.found()] == [1, 3]
+
+
+@pytest.mark.parametrize("count", [1, 20, 32, 33, 100, 101])
+def test_each_event_is_published_once_however_few_there_are(count: int) -> None:
+    given = Settings([1.0], [1.0])
+    (one,) = given.found(EVENTS[:count])
+    assert given.published[0] == list(range(count))
+    assert one.hits.size == count
 
 
 def test_where_nothing_delivers_the_best_is_tried_with_all_events() -> None:

@@ -102,6 +102,14 @@ def test_the_working_point_is_not_chosen_by_the_events_that_costs_are_measured_w
     assert point.knob == "x"
 
 
+def test_a_setting_that_only_some_seeds_have_tried_is_not_chosen() -> None:
+    rows = knobs("topics", "a", {"x": (1.0, 10), "y": (1.0, 20)})
+    rows = [row for row in rows if row["knob"] == "y" or row["seed"] > 0]
+    point = working_point(cells(pd.DataFrame(rows)), "topics", "a")
+    assert point is not None
+    assert point.knob == "y"
+
+
 def test_events_count_where_seeds_differ_no_more_than_they_do() -> None:
     """Two seeds of 500 events each: Student's factor over seeds would be 12.7."""
     rows = [row for row in knobs("topics", "a", {"x": (0.995, 10)}) if row["seed"] != 2]

@@ -17,7 +17,6 @@ from sub2sub.events.peer import Forwarder
 from sub2sub.live.core.exchanges import Exchanges
 from sub2sub.live.core.live_peer import Core
 
-OPEN = {"camcast": {61, 74}}  # histories that break a rule today, see below
 BLOCKS = {"sub2sub": 5, "camcast": 5, "semi-structured": 1, "structured": 1, "shared": 1}
 
 
@@ -25,17 +24,15 @@ BLOCKS = {"sub2sub": 5, "camcast": 5, "semi-structured": 1, "structured": 1, "sh
     ("protocol", "block"), [(protocol, block) for protocol in PROTOCOLS for block in range(BLOCKS[protocol])]
 )
 def test_all_is_well_after_every_history(protocol: str, block: int) -> None:
-    for seed in sorted(set(range(20 * block, 20 * (block + 1))) - OPEN.get(protocol, set())):
+    for seed in range(20 * block, 20 * (block + 1)):
         outcome, _ = live_through(protocol, seed)
         again = f"sub2sub live fuzz --protocol {protocol} --first {seed} --seeds 1"
         assert not outcome.violations, f"replay with: {again}"
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a member can be in nobody's table for some cycles after all was whole"
-)
-@pytest.mark.parametrize("seed", sorted(OPEN["camcast"]))
+@pytest.mark.parametrize("seed", [113, 154])
 def test_members_stay_in_tables_once_all_is_whole(seed: int) -> None:
+    """Found by a longer search: an event after a storm, a lease that ends while others are cut off."""
     assert not live_through("camcast", seed)[0].violations
 
 

@@ -67,6 +67,19 @@ def test_exact_values_are_found_by_usual_widths_and_not_by_equal_axes() -> None:
     assert by_widths > equal + 0.2
 
 
+@pytest.mark.filterwarnings("error")
+def test_open_ends_stay_open_in_small_units() -> None:
+    inf = np.inf
+    overlay = Overlay.of(
+        [[-inf], [0.0], [0.5]], [[0.2], [inf], [0.6]], seed=1, settings=OverlaySettings(axes=(1e-3,))
+    ).run(8)
+    walks = find_entry(
+        Links.of(overlay), overlay.network, [[-1e9], [0.1], [1e9]], scale=overlay.population.scale
+    )
+    assert walks.found.all()
+    assert overlay.publish([[-1e9], [0.1], [0.55], [1e9]]).events["delivered"].tolist() == [1, 2, 2, 1]
+
+
 def test_newcomers_and_resumed_runs_are_measured_alike(tmp_path: Path) -> None:
     def made() -> Simulation[Overlay]:
         settings = OverlaySettings(axes=(LONG, 1.0))

@@ -262,6 +262,21 @@ def test_event_messages_carry_membership_along():
     assert layer.step(2, network)["messages"] == 4 * quiet
 
 
+def test_tables_grow_from_first_contacts_while_events_carry_membership_along():
+    layer, network = Membership(Population.regular(a=4, levels=3), seed=3), Network.whole(64)
+    places = np.arange(64)
+    layer.join(places, np.where(places > 0, places // 2, -1), 0)
+    for cycle in range(1, 40):
+        known = layer.knowledge()
+        outcome = disseminate(known.views(), known.match([]), cycle % 64, seed=3, event=cycle, record=True)
+        carried = layer.piggyback(outcome.letters, cycle, network)
+        stepped = layer.step(cycle, network)
+        messages, size = (int(own.sum()) for own in layer.spent())
+        assert messages == carried["messages"] + stepped["messages"]
+        assert size == carried["bytes"] + stepped["bytes"]
+    assert found(layer, network).whole == 1.0
+
+
 def test_answers_to_what_event_messages_carry_may_be_lost():
     stamps = []
     for loss in (0.0, 0.5, 1.0):

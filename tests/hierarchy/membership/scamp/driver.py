@@ -23,7 +23,7 @@ from hierarchy.membership.scamp.scamp_messages import (
     Weighed,
 )
 from hierarchy.membership.scamp.settings import ScampSettings
-from hierarchy.membership.scamp.steps import BALANCE, BEAT, JOIN, LEAVE, RENEW
+from hierarchy.membership.scamp.steps import BALANCE, BEAT, JOIN, LEAVE, REFILL, RENEW
 from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import cycle_key
 from sub2sub.overlay.network import Network
@@ -84,10 +84,12 @@ class Driver:
             if network.alive[i]:
                 dice = key.of_peer(JOIN).of_peer(i)
                 self.carry(i, self.nodes[i].join(self.contacts[i], dice), dice)
-        for turn, phase in zip(SCAMP_TURNS, (RENEW, RENEW, BEAT, BEAT), strict=True):
+        renewing, beating = key.of_peer(RENEW), key.of_peer(BEAT)
+        keys = renewing, renewing, beating, key.of_peer(REFILL).of_peer(RENEW), beating
+        for turn, own in zip(SCAMP_TURNS, keys, strict=True):
             self.renewing = turn == "renew"
             for i in live:
-                dice = key.of_peer(phase).of_peer(i)
+                dice = own.of_peer(i)
                 self.carry(i, getattr(self.nodes[i], turn)(dice), dice)
         if self.settings.indirection:
             self.balance(live, cycle, key.of_peer(BALANCE))

@@ -1,0 +1,280 @@
+"""Systems in time against a driver that delivers every message when it is due, readable and in pure Python.
+
+The driver knows uplinks and a heap of copies on their way. Whom a member sends an event to comes from the
+readable rules of each protocol; systems are asked for who received which event when.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from hierarchy.shared import CamcastRoute, SharedOverlay
+from hierarchy.shared.peer import TablePeer
+from hierarchy.shared.router import range_neighbours, targets_of
+from hierarchy.shared.routing import STREAM, route_events
+from sims.anchors.meghdoot.dissemination import before
+from sims.anchors.meghdoot.rules import Zone
+from sims.systems import System
+from sims.systems import system as system_named
+from sims.systems.gossip import keys_of
+from sims.systems.passage import Passage
+from sub2sub.events.outcome import Outcome
+from sub2sub.kernels.dice import Dice
+from sub2sub.kernels.randomness import cycle_key, peer_key
+from sub2sub.overlay.descriptors import Descriptor, Link
+from sub2sub.overlay.links import Links
+from sub2sub.timing.latency import Clock, travel
+from sub2sub.timing.settings import AGAIN, Timing
+from tests.hierarchy.shared.driver import entries_of
+from tests.hierarchy.shared.test_routing import overlay_of
+from tests.sims.compare.worlds import small
+
+SALT = 5
+TIMINGS = [
+    Timing(bandwidth=0.5),
+    Timing(latency="sphere", bandwidth=2.0),
+    Timing(latency="uniform", jitter=0.0),
+]
+
+Sends = Iterator[tuple[int, Dice]]  # a target, and the draws that decide what becomes of the copies to it
+
+
+class Journey:
+    """One event. Who gets its first copy forwards it, a copy again where it is lost, after a silence.
+
+    Attributes
+    ----------
+    when, hop, sent : dict
+        Of each member that has it: the time, the hops of the first copy's way, the copies it sent.
+    """
+
+    def __init__(self, system: System | SharedOverlay, places: np.ndarray, retries: int) -> None:
+        self.network, self.retries = system.network, retries
+        self.clock = Clock.of(system.network.timing, places)
+        self.places, self.free = places.tolist(), dict.fromkeys(places.tolist(), 0.0)
+        self.when: dict[int, float] = {}
+        self.hop: dict[int, int] = {}
+        self.sent: dict[int, int] = {}
+        self.due: list[tuple[float, int, int, int]] = []
+        self.copies = 0
+
+    def follow(self, start: tuple[int, int, float], forward: Callable[[int], Sends]) -> None:
+        member, hop, now = start
+        heapq.heappush(self.due, (now, 0, member, hop))
+        forwarded = set[int]()
+        while self.due:
+            now, _, member, hop = heapq.heappop(self.due)
+            if member in forwarded:
+                continue
+            forwarded.add(member)
+            self.when.setdefault(member, now)
+            self.hop.setdefault(member, hop)
+            for target, dice in forward(member):
+                self.send(member, target, dice, now, hop)
+
+    def send(self, member: int, target: int, dice: Dice, now: float, hop: int) -> None:
+        place = self.places[member]
+        self.free[place] = max(self.free[place], now) + self.clock.occupied
+        for copy in range(self.retries + 1):
+            self.sent[member] = self.sent.get(member, 0) + 1
+            lost = self.network.loss > 0 and dice.next_unit() < self.network.loss
+            if not lost and self.network.alive[target]:
+                self.copies += 1
+                took = travel(self.clock, member, target, copy, np.uint64(dice.key))
+                heapq.heappush(self.due, (self.free[place] + took, self.copies, target, hop + 1))
+                return
+
+
+@cache
+def built(world: str, name: str) -> System:
+    system = system_named(name)(small(world).wanted, seed=1)
+    system.overlay.bootstrap()
+    for cycle in range(1, 16):
+        system.step(cycle)
+    return system
+
+
+def published(
+    system: System, world: str, timing: Timing, loss: float, knob: int
+) -> tuple[Outcome, np.ndarray]:
+    """Publish a world's events with every seventh subscriber down; and their publishers."""
+    there = small(world)
+    alive = np.ones(there.n, np.uint8)
+    alive[::7] = 0
+    system.fail(alive, loss)
+    system.network.timing = timing
+    wanting = [[own for own in there.matches.of(e).tolist() if alive[own]] for e in there.events.tolist()]
+    publishers = system.peer_of[np.array([own[len(own) // 2] for own in wanting])]
+    settings = system.at(system.knobs[knob])
+    return system.publish(there.events, publishers, settings, SALT, record=True), publishers
+
+
+def assert_same(found: Outcome, k: int, journey: Journey) -> None:
+    assert found.receptions is not None
+    peers, hops = found.receptions.of(k)
+    assert dict(zip(peers.tolist(), hops.tolist(), strict=True)) == journey.hop
+    times = found.receptions.ms[found.receptions.offsets[k] : found.receptions.offsets[k + 1]]
+    assert times.tolist() == [float(np.float32(journey.when[peer])) for peer in peers.tolist()]
+    assert found.messages[k] == sum(journey.sent.values())
+
+
+@pytest.mark.parametrize("timing", TIMINGS)
+@pytest.mark.parametrize("name", ["broker", "matching tree"])
+def test_a_broker_and_a_tree_of_subscribers(name: str, timing: Timing) -> None:
+    system = built("topics", name)
+    for knob, loss in ((0, 0.0), (2, 0.2)):
+        found, publishers = published(system, "topics", timing, loss, knob)
+        settings, events = system.at(system.knobs[knob]), small("topics").events
+        keys = keys_of(1, SALT, events).tolist()
+        for k, (event, publisher) in enumerate(zip(events.tolist(), publishers.tolist(), strict=True)):
+            nodes, parents = system.plan(event, publisher, settings)
+            below: dict[int, list[int]] = {}
+            for node, parent in zip(nodes[1:].tolist(), parents[1:].tolist(), strict=True):
+                below.setdefault(int(nodes[parent]), []).append(node)
+
+            def forward(member: int, below=below, key=keys[k]) -> Sends:
+                return ((child, Dice(key).of_peer(child)) for child in below.get(member, ()))
+
+            journey = Journey(system, system.places, settings.retries)
+            journey.follow((publisher, 0, 0.0), forward)
+            assert_same(found, k, journey)
+
+
+def concerned(zone: Zone, corner: tuple[float, ...]) -> bool:
+    """Whether a zone may hold ranges around an event: low ends below it, high ends from it on."""
+    low, high = zone
+    return all(low[k] < c if k % 2 == 0 else high[k] > c for k, c in enumerate(corner))
+
+
+@pytest.mark.parametrize("timing", TIMINGS)
+def test_meghdoot(timing: Timing) -> None:
+    world = "ranges power-law-2"
+    system = built(world, "meghdoot")
+    for knob, loss in ((0, 0.0), (2, 0.2)):
+        found, publishers = published(system, world, timing, loss, knob)
+        settings, events = system.at(system.knobs[knob]), small(world).events
+        for k, key in enumerate(keys_of(1, SALT, events).tolist()):
+            publisher, corner = int(publishers[k]), system.scale.corner(system.points[events[k]])
+            n = len(system.host)
+            traced = (
+                np.full(n, -1, np.int32),
+                np.zeros(n, np.int64),
+                np.zeros(n, np.int64),
+                np.full(n, np.inf),
+            )
+            journey = Journey(system, system.places, settings.retries)
+            traced[0][publisher], traced[3][publisher] = 0, 0.0
+            root = system._route(publisher, corner, settings.retries, journey.clock, np.uint64(key), traced)
+            on_the_way = np.flatnonzero(traced[0] >= 0).tolist()
+            journey.when = {peer: float(traced[3][peer]) for peer in on_the_way}
+            journey.hop = {peer: int(traced[0][peer]) for peer in on_the_way}
+            journey.sent = {peer: int(traced[1][peer]) for peer in on_the_way}
+
+            at = tuple(corner.tolist())
+
+            def forward(member: int, corner=at, key=key) -> Sends:
+                own, dice = system.layer.peers[member], Dice(key).of_peer(member)
+                for zone, peer in known_zones(system, member):
+                    if concerned(zone, corner) and any(before(zone, corner, mine) for mine in own.zones):
+                        yield peer, dice
+
+            if root >= 0:
+                journey.follow((root, journey.hop[root], journey.when[root]), forward)
+            assert_same(found, k, journey)
+
+
+def known_zones(system: System, member: int) -> list[tuple[Zone, int]]:
+    """Zones of others that a peer knows, with whose they are, in the order in which it goes through them."""
+    zones = system._zones
+    entries = range(zones.start[member], zones.start[member + 1])
+    return [
+        (
+            (tuple(zones.low[zones.zone[e]].tolist()), tuple(zones.high[zones.zone[e]].tolist())),
+            int(zones.peer[e]),
+        )
+        for e in entries
+    ]
+
+
+def test_scribe_reaches_the_roots_hop_after_hop() -> None:
+    """From there on events are pushed down the trees (tests/sims/anchors/test_pushing.py)."""
+    system = built("topics", "scribe")
+    published(system, "topics", TIMINGS[0], 0.0, 0)
+    clock = Clock.of(TIMINGS[0], system.places)
+    system.network.alive[:] = 1
+    for event, publisher in ((0, 3), (1, 70)):
+        topic = int(system.wanted.tree.of_event[event])
+        dice = Dice(9)
+        way = system._way(publisher, topic, Passage(system.network, clock, dice, 0))
+        expected = {}
+        for number, each in enumerate((topic, *system.groups.above[topic])):
+            route, now = [publisher], number * clock.occupied  # one message after the other
+            while (
+                following := system.layer.peers[route[-1]].next_hop(system.layer.keys[each], set())
+            ) != route[-1]:
+                route.append(following)
+            for hop, (a, b) in enumerate(pairwise(route), 1):
+                now += clock.occupied + travel(clock, a, b, 0, np.uint64(dice.key))
+                expected[each, hop] = now
+        assert sorted(expected.values()) == pytest.approx(sorted(when for _, hop, when in way.reached if hop))
+
+
+def test_scribe_goes_around_one_that_is_silent_after_all_its_copies() -> None:
+    system = built("topics", "scribe")
+    published(system, "topics", TIMINGS[0], 0.0, 0)
+    system.network.alive[:] = 1
+    clock = Clock.of(TIMINGS[0], system.places)
+    topic = int(system.wanted.tree.of_event[0])
+    gone = system.layer.peers[3].next_hop(system.layer.keys[topic], set())
+    assert gone != 3
+    whole = system._way(3, topic, Passage(system.network, clock, Dice(9), 2))
+    system.network.alive[gone] = 0
+    around = system._way(3, topic, Passage(system.network, clock, Dice(9), 2))
+    assert around.payers[:3] == [3, 3, 3]
+    assert around.reached[0][2] > 3 * AGAIN * clock.tick > whole.reached[0][2]
+
+
+@pytest.mark.parametrize("timing", TIMINGS)
+@pytest.mark.parametrize("ranges", [False, True])
+def test_camcast_on_the_shared_overlay(timing: Timing, ranges: bool) -> None:
+    overlay, _, events, publishers = overlay_of(90, 4, ranges=ranges, cycles=12)
+    overlay.network.timing = timing
+    overlay.network.alive[::11] = 0
+    people, route = overlay.population, CamcastRoute(c=1.0, g=6.0)
+    overlay.network.alive[publishers] = 1
+    found = route_events(overlay, events, publishers, route, cycle=3, record=True)
+    ids = people.ids.tolist()
+    own = [
+        Descriptor.half_open(ids[k], tuple(low), tuple(end))
+        for k, (low, end) in enumerate(people.boxes[:, :, : people.d].tolist())
+    ]
+    links = Links.of(overlay)
+    for k, publisher in enumerate(publishers.tolist()):
+        key = int(peer_key(cycle_key(overlay.seed, STREAM, 3), k))
+
+        at = tuple(events[k].tolist())
+
+        def forward(member: int, key=key, point=at) -> Sends:
+            dice, peer = Dice(key).of_peer(member), TablePeer(own[member], overlay.settings.tables)
+            peer.equals, peer.above = (
+                [Link(own[j], stamp) for j, stamp in entries_of(getattr(overlay.tables, name)[member])]
+                for name in ("equals", "above")
+            )
+            first, size = links.ring_start[member], links.ring_size[member]
+            ring = links.ring_peer[first : first + size].tolist()
+            chosen = targets_of(peer, route, dice) if overlay.topical[member] else ([], [])
+            further = range_neighbours(
+                [own[j] for j in ring], point, [bool(overlay.topical[j]) for j in ring]
+            )
+            for each in (*chosen[0], *chosen[1], *further):
+                yield ids.index(each.id), dice
+
+        journey = Journey(overlay, people.host, 0)
+        journey.follow((publisher, 0, 0.0), forward)
+        assert_same(found, k, journey)
