@@ -138,8 +138,8 @@ class Grid:
             row = self.peer.buddies if self._left else self.peer.acquaintances
             place = random_place(row, dice.next_bits())
             partner = row[place] if place >= 0 else None
-            crowd = self.settings.replication * 2 ** len(self.peer.path)  # all peers, as far as it can tell
-            if not self._left and dice.next_unit() * crowd < 2.0:
+            peers = self.settings.replication * 2 ** len(self.peer.path)  # all, as far as it can tell
+            if not self._left and dice.next_unit() * peers < 2.0:
                 partner = self._gateway(dice) or partner
             if partner is not None:
                 number = dice.next_bits()

@@ -187,7 +187,7 @@ class GridMember(Member):
             yield from self.grid.route(message, self.cycle, WANTED, dice)
 
     def _request(self, wish: int, topic: str, dice: Dice, place: int = NOTHING, table: int = 0) -> m.Sends:
-        """Route a request of one's own; what is served here comes back through the front door."""
+        """Route a request of this member; if it is served here, the answer is a message to itself."""
         number = dice.next_bits()
         if place > NOTHING:
             self._searches[number] = _Search(topic, place, self.cycle, table)

@@ -80,14 +80,14 @@ def _send(net, a, b, bits, same, other, counts):
 
     It names so many peers with the sender's range, and so many with others.
     """
-    copies, in_vain = np.int64(net.tries), True
+    copies, undelivered = np.int64(net.tries), True
     if reaches(net.faults.alive, net.faults.group, a, b):
-        copies, in_vain = attempts(bits, net.faults.loss, net.tries)
+        copies, undelivered = attempts(bits, net.faults.loss, net.tries)
     counts[a, MESSAGES] += copies
-    counts[a, FAILED] += in_vain
+    counts[a, FAILED] += undelivered
     counts[a, SAME] += copies * same
     counts[a, OTHER] += copies * other
-    return not in_vain
+    return not undelivered
 
 
 @rule

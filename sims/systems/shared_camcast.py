@@ -93,7 +93,7 @@ class SharedCamcast(RingOverlay):
     # Neighbours come first, so that c hardly matters for reliability: what is missed was not sent upward.
     knobs = (
         *(Knob(c=c, g=g) for c, g in ((0, 3), (0, 10), (0, 20), (1, 10), (1, 20), (2, 10), (2, 20))),
-        *(Knob(c=c, g=g) for c, g in ((4, 20), (8, 40))),
+        *(Knob(c=c, g=g) for c, g in ((3, 15), (4, 20), (8, 40))),
         *(Knob(c=c, g=g, retries=2) for c, g in ((0, 10), (1, 20), (2, 40))),
     )
     overlay: SharedOverlay

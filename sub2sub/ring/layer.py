@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.geometry.labels import Labels
+from sub2sub.kernels.compilation import plain
 from sub2sub.kernels.randomness import cycle_key, peer_key
 from sub2sub.kernels.threads import threads
 from sub2sub.overlay.feed import Feed
@@ -144,7 +145,7 @@ class Ring:
             self._say_hello(settings, probes, np.uint64(peer_key(key, len(self.boxes))))
         self._copies = MEMORY * self._copies + copies.sum(axis=0)
         messages, failed, offered, taken, hellos = (int(count) for count in self._space.counts())
-        asked, (small, in_vain) = self._space.asked(), np.sum([each.counts for each in probes], axis=0)
+        asked, (small, unanswered) = self._space.asked(), np.sum([each.counts for each in probes], axis=0)
         join_bytes = HEADER * joins + (DESCRIPTOR + RANGE * self.d) * (joins + join_links)
         exchange_bytes = self._bytes(messages, hellos, cycle, network)
         hello = HEADER + DESCRIPTOR + RANGE * self.d
@@ -152,7 +153,7 @@ class Ring:
         self._sent, self._each = sent.sum(axis=0), np.array(each)
         return {
             "messages": messages + hellos + int(small) + joins,
-            "failed": failed + int(in_vain) + join_failed,
+            "failed": failed + int(unanswered) + join_failed,
             "bytes": exchange_bytes + HEADER * int(small) + join_bytes,
             "offered": offered,
             "taken": taken,
@@ -174,7 +175,7 @@ class Ring:
 
     def _make_space(self) -> None:
         """Make space for the exchange of the two peers with the widest views."""
-        self._space.make_space(int(places_for(2 * int(self.pool.size.max()), self._feeds())))
+        self._space.make_space(int(plain(places_for)(2 * int(self.pool.size.max()), self._feeds())))
 
     def _exchange(self, settings: StepSettings, probes: list[Probes], key: np.uint64) -> None:
         """Let everybody take up what the layers below found, then exchange, once or more."""
@@ -193,7 +194,7 @@ class Ring:
         most = int(np.diff(hellos.first).max(initial=0))
 
         def make_space() -> None:
-            self._space.make_space(int(places_for(int(self.pool.size.max()) + most, self._feeds())))
+            self._space.make_space(int(plain(places_for)(int(self.pool.size.max()) + most, self._feeds())))
 
         now = Turn(HEAR, 0, key, np.empty(0, np.int32), hellos)
         everybody(len(hellos.told), self._turns(settings, probes)(now), make_space)
@@ -230,7 +231,7 @@ class Ring:
             self._changed = np.concatenate([self._changed, np.stack([old, new], axis=1).astype(np.int64)])
 
     def _join_newcomers(self, settings: StepSettings, probes: Probes) -> tuple[int, int, int]:
-        """Let newcomers ask for their neighbours; messages, questions in vain, and links they were told."""
+        """Let newcomers ask for their neighbours; messages, unanswered questions, and links told."""
         waiting, feeds = np.flatnonzero(self._contact >= 0), self._feeds()
         self._asked.counts[:] = 0
         for newcomer in waiting[probes.faults.alive[waiting] == 1]:

@@ -8,9 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hierarchy.shared.overlay import SharedOverlay
+from hierarchy.shared.peer import TablePeer
 from hierarchy.shared.settings import SharedSettings, TableSettings
 from hierarchy.topics import NestedRanges, TopicTree
 from sub2sub.errors import InputError
+from sub2sub.kernels.dice import Dice
+from sub2sub.overlay.descriptors import Descriptor, Link
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.views import FREE
@@ -154,6 +157,18 @@ def test_a_newcomer_finds_its_community_in_the_cycle_it_joins() -> None:
     overlay.step(60)
     assert all(overlay.tables.equals[i, 0] != FREE for i in some)
     assert np.isin(some, overlay.tables.links()[1]).all()
+
+
+def test_who_asks_for_its_community_is_not_named_itself() -> None:
+    over, member, newcomer = (
+        Descriptor.half_open(number, (low,), (end,))
+        for number, (low, end) in enumerate([(0.0, 9.0), (2.0, 3.0), (2.0, 3.0)])
+    )
+    asked = TablePeer(over, TableSettings())
+    asked.hear([Link(member, 1)], 5, greet=lambda other: True)
+    asked.below[0] = Link(member, 1)  # heard of some time ago
+    assert [link.peer.id for link in asked.ways(newcomer, 0, 5, Dice(1))] == [member.id]
+    assert [link.peer.id for link in asked.below] == [newcomer.id]
 
 
 def test_tables_cost_messages_and_bytes() -> None:
