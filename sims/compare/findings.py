@@ -53,7 +53,7 @@ def findings(table: pd.DataFrame) -> list[str]:
         sentences += _beside_anchors(table, world)
     if len(kinds["between"]) > 1:
         sentences.append(_between(table, kinds["between"]))
-    return sentences
+    return [sentence for sentence in sentences if sentence]
 
 
 def _cell(table: pd.DataFrame, world: str, system: str, metric: str, built: bool = False) -> pd.Series | None:
@@ -145,7 +145,7 @@ def _ranges(table: pd.DataFrame, worlds: list[str]) -> str:
         elif unable is not None:
             part += f", an exact cover is {unable.note.replace('not run: ', 'out of reach (')})"
         parts.append(part)
-    return "Where interests are ranges, " + "; ".join(parts) + "."
+    return "Where interests are ranges, " + "; ".join(parts) + "." if parts else ""
 
 
 def _beside_anchors(table: pd.DataFrame, world: str) -> list[str]:
