@@ -124,7 +124,7 @@ class NestedTables:
         self.equals, self.above, self.below = (
             moved.links(table) for table in (self.equals, self.above, self.below)
         )
-        self.since = moved.rows(self.since, 0)
+        self.since, self._counts = moved.rows(self.since, 0), moved.rows(self._counts, 0)
         self.buried, self.buried_at = grow_tombstones(self.buried, self.buried_at, moved)
 
     def arrays(self) -> dict[str, NDArray[Any]]:

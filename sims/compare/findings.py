@@ -22,7 +22,7 @@ ANCHORS = (
     "matching tree", "broker", "plumtree", "plumtree, view 4", "gossipsub", "gossipsub, D 4", "poldercast",
     "scribe", "meghdoot",
 )  # fmt: skip
-COST = "messages_per_delivery"
+BOUND, COST = "matching tree", "messages_per_delivery"
 COSTS = {
     COST: "messages per delivery",
     "bytes_per_delivery": "bytes per delivery",
@@ -73,6 +73,7 @@ def _short(table: pd.DataFrame, world: str, system: str) -> str:
 
 def _topics(table: pd.DataFrame, world: str) -> str:
     costs = {s: cell for s in _systems(table, world) if (cell := _cell(table, world, s, COST)) is not None}
+    costs.pop(BOUND, None)  # no protocol: who wants an event is the simulator's knowledge
     short = {s: hit for s in _systems(table, world) if (hit := _short(table, world, s))}
     if not costs:
         return f"In the world of {world} no system delivers 99 % with 5 % of the messages lost."

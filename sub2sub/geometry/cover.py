@@ -15,12 +15,13 @@ corner of an uncovered piece is a *witness*: a point of the box that no neighbou
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sub2sub.geometry.pieces import cut_out, gather_touching, largest_share, piece_width
-from sub2sub.kernels.compilation import apart, kernel, rule
+from sub2sub.kernels.compilation import apart, kernel, plain, rule
 from sub2sub.kernels.memory import LANES32
 
-__all__ = ["ask", "clip", "heap_for", "stack_for", "stack_rows"]
+__all__ = ["ask", "clip", "heap_for", "new_heap", "new_stack", "stack_for", "stack_rows"]
 
 
 @rule
@@ -43,6 +44,16 @@ def stack_for(boxes, d):
 def heap_for(boxes, d):
     """Space for the boxes that touch a piece, and for where they stand."""
     return np.empty((2 * d + 1, boxes), np.int32)
+
+
+def new_heap(boxes: int, d: int) -> NDArray[np.int32]:
+    """As `heap_for`, for Python."""
+    return plain(heap_for)(boxes, d)  # type: ignore[no-any-return]
+
+
+def new_stack(boxes: int, d: int) -> NDArray[np.int32]:
+    """As `stack_for`, for Python."""
+    return np.empty((plain(stack_rows)(boxes, d), plain(piece_width)(d)), np.int32)
 
 
 @rule

@@ -28,7 +28,7 @@ from sub2sub.kernels.cache import forgive, kept
 from sub2sub.kernels.callees import Callee
 from sub2sub.kernels.compilers import KernelCompiler, PlainIndices
 
-__all__ = ["apart", "hot", "in_memory", "is_compiled", "kernel", "part", "rule"]
+__all__ = ["apart", "hot", "in_memory", "is_compiled", "kernel", "part", "plain", "rule"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -97,6 +97,17 @@ def is_compiled(function: object) -> bool:
     (False, True)
     """
     return hasattr(function, "py_func")
+
+
+def plain(function: F) -> F:
+    """The function as it is written: for a call now and then that is not worth compiling.
+
+    Examples
+    --------
+    >>> plain(kernel(lambda x: 2 * x))(21)
+    42
+    """
+    return getattr(function, "py_func", function)
 
 
 def hot(function: F) -> F:

@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.geometry.labels import Labels
+from sub2sub.kernels.compilation import plain
 from sub2sub.kernels.randomness import cycle_key, peer_key
 from sub2sub.kernels.threads import threads
 from sub2sub.overlay.feed import Feed
@@ -174,7 +175,7 @@ class Ring:
 
     def _make_space(self) -> None:
         """Make space for the exchange of the two peers with the widest views."""
-        self._space.make_space(int(places_for(2 * int(self.pool.size.max()), self._feeds())))
+        self._space.make_space(int(plain(places_for)(2 * int(self.pool.size.max()), self._feeds())))
 
     def _exchange(self, settings: StepSettings, probes: list[Probes], key: np.uint64) -> None:
         """Let everybody take up what the layers below found, then exchange, once or more."""
@@ -193,7 +194,7 @@ class Ring:
         most = int(np.diff(hellos.first).max(initial=0))
 
         def make_space() -> None:
-            self._space.make_space(int(places_for(int(self.pool.size.max()) + most, self._feeds())))
+            self._space.make_space(int(plain(places_for)(int(self.pool.size.max()) + most, self._feeds())))
 
         now = Turn(HEAR, 0, key, np.empty(0, np.int32), hellos)
         everybody(len(hellos.told), self._turns(settings, probes)(now), make_space)

@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.kernels.compilation import kernel, rule
+from sub2sub.kernels.compilation import hot, rule
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.links import Links, target
 from sub2sub.ring.pool import way_up
-from sub2sub.rings.selection import select
+from sub2sub.rings.selection import new_space, select
 
 __all__ = ["links_held", "links_per_message"]
 
@@ -59,19 +59,25 @@ def links_per_message(
     return float(links_held(links, boxes, both).mean())
 
 
-@kernel
-def links_held(links, boxes, pairs):
+def links_held(links: Links, boxes: NDArray[np.int32], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
     """Links in a message from each of pairs[0] to each of pairs[1]."""
-    n = boxes.shape[0]
+    sizes = (np.asarray(size)[pairs[0]] for size in (links.near_size, links.random_size, links.ring_size))
+    most = int(sum(size.astype(np.int64) for size in sizes).max())
     held = np.zeros(pairs.shape[1], np.int64)
+    _count_held(links, boxes, pairs, held, np.empty((4, most), np.int64), new_space(most, links.d))
+    return held
+
+
+@hot
+def _count_held(links, boxes, pairs, held, lists, space):
+    n, (after, before, up, down) = boxes.shape[0], (lists[0], lists[1], lists[2], lists[3])
     for m in range(pairs.shape[1]):
         sender, partner = pairs[0, m], pairs[1, m]
         total = (
             np.int64(links.near_size[sender]) + np.int64(links.random_size[sender])
             + np.int64(links.ring_size[sender])
         )  # fmt: skip
-        after, before = np.empty(total, np.int64), np.empty(total, np.int64)
-        known = 0
+        known = np.int64(0)
         for k in range(total):
             peer = target(links, sender, k)
             if peer != sender and peer != partner:
@@ -80,14 +86,14 @@ def links_held(links, boxes, pairs):
         # One that is known twice is covered by itself the second time.
         for k in range(known):
             before[k] = after[known - 1 - k]
-        up = select(boxes, links.d, partner, after[:known])
-        held[m] = up.shape[0]
-        for peer in select(boxes, links.d, partner, before[:known]):
+        successors = select(boxes, links.d, partner, after[:known], up, space)
+        predecessors = select(boxes, links.d, partner, before[:known], down, space)
+        held[m] = successors
+        for k in range(predecessors):
             again = False
-            for other in up:
-                again |= other == peer
+            for other in range(successors):
+                again |= up[other] == down[k]
             held[m] += not again
-    return held
 
 
 @rule

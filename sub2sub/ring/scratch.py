@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.geometry.cover import ask, heap_for, stack_for
+from sub2sub.geometry.cover import ask, new_heap, new_stack
 from sub2sub.kernels.compilation import apart, part, rule
 from sub2sub.kernels.memory import LANES32, padded
 from sub2sub.kernels.references import by_reference
@@ -55,7 +55,7 @@ def new_scratch(d: int, neighbours: int) -> Scratch:
     lists = np.zeros(2 * rows * places + LANES32, np.int32)[:-LANES32].reshape(2, rows, places)
     pair = np.zeros((3, 2), np.int64)
     return Scratch(
-        pair[0] - 1, pair[1], pair[2], lists, heap_for(places, d), stack_for(places, d),
+        pair[0] - 1, pair[1], pair[2], lists, new_heap(places, d), new_stack(places, d),
         np.zeros(d, np.int32), np.zeros(5, np.int64), np.empty((5, neighbours), np.int64),
         np.zeros(1, np.int64), new_frame(d),
     )  # fmt: skip

@@ -12,19 +12,21 @@ of boxes but asked for (`sub2sub.geometry.cover`), which selects the same candid
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import normalise
-from sub2sub.geometry.cover import ask, clip, heap_for, stack_for, stack_rows
+from sub2sub.geometry.cover import ask, clip, new_heap, new_stack, stack_rows
 from sub2sub.geometry.labels import Labels
-from sub2sub.kernels.compilation import kernel
-from sub2sub.kernels.memory import LANES32
+from sub2sub.kernels.compilation import apart
+from sub2sub.kernels.memory import LANES32, padded
+from sub2sub.kernels.references import by_reference
 from sub2sub.rings.identifiers import sequence_id, sequence_ids
 
-__all__ = ["RingSelection", "select", "select_ring"]
+__all__ = ["RingSelection", "Space", "new_space", "select", "select_ring"]
 
 
 @dataclass(frozen=True)
@@ -38,27 +40,55 @@ class RingSelection:
     predecessors: NDArray[np.int64]
 
 
-@kernel
-def select(boxes, d, node, order):
-    """Go through `order` and keep what intersects the node's box where nothing kept before covers it."""
-    kept = np.empty(order.shape[0], np.int64)
-    places = (order.shape[0] + LANES32 - 1) // LANES32 * LANES32
-    columns = np.zeros((2 * d, places), np.int32)
-    heap, stack = heap_for(places, d), stack_for(np.int64(LANES32), d)
-    witness, counts = np.empty(d, np.int32), np.zeros(3, np.int64)
-    count = 0
-    for candidate in order:
+@by_reference
+class Space(NamedTuple):
+    """Space to select in; see `sub2sub.geometry.cover`."""
+
+    columns: NDArray[np.int32]
+    heap: NDArray[np.int32]
+    stack: NDArray[np.int32]
+    witness: NDArray[np.int32]
+    counts: NDArray[np.int64]
+
+
+def new_space(candidates: int, d: int, selected: int | None = None) -> Space:
+    """Space to select out of so many candidates, and `selected` of them if that is less."""
+    places = padded(max(candidates, 1), LANES32)
+    return Space(
+        np.zeros((2 * d, places), np.int32), new_heap(places, d), new_stack(selected or candidates, d),
+        np.empty(d, np.int32), np.zeros(3, np.int64),
+    )  # fmt: skip
+
+
+@apart
+def select(boxes, d, node, order, kept, space):
+    """Go through `order` and keep what intersects the node's box where nothing kept before covers it.
+
+    Returns how many are `kept`, -1 if there is no space for them.
+    """
+    columns, stack, count = space.columns, space.stack, np.int64(0)
+    for at in range(order.shape[0]):
+        candidate = order[at]
+        if stack.shape[0] < stack_rows(count, d):
+            return np.int64(-1)
         if not clip(boxes[node], boxes[candidate], d, stack[0]):
             continue
-        if ask(columns, np.int64(0), count, d, heap, stack, np.int64(0), witness, counts) > 0:
+        if ask(columns, 0, count, d, space.heap, stack, 0, space.witness, space.counts) > 0:
             continue
         for k in range(d):
             columns[2 * k, count], columns[2 * k + 1, count] = boxes[candidate, 0, k], boxes[candidate, 1, k]
         kept[count] = candidate
         count += 1
-        if stack.shape[0] < stack_rows(count, d):
-            stack = stack_for(2 * count, d)
-    return kept[:count]
+    return count
+
+
+def _selected(boxes: NDArray[np.int32], d: int, node: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
+    kept, enough = np.empty(order.size, np.int64), 64
+    while True:
+        count = int(select(boxes, d, node, order, kept, new_space(order.size, d, min(enough, order.size))))
+        if count >= 0:
+            return kept[:count]
+        enough *= 8
 
 
 def select_ring(
@@ -114,4 +144,4 @@ def select_ring(
     ).boxes
     distance = numbers - np.uint64(own)  # modulo 2^64: the way up to each candidate
     ascending = np.argsort(distance)
-    return RingSelection(select(boxes, d, n, ascending), select(boxes, d, n, ascending[::-1].copy()))
+    return RingSelection(_selected(boxes, d, n, ascending), _selected(boxes, d, n, ascending[::-1].copy()))

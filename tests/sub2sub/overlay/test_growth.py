@@ -97,12 +97,17 @@ def joined(overlay: Any, cycle: int, count: int = 4) -> None:
 def test_grown_before_the_first_cycle_it_is_as_if_room_had_been_there(made: Made) -> None:
     """All arrays of all layers, then and ten cycles later, newcomers and all."""
     low, high = ranges(60, 1)
-    in_advance, grown = (
-        made(Population.of(low, high, spare=40, seed=3)),
-        made(Population.of(low, high, seed=3)),
-    )
-    for overlay in (in_advance, grown):
+    in_advance, grown = (made(Population.of(low, high, spare=spare, seed=3)) for spare in (44, 4))
+    ids, dormant = grown.population.ids, grown.population.dormant
+    for overlay in (in_advance, grown):  # newcomers whose contacts have not been asked yet
         overlay.bootstrap()
+        newcomers, old, contacts = (
+            np.searchsorted(overlay.population.ids, some)
+            for some in (ids[dormant], ids[~dormant][:4], ids[~dormant][4:8])
+        )
+        overlay.population.activate(newcomers, *ranges(4, 8), 60 + np.arange(4))
+        overlay.join(newcomers, contacts, 1)
+        overlay.change(old, newcomers)
     grow(grown, 40)
     assert_same(in_advance, grown)
     for overlay in (in_advance, grown):
@@ -121,6 +126,12 @@ def by_id(overlay: Any, kind: str) -> set[tuple[int, int, int]]:
     }
 
 
+def whom_lost(overlay: Any, peer: int) -> tuple[int, bool] | None:
+    """The ID of the one that did not answer a peer's shuffle, and whether it was tried again in vain."""
+    lost = int(overlay.cyclon.lost[peer])
+    return None if lost == -1 else (int(overlay.population.ids[max(lost, -2 - lost)]), lost < 0)
+
+
 @pytest.mark.parametrize("made", [overlay_of, by_distance, shared])
 def test_grown_while_it_runs_everybody_keeps_its_links_and_all_that_goes_with_them(made: Made) -> None:
     overlay = made(Population.of(*ranges(60, 2), seed=3))
@@ -130,6 +141,7 @@ def test_grown_while_it_runs_everybody_keeps_its_links_and_all_that_goes_with_th
     links = {kind: by_id(overlay, kind) for kind in overlay.kinds}
     old, ring = overlay.population.ids.copy(), overlay.ring
     tried = dict(zip(old.tolist(), ring.tries.tolist(), strict=True))
+    lost = {int(old[k]): whom_lost(overlay, k) for k in range(60)}
     buried = [(old[holder], old[ring.pool.buried[holder, slot]], ring.pool.buried_at[holder, slot])
               for holder, slot in np.argwhere(ring.pool.buried >= 0)]  # fmt: skip
     moved = make_room(overlay, 5)
@@ -138,6 +150,11 @@ def test_grown_while_it_runs_everybody_keeps_its_links_and_all_that_goes_with_th
     assert (ids[moved.number] == old).all()
     assert ids.size == 120
     assert {kind: by_id(overlay, kind) for kind in overlay.kinds} == links
+    assert {int(ids[k]): whom_lost(overlay, k) for k in moved.number} == lost
+    assert set(lost.values()) != {None}
+    for layer in overlay.layers:
+        short = [name for name, value in vars(layer).items() if getattr(value, "shape", ())[:1] == (60,)]
+        assert not short, f"{layer.name}: kernels would write beyond these"
     pool, alive = overlay.ring.pool, overlay.network.alive == 1
     assert dict(zip(ids[alive].tolist(), overlay.ring.tries[alive].tolist(), strict=True)) == tried
     still = {(ids[holder], ids[pool.buried[holder, slot]], pool.buried_at[holder, slot])
