@@ -178,7 +178,7 @@ class SharedCore(Core):
         return super().unreachable(to, message)
 
     def _finish_table(self, message: REPLIES, draws: Draws) -> list[m.Send]:
-        exchange = self.exchanges.finish(message.exchange, message)
+        exchange = self.exchanges.finish(message.exchange, message, self.now)
         if exchange is None:
             return self._ignore()
         partner = exchange.partner

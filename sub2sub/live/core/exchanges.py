@@ -1,4 +1,8 @@
-"""The exchanges a live peer has begun, until they are answered or given up."""
+"""The exchanges a live peer has begun, until they are answered or given up; and how long answers take.
+
+An answer that comes too late is not used, but it says how long answers take where machines are busy. A peer
+that went by a fixed time would take all its neighbours for dead there.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,9 @@ from sub2sub.overlay.descriptors import Descriptor
 from sub2sub.ring.newcomer import Newcomer
 from sub2sub.ring.verification import Verification
 
-__all__ = ["Exchange", "Exchanges"]
+__all__ = ["Exchange", "Exchanges", "RoundTrip"]
+
+LATE = 256  # exchanges given up, whose answers are still measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,35 @@ class Exchange:
     names: tuple[bytes, ...] = ()
 
 
+@dataclass
+class RoundTrip:
+    """How long answers take: mean and spread, smoothed as TCP does (RFC 6298).
+
+    Examples
+    --------
+    >>> times = RoundTrip()
+    >>> times.measure(8)
+    >>> times.most
+    24.0
+    """
+
+    mean: float = 0.0
+    spread: float = 0.0
+
+    @property
+    def most(self) -> float:
+        """How long to wait for an answer."""
+        return self.mean + 4 * self.spread
+
+    def measure(self, time: int) -> None:
+        """Note how long an answer took."""
+        if not self.mean:
+            self.mean, self.spread = time, time / 2
+            return
+        self.spread += (abs(time - self.mean) - self.spread) / 4
+        self.mean += (time - self.mean) / 8
+
+
 class Exchanges:
     """Open exchanges by their numbers.
 
@@ -56,6 +91,8 @@ class Exchanges:
 
     def __init__(self, numbers: Iterator[int] | None = None) -> None:
         self.open: dict[int, Exchange] = {}
+        self.round_trip = RoundTrip()
+        self._late: dict[int, int] = {}  # when those were begun that were given up
         self._numbers = numbers or count(1)
 
     def begin(self, exchange: Exchange) -> int:
@@ -64,9 +101,12 @@ class Exchanges:
         self.open[number] = exchange
         return number
 
-    def finish(self, number: int, reply: Message) -> Exchange | None:
+    def finish(self, number: int, reply: Message, now: int) -> Exchange | None:
         """Close the exchange that a reply belongs to; None if it belongs to none that is open."""
         exchange = self.open.pop(number, None)
+        begun = exchange.begun if exchange else self._late.pop(number, None)
+        if begun is not None:
+            self.round_trip.measure(now - begun)
         return exchange if exchange and isinstance(reply, exchange.reply) else None
 
     def failed(self, number: int, partner: Descriptor) -> Exchange | None:
@@ -77,4 +117,7 @@ class Exchanges:
     def overdue(self, before: int) -> list[Exchange]:
         """Close the exchanges begun before a moment; those whose silence means failure."""
         late = [number for number, each in self.open.items() if each.begun < before]
+        self._late.update((number, self.open[number].begun) for number in late)
+        for number in list(self._late)[:-LATE]:
+            del self._late[number]
         return [each for each in map(self.open.pop, late) if each.expected]

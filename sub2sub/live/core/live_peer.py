@@ -36,8 +36,9 @@ from sub2sub.ring.peer import RingPeer
 from sub2sub.vicinity.peer import VicinityPeer
 from sub2sub.vicinity.rules import STREAM as VICINITY
 
-__all__ = ["Core", "Draws"]
+__all__ = ["PATIENT", "Core", "Draws"]
 
+PATIENT = 5  # times as long as usual is waited for answers, at most, where they take long
 FEW = 63  # links of one message of CYCLON or VICINITY, at most, as of a view
 
 Deliver = Callable[[m.Event], None]
@@ -156,7 +157,10 @@ class Core:
 
     def give_up(self) -> list[m.Send]:
         """Take what has not been answered for too long as failed."""
-        before = self.now - self.settings.patience * self.clock.unit
+        patience = self.settings.patience * self.clock.unit
+        if self.settings.wary:
+            patience = max(patience, min(int(self.exchanges.round_trip.most), PATIENT * patience))
+        before = self.now - patience
         late = [send for exchange in self.exchanges.overdue(before) for send in self._fail(exchange)]
         return late + [
             send for name, id in self.events.overdue(before) for send in self.passing.instead(name, id)
@@ -282,7 +286,7 @@ class Core:
         return []
 
     def _finish(self, message: m.Reply, draws: Draws) -> list[m.Send]:
-        exchange = self.exchanges.finish(message.exchange, message)
+        exchange = self.exchanges.finish(message.exchange, message, self.now)
         if exchange is None:
             return self._ignore()
         match message:

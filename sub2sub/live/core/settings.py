@@ -29,9 +29,10 @@ class CoreSettings:
     offers : int
         Peers named to a publisher that asks, and to a newcomer.
     wary : bool
-        Whether to doubt what others tell: every candidate for the ring view has to answer, whoever vouches
-        for it; new neighbours are not relied on for events (`sub2sub.live.core.reliance`); of each host only
-        `of_a_host` links are taken into a view of CYCLON or VICINITY. Without, as in the simulator.
+        Whether to doubt what others tell, and what silence seems to tell: every candidate for the ring view
+        has to answer, whoever vouches for it; answers are waited for longer where they take long; new
+        neighbours are not relied on for events (`sub2sub.live.core.reliance`); of each host only `of_a_host`
+        links are taken into a view of CYCLON or VICINITY. Without, as in the simulator.
     of_a_host : int
         See `wary`; the loopback address is exempt.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sub2sub.live.core.live_peer import Core
+from sub2sub.live.core.live_peer import PATIENT, Core
 from sub2sub.live.core.reliance import ACCOUNTS, FORMER
 from sub2sub.live.core.ring_exchanges import QUESTIONS, VERIFICATIONS
 from sub2sub.live.net.host import Host
@@ -37,7 +37,7 @@ def core_excesses(core: Core) -> list[str]:
         (
             "open exchanges",
             len(core.exchanges.open),
-            (settings.patience + 2) * turns + VERIFICATIONS + QUESTIONS,
+            (PATIENT * settings.patience + 2) * turns + VERIFICATIONS + QUESTIONS,
         ),
         ("random links", len(core.random.view), overlay.cyclon.view),
         ("proximity links", len(core.near.view), overlay.vicinity.view),

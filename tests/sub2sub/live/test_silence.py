@@ -17,7 +17,7 @@ from sub2sub.events.publishing import PublisherSettings
 from sub2sub.events.walk import Move, Walk
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.clock import Clock
-from sub2sub.live.core.live_peer import Core, Draws
+from sub2sub.live.core.live_peer import PATIENT, Core, Draws
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.overlay.descriptors import Descriptor, Link
 from sub2sub.overlay.overlay import OverlaySettings
@@ -105,6 +105,31 @@ def test_an_exchange_fails_after_patience_cycles_of_silence_and_not_before(
     next_cycle(made)
     assert has_failed(made)
     assert made.exchanges.open == {}
+
+
+def test_where_answers_come_late_they_are_waited_for_longer_but_not_for_ever() -> None:
+    patience = 2
+    made = core(patience, 100)
+    made.settings = replace(made.settings, wary=True)
+
+    def cycles_until_failure() -> int:
+        made.near.view = [Link(PARTNER, made.now)]
+        (sent,) = made.exchange_near(PARTNER, draws())
+        cycles = 0
+        while made.near.view:
+            next_cycle(made)
+            cycles += 1
+        late.append(sent.message.exchange)
+        return cycles
+
+    late: list[int] = []
+    assert cycles_until_failure() == patience + 1
+    made.receive(m.NearBack(late[-1], m.Mentions()), PARTNER.id, draws())  # after all
+    assert patience + 1 < cycles_until_failure() <= PATIENT * patience + 1
+    for _ in range(50):
+        made.exchange_near(PARTNER, draws())
+        made.receive(m.NearBack(max(made.exchanges.open), m.Mentions()), PARTNER.id, draws())  # at once
+    assert cycles_until_failure() == patience + 1
 
 
 @everywhere
