@@ -22,7 +22,7 @@ ANCHORS = (
     "matching tree", "broker", "plumtree", "plumtree, view 4", "gossipsub", "gossipsub, D 4", "poldercast",
     "scribe", "meghdoot",
 )  # fmt: skip
-COST = "messages_per_delivery"
+BOUND, COST = "matching tree", "messages_per_delivery"
 COSTS = {
     COST: "messages per delivery",
     "bytes_per_delivery": "bytes per delivery",
@@ -53,7 +53,7 @@ def findings(table: pd.DataFrame) -> list[str]:
         sentences += _beside_anchors(table, world)
     if len(kinds["between"]) > 1:
         sentences.append(_between(table, kinds["between"]))
-    return sentences
+    return [sentence for sentence in sentences if sentence]
 
 
 def _cell(table: pd.DataFrame, world: str, system: str, metric: str, built: bool = False) -> pd.Series | None:
@@ -73,6 +73,7 @@ def _short(table: pd.DataFrame, world: str, system: str) -> str:
 
 def _topics(table: pd.DataFrame, world: str) -> str:
     costs = {s: cell for s in _systems(table, world) if (cell := _cell(table, world, s, COST)) is not None}
+    costs.pop(BOUND, None)  # no protocol: who wants an event is the simulator's knowledge
     short = {s: hit for s in _systems(table, world) if (hit := _short(table, world, s))}
     if not costs:
         return f"In the world of {world} no system delivers 99 % with 5 % of the messages lost."
@@ -144,7 +145,7 @@ def _ranges(table: pd.DataFrame, worlds: list[str]) -> str:
         elif unable is not None:
             part += f", an exact cover is {unable.note.replace('not run: ', 'out of reach (')})"
         parts.append(part)
-    return "Where interests are ranges, " + "; ".join(parts) + "."
+    return "Where interests are ranges, " + "; ".join(parts) + "." if parts else ""
 
 
 def _beside_anchors(table: pd.DataFrame, world: str) -> list[str]:

@@ -16,6 +16,7 @@ from sub2sub.errors import InputError
 from workloads.files.digests import file_digest
 from workloads.settings.plugins import is_plugin
 from workloads.spark.packages import digest as code_digest
+from workloads.spec.table_files import is_stored
 
 __all__ = ["Plan", "Unit", "worlds_of"]
 
@@ -83,7 +84,9 @@ def worlds_of(
         worlds.append(f"topics {tree}{options}" if tree else "topics")
     if kind in ("ranges", "all", USUAL):
         drawn = WORKLOADS[:1] if kind == USUAL else WORKLOADS
-        worlds += [f"ranges {workload}{options}" for workload in workloads or drawn]
+        for workload in workloads or drawn:
+            rows = is_stored(Path(workload))  # what is drawn has no rows to take
+            worlds.append(f"ranges {workload}{options if rows else options.replace(' rows=all', '')}")
     if kind in ("between", "all"):
         worlds += [f"between {t:g}" for t in (QUICK_STEPS if quick else STEPS)]
     return worlds

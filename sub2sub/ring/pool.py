@@ -2,7 +2,7 @@
 
 Ring views cannot be capped: a wide subscription needs hundreds of neighbours where most need a few dozen, and
 a cap leaves rings open for ever. Rows as wide as the widest view would fill the memory with nothing. So a
-view that is full moves to a stretch a quarter larger at the end of the pool, and a pool that is full is
+view that is full moves to a stretch an eighth larger at the end of the pool, and a pool that is full is
 pushed together.
 
 A stretch with room for r neighbours holds r words of each of the fields below, one field after the other,
@@ -189,9 +189,9 @@ def forget_all_tried(pool, t):
 
 @apart
 def _grow_view(pool, t, d):
-    """Give t a stretch a quarter larger; the pool has space."""
+    """Give t a stretch an eighth larger, or a little more; the pool has space."""
     old, old_room, new = pool.start[t], np.int64(pool.room[t]), pool.top[0]
-    new_room = max(np.int64(SMALLEST), old_room + max(np.int64(STEP), old_room >> 2))
+    new_room = max(np.int64(SMALLEST), old_room + max(np.int64(STEP), old_room >> 3))
     pool.top[0] += _stretch(new_room, d)
     for which in range(_fields(d)):
         for place in range(pool.size[t]):
@@ -235,8 +235,9 @@ def _push_together(pool, order, d):
     for t in order:
         if pool.room[t] > 0:
             room = np.int64(pool.room[t])
-            for k in range(0, room * _fields(d), LANES32):
-                store(pool.words, top + k, load(pool.words, pool.start[t] + k))
+            if pool.start[t] != top:
+                for k in range(0, room * _fields(d), LANES32):
+                    store(pool.words, top + k, load(pool.words, pool.start[t] + k))
             pool.start[t] = top
             top += _stretch(room, d)
     return top

@@ -92,7 +92,7 @@ class StepSpace:
                 self.threads[k] = each._replace(news=news)
         if not all(fits(pool, 2 * places, self.d) for pool in self.pools):
             used = int(self.pools[0].room.sum(dtype=np.int64))
-            self.squeeze(used // (8 * len(self.pools)) + 24 * places)
+            self.squeeze(used // (24 * len(self.pools)) + 24 * places)
 
     def make_space_to_join(self, asked: int, known: int) -> None:
         """See to it that a newcomer's view, and it in the views of so many others, find space."""

@@ -146,6 +146,10 @@ def test_the_headline_has_a_line_for_each_system_that_delivers_the_cheapest_firs
     assert lines[-1] == "Not shown to deliver 99 %, by the lower end of the confidence interval: bad 0.900."
 
 
+def test_nothing_is_said_of_ranges_where_rings_take_no_part() -> None:
+    assert findings(cells(pd.DataFrame(knobs("ranges x", "broker", {"k": (1.0, 20)})))) == []
+
+
 def test_a_system_that_does_not_deliver_enough_is_named_and_compared_with_nobody() -> None:
     rows = knobs("topics", "sub2sub", {"k": (1.0, 20)}) + knobs("topics", "camcast", {"c": (0.97, 5)})
     table = cells(pd.DataFrame(rows))

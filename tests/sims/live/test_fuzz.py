@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from hierarchy.live.liveness import Liveness
 from sims.cli.app import main
 from sims.live.fuzz import PROTOCOLS, live_through
 from sub2sub.events.peer import Forwarder
@@ -71,12 +70,10 @@ def test_a_peer_that_never_gives_up_on_an_exchange_is_found(monkeypatch: pytest.
     assert any("open exchanges" in line for line in live_through("sub2sub", 1)[0].violations)
 
 
-def test_members_that_keep_the_dead_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Liveness, "silent", lambda liveness, view, cycle: [])
-    monkeypatch.setattr(Liveness, "gone", lambda liveness, cycle: [])
-    monkeypatch.setattr(Liveness, "doubt", lambda liveness, *arguments: False)
+def test_members_that_never_ask_again_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hierarchy.membership.scamp.peer.ScampPeer.renew", lambda peer, cycle, dice: iter(()))
     monkeypatch.setattr("hierarchy.live.member.Member.seek_contact", lambda member, dice: iter(()))
-    assert any(live_through("camcast", seed)[0].violations for seed in range(30))
+    assert any(live_through("camcast", seed)[0].violations for seed in range(10))
 
 
 def test_fuzz_reports_virtual_hours_and_faults() -> None:

@@ -1,0 +1,46 @@
+"""How often messages are repeated: as peers learn from their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sims.reproduce.sub2sub.setting import Setting, start
+from sub2sub.overlay.overlay import Overlay, OverlaySettings
+from sub2sub.ring.persistence import MISTAKE, tries_for
+
+
+def test_so_many_are_sent_that_all_are_hardly_ever_lost() -> None:
+    shares = np.array([0.0, 0.01, 0.06, 0.15, 0.3, 0.5])
+    tries = tries_for(np.full(6, 1e9), 1e9 * shares, least=5, most=24)
+    assert (shares**tries <= MISTAKE).all()
+    assert (shares[3:] ** (tries[3:] - 1) > MISTAKE).all(), "and not more than it takes"
+    assert tries.tolist()[:3] == [5, 5, 5]
+    assert tries_for([100], [99], least=5, most=24) == 24
+    assert tries_for([100], [99], least=5, most=0) == 5
+
+
+def test_peers_learn_of_loss_and_of_its_end_and_newcomers_start_afresh() -> None:
+    rng = np.random.default_rng(2)
+    low = rng.random((60, 2)) * 0.7
+    overlay = Overlay.of(low, low + 0.3, seed=1)
+    overlay.network.loss = 0.4
+    assert (overlay.run(12).ring.tries > 8).all()
+    overlay.join(np.array([3]), np.array([7]), 13)
+    assert overlay.ring.tries[3] == 5
+    overlay.network.loss = 0.0
+    assert (overlay.run(90).ring.tries < 8).all()
+
+
+def test_no_ring_is_torn_where_three_of_ten_messages_are_lost() -> None:
+    torn = {}
+    for most in (24, 0):
+        settings = OverlaySettings()
+        settings = replace(settings, ring=replace(settings.ring, most_tries=most))
+        simulation, _ = start(Setting("power-law-3", 600, 200, seed=2), settings)
+        simulation.overlay.network.loss = 0.3
+        simulation.run(50)
+        torn[most] = [row["complete"] < 1.0 for row in simulation.tables["rings"] if row["cycle"] >= 30]
+    assert not any(torn[24])
+    assert sum(torn[0]) > 5
