@@ -80,7 +80,15 @@ def _lay_down(reference: Reference, instance: Any, c: Any) -> NativeValue:
     # An address out of nowhere, so that LLVM does not take "never written to" for "not written to above".
     hide = ir.FunctionType(_address, [_address])
     hidden = c.builder.asm(hide, "", "=r,0,~{memory}", [address], side_effect=True)
-    return NativeValue(hidden, cleanup=native.cleanup, is_error=native.is_error)
+
+    def let_go() -> None:
+        """After the call, let go of the arrays: of an address alone numba would not know that it has any."""
+        if native.cleanup is not None:
+            native.cleanup()
+        if c.context.enable_nrt:  # `hot` kernels count no references
+            c.context.nrt.decref(c.builder, reference.content, native.value)
+
+    return NativeValue(hidden, cleanup=let_go, is_error=native.is_error)
 
 
 def by_reference(cls: T) -> T:

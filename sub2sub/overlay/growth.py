@@ -38,12 +38,12 @@ class Renumbering:
     Examples
     --------
     >>> from sub2sub.overlay.population import Population
-    >>> population = Population.of([[0.0], [0.5]], [[0.6], [1.0]], seed=2)
+    >>> population = Population.of([[0.0], [0.5]], [[0.6], [1.0]], seed=3)
     >>> moved = population.grow(2)
     >>> moved.number, len(population), population.row
-    (array([0, 3]), 4, array([ 0, -1, -1,  1]))
+    (array([1, 3]), 4, array([-1,  0, -1,  1]))
     >>> moved.peers(np.array([1, -1, 0])), moved.rows(np.array([5, 6]), fill=0)
-    (array([ 3, -1,  0]), array([5, 0, 0, 6]))
+    (array([ 3, -1,  1]), array([0, 5, 0, 6]))
     """
 
     population: Population

@@ -226,12 +226,21 @@ def test_a_workload_can_be_a_table(file: Path, tmp_path: Path):
     assert run.settings["workload"]["table"] == str(tmp_path / "boxes.csv")
 
 
-def test_a_run_that_breaks_says_so_in_its_manifest(file: Path, tmp_path: Path):
+def test_a_run_whose_room_is_too_small_makes_more(file: Path, tmp_path: Path):
     result = invoke("run", str(file), "--out", str(tmp_path / "r"), "--set", "population.spare=1", "--quiet")
+    assert result.exit_code == 0, result.output
+    assert RunFolder.open(tmp_path / "r").manifest["final"]["hit_ratio"] > 0.9
+
+
+def test_a_run_that_breaks_says_so_in_its_manifest(tmp_path: Path):
+    """Memberships of communities cannot grow."""
+    settings = ["workload.chain=[3, 10]", "population.spare=1", 'faults=[{kind="join", at=5, count=7}]']
+    arguments = [word for setting in settings for word in ("--set", setting)]
+    result = invoke("run", "camcast-crash", "--out", str(tmp_path / "r"), *arguments, "--quiet")
     assert result.exit_code == 2
     manifest = RunFolder.open(tmp_path / "r").manifest
     assert manifest["state"] == "failed"
-    assert "spare peers in cycle 5" in manifest["error"]
+    assert "join, cycle 5: population: expected 7 spare peers, 1 are left" in manifest["error"]
 
 
 def test_a_sweep_s_run_gives_the_numbers_of_the_same_run_in_a_folder(file: Path, whole: RunFolder):

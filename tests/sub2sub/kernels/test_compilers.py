@@ -91,6 +91,16 @@ def test_a_tuple_is_read_anew_in_each_call() -> None:
     assert total(given._replace(share=1.0, rows=np.ones((1, 4)))) == (28.0, 2**63)
 
 
+def test_a_call_lets_go_of_all_arrays_of_a_tuple() -> None:
+    """Also of those of a tuple within it, and where Python calls what kernels call."""
+    given = outer()
+    before = sys.getrefcount(given.rows), sys.getrefcount(given.inner.flags)
+    for _ in range(5):
+        total(given)
+        scaled(given, 1)
+    assert (sys.getrefcount(given.rows), sys.getrefcount(given.inner.flags)) == before
+
+
 def test_tuples_of_one_name_and_different_fields_are_told_apart() -> None:
     first = by_reference(NamedTuple("Same", [("a", int), ("b", int)]))
     second = by_reference(NamedTuple("Same", [("b", int), ("c", int)]))
