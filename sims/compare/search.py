@@ -5,9 +5,11 @@ end of a confidence interval over all events and seeds (`sims.compare.summary`).
 tried with the first of the events kept for this choice, which tells their costs. Then, the cheapest first,
 each is tried with more of them until it is *hopeless*: the upper end of its interval is below `GOOD`. What is
 not hopeless is tried with all events. Two settings that are *sure*, with the lower end above `GOOD`, end the
-search: dearer ones can no longer be chosen. Since an interval is looked at several times, it is a wide one
-(`LOOKS` standard errors: 99.9 %). Where all are hopeless, the one that delivers most is tried with all
-events, so that what a system delivers at best is known as well as the rest.
+search: dearer ones can no longer be chosen. Settings that cost about as much as the second of them are still
+tried: in another seed chance may put them in another order, and only what all seeds have tried can be chosen.
+Since an interval is looked at several times, it is a wide one (`LOOKS` standard errors: 99.9 %). If all are
+hopeless, the one that delivers most is tried with all events, so that what a system delivers at best is known
+as well as the rest.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ __all__ = ["Tried", "search"]
 LOOKS = 3.3
 STAGES = (32, 100)  # events after which a setting may be given up
 ENOUGH = 2  # settings that have to be sure
+ALIKE = 1.05  # costs that chance may put in another order, relative to each other
 
 Publish = Callable[[int, NDArray[np.int64]], tuple[NDArray[np.float64], float]]
 
@@ -92,7 +95,7 @@ def search(publish: Publish, settings: int, events: NDArray[np.int64]) -> list[T
     Returns
     -------
     list of Tried
-        The cheapest first; those dearer than the second that is sure are left out.
+        The cheapest first; those clearly dearer than the second that is sure are left out.
 
     Examples
     --------
@@ -108,15 +111,17 @@ def search(publish: Publish, settings: int, events: NDArray[np.int64]) -> list[T
         found, messages = publish(place, events[: STAGES[0]])
         tried.append(Tried(place, found, messages))
     tried.sort(key=lambda one: one.messages)
-    sure = 0
+    sure, most = 0, np.inf
     for number, one in enumerate(tried):
+        if one.messages > most:
+            return tried[:number]
         for done, stage in pairwise((*STAGES, len(events))):
             more = events[done:stage]
             if more.size and not one.hopeless:
                 one.add(publish(one.place, more)[0])
         sure += one.sure
-        if sure == ENOUGH:
-            return tried[: number + 1]
+        if one.sure and sure == ENOUGH:
+            most = ALIKE * one.messages
     best = max(tried, key=lambda one: one.mean)
     if all(one.hopeless for one in tried) and best.hits.size < len(events):
         one = Tried(best.place, publish(best.place, events)[0], best.messages)

@@ -42,6 +42,13 @@ def test_the_cheapest_come_first_whatever_their_order() -> None:
     assert [one.place for one in given.found()] == [1, 3]
 
 
+def test_settings_of_about_the_same_cost_are_tried_in_every_seed() -> None:
+    """Otherwise seeds in which chance orders them otherwise have tried different ones, and none is chosen."""
+    orders = ([2.0, 2.01, 2.02, 2.4], [2.02, 2.0, 2.01, 2.4], [2.01, 2.02, 2.0, 2.4])
+    tried = [{one.place for one in Settings([1.0] * 4, costs).found()} for costs in orders]
+    assert tried == [{0, 1, 2}] * 3
+
+
 @pytest.mark.parametrize("count", [1, 20, 32, 33, 100, 101])
 def test_each_event_is_published_once_however_few_there_are(count: int) -> None:
     given = Settings([1.0], [1.0])
