@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
+from numbers import Integral, Real
+
 __all__ = ["InputError", "require"]
 
 
@@ -15,6 +18,9 @@ class InputError(ValueError):
 def require(settings: object, table: str = "", /, **domains: float | tuple[float, float]) -> None:
     """Check attributes against their domains: a least value, or a least and a greatest one.
 
+    Of a dataclass, an attribute declared as `int` has to be a whole number, and one declared as optional may
+    be None.
+
     Raises
     ------
     InputError
@@ -27,9 +33,15 @@ def require(settings: object, table: str = "", /, **domains: float | tuple[float
     Traceback (most recent call last):
     sub2sub.errors.InputError: cyclon.tries: expected 1 or more, got 0
     """
+    declared = {field.name: str(field.type) for field in fields(settings)} if is_dataclass(settings) else {}
     for name, domain in domains.items():
         low, high = domain if isinstance(domain, tuple) else (domain, None)
-        value = getattr(settings, name)
-        if not low <= value or (high is not None and not value <= high):
-            expected = f"{low:g} or more" if high is None else f"{low:g} to {high:g}"
-            raise InputError(f"{table}{'.' if table else ''}{name}: expected {expected}, got {value!r}")
+        value, kind = getattr(settings, name), declared.get(name, "")
+        if value is None and "None" in kind:
+            continue
+        whole = kind.startswith("int")
+        is_number = isinstance(value, Integral if whole else Real)
+        if not is_number or not low <= value or (high is not None and not value <= high):
+            noun = "" if is_number else "a whole number, " if whole else "a number, "
+            bounds = f"{low:g} or more" if high is None else f"{low:g} to {high:g}"
+            raise InputError(f"{table}{'.' if table else ''}{name}: expected {noun}{bounds}, got {value!r}")
