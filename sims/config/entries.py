@@ -23,6 +23,7 @@ from sims.config.newcomers import Newcomers
 from sims.engine import Control, Schedule, faults
 from sims.engine.control import Function
 from sims.engine.sessions import Sessions
+from sims.engine.topic_changes import AddParent, AddTopic, RemoveTopic
 from sub2sub.errors import InputError
 from workloads.settings.alternatives import either, list_of, one_of
 from workloads.settings.models import table, value_type
@@ -38,6 +39,9 @@ _found = {name.lower(): getattr(faults, name) for name in faults.__all__}
 FAULTS: Kinds = {name: fault for name, fault in _found.items() if hasattr(fault, "execute")} | {
     "join": Newcomers,
     "sessions": Sessions,
+    "add topic": AddTopic,
+    "add parent": AddParent,
+    "remove topic": RemoveTopic,
 }
 END = "end"
 _CYCLE, _END = value_type(int), choice((END,))
