@@ -49,7 +49,6 @@ class DigestSettings:
     fanout: int = 2
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "digests", rounds=1, fanout=1)
 
 

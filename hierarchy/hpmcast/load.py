@@ -26,7 +26,7 @@ class Multicast:
         Messages sent at each level, level 1 first.
     matched : (l,) int64
         Times the event was matched against an interest of each level, level 1 first.
-    letters : (m, 2) int32
+    arrivals : (m, 2) int32
         Senders and receivers of the messages that arrived, in order, if they were recorded.
     rounds : int
         The last round in which anybody gossiped.
@@ -36,5 +36,5 @@ class Multicast:
     filtered: NDArray[np.int32]
     messages: NDArray[np.int64]
     matched: NDArray[np.int64]
-    letters: NDArray[np.int32]
+    arrivals: NDArray[np.int32]
     rounds: int

@@ -95,7 +95,7 @@ class Grid:
         me.hold(message.postings, cycle)
 
     def met(self, message: Met, cycle: int, dice: Dice) -> Sends:
-        """Take up what came of a meeting, and ask for the next."""
+        """Apply the result of a meeting, and ask for the next."""
         before = self._asked.pop(message.exchange, None)
         if before is None:
             return

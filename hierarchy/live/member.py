@@ -304,7 +304,7 @@ class Member(TopicsAbove):
             yield m.Send(leaver.peer, m.Check(exchange))
 
     def _take_contact(self, contacts: Sequence[m.Contact], dice: Dice) -> m.Sends:
-        """Take up a contact that a gateway named; alone, subscribe through it at once."""
+        """Accept a contact that a gateway named; alone, subscribe through it at once."""
         self._sought = -1
         found = [each for each in contacts if each.topic == self.own.topic and each.id != self.own.id]
         if found:

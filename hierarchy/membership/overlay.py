@@ -111,7 +111,7 @@ class CommunityOverlay:
         return {self.membership.name: self.membership.step(cycle, self.network)}
 
     def restored(self) -> None:
-        """Take up the topics of peers whose ranges came from a checkpoint."""
+        """Set the topics of peers whose ranges came from a checkpoint."""
         self._follow(np.flatnonzero(self.population.present))
 
     def add_topic(self, name: str, parents: Sequence[str | int] | None = None) -> Added:

@@ -22,7 +22,7 @@ In a cycle a peer
    the neighbours that it has heard from least recently. A newcomer does so with the nearest it knows until
    no nearer ones turn up, so that it stands between its neighbours from its first cycle on.
 
-Whoever is silent is forgotten, and not taken up again until it was heard from later
+Whoever is silent is forgotten, and not accepted again until it was heard from later
 (`sub2sub.ring.tombstones`). The class is fit for live peers, and the kernels of `hierarchy.shared.layer` must
 take its decisions, draw for draw.
 """
@@ -43,7 +43,7 @@ from sub2sub.ring.tombstones import TOMBSTONES
 __all__ = ["TableContents", "TablePeer"]
 
 Greet = Callable[[Descriptor], bool | None]
-"""Tells a peer that it has been taken up; whether it answered, or None if that will turn out later."""
+"""Tells a peer that it has been accepted; whether it answered, or None if that will turn out later."""
 
 
 class TableContents(NamedTuple):
@@ -120,7 +120,7 @@ class TablePeer:
             table[:] = [link for link in table if link.stamp >= self._oldest_allowed(now)]
 
     def hear(self, links: Iterable[Link], now: int, greet: Greet) -> None:
-        """Take up links that others told of; who is to be greeted is, and forgotten if it is silent."""
+        """Accept links that others told of; who is to be greeted is, and forgotten if it is silent."""
         for link in links:
             if self._take_up(link, now, direct=False):
                 answered = greet(link.peer)
@@ -144,7 +144,7 @@ class TablePeer:
     def to_ask(self, now: int) -> Iterator[Descriptor]:
         """Peers to ask in this cycle: those with enclosing ranges, then those below.
 
-        Each has to be asked, and its answer to be taken up or its silence noted, before the next is taken.
+        Each has to be asked, and its answer to be accepted or its silence noted, before the next is taken.
         """
         newcomer, patience = not self.equals and self._age(now) <= EAGER, self.settings.patience
         if 2 * len(self.equals) < self.settings.equals:
@@ -178,7 +178,7 @@ class TablePeer:
     def partners(self, now: int) -> Iterator[Descriptor]:
         """Whom to exchange tables with in this cycle, one after the other.
 
-        What each tells has to be taken up, or its silence noted, before the next is taken.
+        What each tells has to be accepted, or its silence noted, before the next is taken.
         """
         if self._age(now) < HASTE:
             yield from self._nearest()
@@ -194,13 +194,13 @@ class TablePeer:
         return TableContents(tuple(self.equals), tuple(self.above), tuple(self.below))
 
     def answer(self, sender: Descriptor, told: TableContents, now: int, greet: Greet) -> TableContents:
-        """Take up what a request brought; returns what to send back."""
+        """Accept what a request brought; returns what to send back."""
         reply = self.tell()
         self.finish(sender, told, now, greet)
         return reply
 
     def finish(self, partner: Descriptor, told: TableContents, now: int, greet: Greet) -> None:
-        """Take up what an equal told."""
+        """Accept what an equal told."""
         self.heard_from(partner, now)
         for links in told:
             self.hear(links, now, greet)
@@ -287,7 +287,7 @@ class TablePeer:
         return self._take_below(link) and self._age(now) < HASTE
 
     def _take_equal(self, link: Link, direct: bool) -> bool:
-        """A full table takes up neighbours, and who sent a message itself, in place of the oldest other."""
+        """A full table accepts neighbours, and who sent a message itself, in place of the oldest other."""
         near = self._neighbours([*self.equals, link])
         is_near = link.peer.id in near
         if len(self.equals) < self.settings.equals:
@@ -298,7 +298,7 @@ class TablePeer:
         return is_near
 
     def _take_above(self, link: Link) -> None:
-        """A full table takes up a tighter one in place of the loosest, or a fresher one as loose."""
+        """A full table accepts a tighter one in place of the loosest, or a fresher one as loose."""
         if len(self.above) < self.settings.z:
             self.above.append(link)
             return

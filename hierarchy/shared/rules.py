@@ -180,7 +180,7 @@ def is_neighbour(row, size, peer, extra, holder, n, neighbours):
 def take_equal(row, holder, word, n, neighbours, direct):
     """Let a new peer with the same range into a table; whether it is a neighbour there now.
 
-    A full table takes up neighbours, and who sends a message itself (`direct`), in place of the entry heard
+    A full table accepts neighbours, and who sends a message itself (`direct`), in place of the entry heard
     from least recently that is no neighbour; it has no use for others.
     """
     size, peer = entries(row), peer_of(word)

@@ -43,7 +43,7 @@ class StepSettings(NamedTuple):
     """The settings as numbers, and what follows from them in one cycle."""
 
     neighbours: int
-    oldest_allowed: int  # least stamp to keep or take up
+    oldest_allowed: int  # least stamp to keep or accept
     suspect: int  # entries not heard from since are asked
     patience: int
     cycle: int

@@ -125,7 +125,7 @@ class SuperTables:
         self.joined[peers] = 0
 
     def topics_changed(self) -> None:
-        """Take up topics, or further parents, that were added to the tree.
+        """Add topics, or further parents, that were added to the tree.
 
         Members whose supertopics are others than before search all their tables anew.
         """

@@ -21,8 +21,6 @@ else:
 
     S_contra = TypeVar("S_contra", contravariant=True)
 
-__all__ = ["Control", "Function", "Replayed", "Row", "as_control"]
-
 Row = Mapping[str, float | int | str | bool]
 TRAFFIC = "traffic"  # the table that the simulation writes itself
 
@@ -50,7 +48,7 @@ class Replayed(Protocol):
     """A control that changes the set-up of a simulation, which no checkpoint holds, such as its topics."""
 
     def replay(self, simulation: Any) -> None:
-        """Change the set-up again, before the state of a checkpoint is taken up."""
+        """Change the set-up again, before the state of a checkpoint is loaded."""
         ...
 
 

@@ -21,21 +21,6 @@ from sub2sub.errors import InputError
 from sub2sub.kernels.randomness import draws
 from sub2sub.overlay.growth import Renumbering, make_room
 
-__all__ = [
-    "Churn",
-    "Crash",
-    "Join",
-    "Leave",
-    "Loss",
-    "Partition",
-    "Recover",
-    "Resubscribe",
-    "choose",
-    "contacts_for",
-    "depart",
-    "enter",
-]
-
 Peers = NDArray[np.int64]
 
 
@@ -100,7 +85,6 @@ class Crash:
     name: str = "crash"
 
     def __post_init__(self) -> None:
-        """Refuse an invalid share."""
         _share(f"{self.name}.share", self.share)
 
     def execute(self, simulation: Simulation) -> Row:
@@ -129,7 +113,6 @@ class Leave:
     name: str = "leave"
 
     def __post_init__(self) -> None:
-        """Refuse an invalid share."""
         _share(f"{self.name}.share", self.share)
 
     def execute(self, simulation: Simulation) -> Row:
@@ -155,7 +138,6 @@ class Recover:
     name: str = "recover"
 
     def __post_init__(self) -> None:
-        """Refuse an invalid share."""
         _share(f"{self.name}.share", self.share)
 
     def execute(self, simulation: Simulation) -> Row:
@@ -183,7 +165,6 @@ class Loss:
     name: str = "loss"
 
     def __post_init__(self) -> None:
-        """Refuse an invalid probability."""
         _share(f"{self.name}.probability", self.probability)
 
     def execute(self, simulation: Simulation) -> Row:
@@ -208,7 +189,6 @@ class Partition:
     name: str = "partition"
 
     def __post_init__(self) -> None:
-        """Refuse an invalid number of groups."""
         if not 1 <= self.groups <= 255:
             raise InputError(f"{self.name}.groups: expected 1 to 255, got {self.groups}")
 
@@ -312,7 +292,6 @@ class Churn:
     name: str = "churn"
 
     def __post_init__(self) -> None:
-        """Refuse an invalid share."""
         _share(f"{self.name}.share", self.share)
 
     def execute(self, simulation: Simulation) -> Row:
@@ -348,7 +327,6 @@ class Resubscribe:
     name: str = "resubscribe"
 
     def __post_init__(self) -> None:
-        """Refuse an invalid share."""
         _share(f"{self.name}.share", self.share)
 
     def execute(self, simulation: Simulation) -> Row:

@@ -31,8 +31,6 @@ from workloads.folder.churn_table import KINDS
 from workloads.generate.churn import Churn
 from workloads.generate.rows import uniforms
 
-__all__ = ["SessionSettings", "Sessions"]
-
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

@@ -12,8 +12,6 @@ from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 
-__all__ = ["Simulated"]
-
 
 @runtime_checkable
 class Simulated(Protocol):

@@ -33,8 +33,6 @@ from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
 from sub2sub.overlay.overlay import OverlaySettings
 
-__all__ = ["EventDriven"]
-
 PORT = 7000
 SPREAD = 4  # cycles in which events spread before they are counted
 FAULTS = ("crash", "loss")

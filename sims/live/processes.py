@@ -23,8 +23,6 @@ from typing import Any, Protocol
 
 from sub2sub.live import run
 
-__all__ = ["Failed", "Processes", "Program"]
-
 PRELOAD = "sims.live.warm"
 
 

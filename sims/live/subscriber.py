@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 from sub2sub.live import CoreSettings, Limits, Node, Received, Tls
 
-__all__ = ["Cost", "PlannedSubscription", "Report", "Subscriber", "report_of"]
-
 TRIES = 3  # to join
 YOUNG = 20_000  # new objects before the collector looks: messages are many, short-lived, and in no cycles
 

@@ -14,8 +14,6 @@ from sims.engine.simulation import Simulation
 from sims.observers.recording import record_cycle
 from sub2sub.events.outcome import Outcome
 
-__all__ = ["Deliveries"]
-
 
 class Publishing(Protocol):
     """A system that publishes the test events, such as `sims.systems.System`."""

@@ -18,8 +18,6 @@ from sub2sub.geometry.boxes import points
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay
 
-__all__ = ["Recovering"]
-
 
 class Recovering:
     """Publish some of the test events; note who has those of the last cycles.

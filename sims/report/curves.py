@@ -16,8 +16,6 @@ from sims.report.charts import Chart, Series
 from sims.report.fault_words import fault_marks
 from sims.report.sources import Source
 
-__all__ = ["CURVES", "faults_of"]
-
 Runs = Mapping[str, Source]
 Columns = dict[str, NDArray[Any]]
 BINS = 40

@@ -14,8 +14,6 @@ from functools import cache
 from sims.reproduce.reproduction import Draw, Experiment, Judge, Measure
 from sub2sub.errors import InputError
 
-__all__ = ["experiments", "find", "register"]
-
 _registered: dict[str, Experiment] = {}
 
 

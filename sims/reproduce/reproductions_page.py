@@ -21,8 +21,6 @@ from sims.reproduce.reproduction import Experiment
 from sims.runs.folder import RunFolder, is_run_folder
 from workloads.files.atomic import write_text
 
-__all__ = ["LEFT_OUT", "write_page"]
-
 SECTIONS = {
     "sub2sub": "Sub-2-Sub",
     "cyclon": "CYCLON, beneath Sub-2-Sub",

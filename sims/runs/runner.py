@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from sims.config.experiment import Experiment, load_experiment
+from sims.config.subscriptions import Subscriptions
 from sims.engine import Simulation
 from sims.engine.checkpoint import load_checkpoint
 from sims.observers.snapshots import peers_of
@@ -20,13 +21,10 @@ from sims.runs.memory import refuse_too_large
 from sims.runs.result import final_numbers
 from sims.systems import system
 from sims.systems.interface import System
-from sims.systems.subscriptions import Subscriptions
 from sub2sub.errors import InputError
 from sub2sub.timing.latency import Clock, seeded
 from workloads.settings.parameters import parameters
 from workloads.spec.types import types_to
-
-__all__ = ["Ended", "run_experiment", "simulation_of"]
 
 Progress = Callable[[int, int], None]
 
@@ -155,7 +153,7 @@ def run_experiment(
         _note_interests(writer, prepared.wanted)
         if going_on:
             simulation.load(checkpoint)
-            writer.note(f"taken up at cycle {simulation.cycle}")
+            writer.note(f"resumed at cycle {simulation.cycle}")
         else:
             writer.note(f"{int(simulation.overlay.network.alive.sum())} peers, {experiment.cycles} cycles")
         report = None if progress is None else (lambda cycle: progress(cycle, experiment.cycles))

@@ -29,8 +29,6 @@ from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 from sub2sub.timing.latency import Clock
 
-__all__ = ["Grouped"]
-
 ENTERING = -1  # numbers an event's draws on its way into the groups above
 
 

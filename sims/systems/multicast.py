@@ -18,8 +18,6 @@ from sims.systems.sampled import Sampled
 from sims.systems.topic_workload import TopicWorkload
 from sub2sub.events.outcome import Outcome
 
-__all__ = ["MOST_MEMBERS", "Multicast"]
-
 MOST_MEMBERS = 2_000_000  # memberships, about 1 GB of views and counts
 
 

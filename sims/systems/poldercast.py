@@ -25,8 +25,6 @@ from sub2sub.overlay.sizes import DESCRIPTOR, LINK, NAME
 from sub2sub.vicinity.layer import Vicinity
 from sub2sub.vicinity.proximity import packed_boxes
 
-__all__ = ["PolderCastSystem", "RingFanout"]
-
 PATIENCE = 10
 
 
@@ -46,7 +44,6 @@ class RingFanout:
     retries: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, fanout=2, retries=0)
 
 

@@ -104,13 +104,13 @@ class CyclonPeer:
         return Shuffle(partner, [*links, Link(self.own, now)], sent, again)
 
     def answer(self, received: Sequence[Link], dice: Dice) -> list[Link]:
-        """Take up what a request brought; returns what to send back."""
+        """Accept what a request brought; returns what to send back."""
         links = self._sample(ANSWERED, self.settings.shuffle, dice)
         self._take_up(received, {link.peer.id for link in links})
         return links
 
     def finish(self, shuffle: Shuffle, received: Sequence[Link]) -> None:
-        """Take up what the reply brought."""
+        """Accept what the reply brought."""
         if shuffle.again and self.lost == shuffle.partner:
             self.lost = None
         self._take_up(received, shuffle.sent)

@@ -53,7 +53,7 @@ def shuffle_news(owner, row, received, count):
 
 @rule
 def shuffle_merge(row, size, room, sent, received, news):
-    """Take up the received links marked in `news`: free places first, then those that were sent away."""
+    """Accept the received links marked in `news`: free places first, then those that were sent away."""
     while news:
         if size < room:
             place = size

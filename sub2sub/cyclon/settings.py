@@ -32,5 +32,4 @@ class CyclonSettings:
     tries: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "cyclon", view=(1, 63), shuffle=(1, self.view), tries=1, retry=0)

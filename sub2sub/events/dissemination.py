@@ -86,7 +86,6 @@ class DisseminationSettings:
     retries: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "dissemination", tries=(1, 63), max_age=0, shortcuts=(0, 63), retries=(0, 63))
 
     @classmethod

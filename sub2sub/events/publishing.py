@@ -59,7 +59,6 @@ class PublisherSettings:
     max_steps: int = 20
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "publisher", view=1, max_steps=1)
 
 
@@ -180,7 +179,7 @@ def nearest(kept):
 
 @rule
 def keep(kept, peer, distance, asked):
-    """Take up a peer not known yet in a free place or, if it is nearer, that of the farthest."""
+    """Put a peer not known yet into a free place or, if it is nearer, that of the farthest."""
     size = kept.size[0]
     place = np.int64(0)
     for k in range(size):

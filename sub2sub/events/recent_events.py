@@ -47,7 +47,6 @@ class RecoverySettings:
     retries: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "recovery", history=0, tries=1, retries=0)
 
 

@@ -1,6 +1,6 @@
 """Recovery of missed events in a population: `sub2sub.events.recent_events` for all peers at once.
 
-`Recovery.publish` takes up who has new events (`Outcome.receptions`). What a peer knows of its neighbours
+`Recovery.publish` notes who has new events (`Outcome.receptions`). What a peer knows of its neighbours
 then: those it forwarded an event to acknowledged it, and one that sent it has it. So of its adjacent
 neighbours it knows those that have the event; an acknowledgement that was lost each time is neglected.
 
@@ -80,7 +80,7 @@ class Recovery:
     def publish(
         self, links: Links, network: Network, events: ArrayLike, outcome: Outcome, cycle: int
     ) -> Integers:
-        """Take up new events, as far as they have spread; their numbers.
+        """Add new events, as far as they have spread; their numbers.
 
         Raises
         ------

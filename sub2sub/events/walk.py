@@ -115,7 +115,7 @@ class Walk:
         self.learn(offers)
 
     def _keep(self, peer: Descriptor, asked: bool) -> None:
-        """Take up a peer not known yet in a free place or, if it is nearer, that of the farthest."""
+        """Put a peer not known yet into a free place or, if it is nearer, that of the farthest."""
         if any(each.peer.id == peer.id for each in self._known):
             return
         newcomer = _Known(peer, distance_to(peer, self.point), asked)

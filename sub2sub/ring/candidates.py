@@ -56,7 +56,7 @@ def add_links(row, size, t, n, reach, found, count):
 
 @rule
 def add_neighbours(pool, s, since, t, n, reach, found, count):
-    """Add the neighbours of s taken up not before `since` that are in reach of t; the new count."""
+    """Add the neighbours of s accepted not before `since` that are in reach of t; the new count."""
     size, words = size_of(pool, s), pool.words
     peers_at, stamps_at, since_at = field(pool, s, PEER), field(pool, s, STAMP), field(pool, s, SINCE)
     for start in range(0, size, LANES32):

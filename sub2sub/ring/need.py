@@ -31,7 +31,7 @@ REFUSED, TAKEN, NO_ROOM = range(3)  # what became of a candidate
 
 
 class Needed(Protocol):
-    """What a ring view asks about candidates; tests answer with Figure 3 to the letter.
+    """What a ring view asks about candidates; tests answer with Figure 3 as printed.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Needed(Protocol):
     def offer(
         self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor], cap: int
     ) -> tuple[list[Descriptor], set[int]]:
-        """Offer candidates to a view, in this order; those taken up, and the IDs of the view afterwards."""
+        """Offer candidates to a view, in this order; those accepted, and the IDs of the view afterwards."""
         ...
 
     def first(self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor]) -> int:
@@ -99,7 +99,7 @@ class Need:
     def offer(
         self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor], cap: int
     ) -> tuple[list[Descriptor], set[int]]:
-        """Offer candidates to a view, in this order; those taken up, and the IDs of the view afterwards."""
+        """Offer candidates to a view, in this order; those accepted, and the IDs of the view afterwards."""
         order, boxes, member, offered = self._laid_out(neighbours, candidates)
         outcome = _offer(self._box, boxes, member, offered, cap, self.max_steps).tolist()
         for peer, became in zip(candidates, outcome, strict=True):

@@ -39,9 +39,9 @@ MARGIN = LANES32  # a chunk of words may begin a little before a stretch or end 
 PEER = np.int64(0)  # number of the neighbour
 STAMP = np.int64(1)  # cycle in which it was last heard from itself, by anybody
 MET = np.int64(2)  # cycle of the last exchange with it, -1 for none
-SINCE = np.int64(3)  # cycle in which it was taken up
+SINCE = np.int64(3)  # cycle in which it was accepted
 # Peers tried before, each in the slot that its number gives (see `_slot`): x if it was refused, or was
-# taken up and found superfluous later, ~x if it is a neighbour. As long as nothing is removed, offering one
+# accepted and found superfluous later, ~x if it is a neighbour. As long as nothing is removed, offering one
 # of them again changes nothing.
 TRIED = np.int64(4)
 SLOTS = 4  # for each place; with fewer, more are forgotten and asked for again

@@ -104,7 +104,7 @@ class StepSpace:
             self.squeeze(2 * spare)
 
     def hellos(self, n: int) -> Hellos:
-        """Whom to tell, by whom it was taken up, in an order that does not depend on threads."""
+        """Whom to tell, by whom it was accepted, in an order that does not depend on threads."""
         news = np.concatenate([each.news[: each.counts[TAKEN]] for each in self.threads])
         pairs = np.unique(news[:, 1].astype(np.int64) * n + news[:, 0])
         told, first = np.unique(pairs // n, return_index=True)

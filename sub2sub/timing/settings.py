@@ -81,7 +81,6 @@ class Timing:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         if self.latency not in ("constant", "uniform", "log-normal", "regions", "sphere"):
             raise InputError(
                 f"network.latency: expected constant, uniform, log-normal, regions or sphere, got "

@@ -92,7 +92,7 @@ def _remove(views, i, place):
 
 @rule
 def _take_up(views, i, room, word, gap, coin):
-    """Let i take up a link it does not have, if there is room or it is nearer than another."""
+    """Let i accept a link it does not have, if there is room or it is nearer than another."""
     size = views.size[i]
     if size < room:
         views.links[i, size], views.gaps[i, size] = word, gap

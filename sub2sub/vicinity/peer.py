@@ -5,7 +5,7 @@ Voulgaris, van Steen: *Epidemic-style management of semantic overlays for conten
 layer must take its decisions, draw for draw. Distances are computed by whoever receives a link, never
 believed.
 
-In a cycle a peer takes up random links and chooses a partner (`feed`), sends it the links that suit the
+In a cycle a peer accepts random links and chooses a partner (`feed`), sends it the links that suit the
 partner best (`offer`), gets an `answer`, and either takes that up (`finish`) or drops the partner (`fail`).
 """
 
@@ -116,7 +116,7 @@ class VicinityPeer:
         return max(gaps or self.gaps()) if len(self.view) == self.settings.view else inf
 
     def feed(self, randoms: Sequence[Link], now: int, dice: Dice) -> Descriptor | None:
-        """Take up random links, drop old ones; returns the partner to turn to, None if nobody is left."""
+        """Accept random links, drop old ones; returns the partner to turn to, None if nobody is left."""
         self._take_up(randoms, now, FED, dice)
         oldest_allowed = self._oldest_allowed(now)
         while self.view:
@@ -133,13 +133,13 @@ class VicinityPeer:
     def answer(
         self, sender: Descriptor, received: Sequence[Link], randoms: Sequence[Link], now: int, dice: Dice
     ) -> list[Link]:
-        """Take up what a request brought; returns what to send back."""
+        """Accept what a request brought; returns what to send back."""
         links = self._nearest_for(sender, randoms, dice.below(HIS_START, max(len(self.view), 1)), now)
         self._take_up(received, now, THERE, dice)
         return links
 
     def finish(self, received: Sequence[Link], now: int, dice: Dice) -> None:
-        """Take up what the reply brought."""
+        """Accept what the reply brought."""
         self._take_up(received, now, BACK, dice)
 
     def fail(self, partner: Descriptor) -> None:

@@ -223,7 +223,7 @@ def displace(view, size, room, worst, received, news):
 
 @rule
 def keep_nearest(view, size, room, worst, received, mask, old, tie, key, first):
-    """Take up of `received` those in `mask` (`young` and `near_enough`) that are not too far; (size, worst).
+    """Accept of `received` those in `mask` (`young` and `near_enough`) that are not too far; (size, worst).
 
     `old` marks those that are `known`. When everything overlaps, newcomers go to random places (draws from
     `first` on) or nowhere, by `tie`.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from sub2sub.errors import InputError
+from workloads.files.environment import memory
 from workloads.files.places import place
 from workloads.settings.plugins import allow
 
@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
+UNKNOWN_MEMORY = 2**32  # bytes that are assumed if the system does not tell
 
 
 def _consent(context: click.Context, parameter: click.Parameter, modules: tuple[str, ...]) -> None:
@@ -100,19 +101,15 @@ class Where:
         asked = self.master is not None or self.memory is not None or bool(self.conf) or self.ui
         if self.spark is False and asked and not self.by_default:
             raise InputError("--no-spark: expected neither --master nor --memory, --conf or --ui with it")
-        if (self.spark is False and not asked) or not (self.spark or asked or shuffled > _memory() // 4):
+        if (self.spark is False and not asked) or not (
+            self.spark or asked or shuffled > (memory() or UNKNOWN_MEMORY) // 4
+        ):
             yield None
             return
         from workloads.spark.session import spark_session
 
         with spark_session(self.master, self.memory, self.conf, self.ui) as spark:
             yield spark
-
-
-def _memory() -> int:
-    """Bytes of memory of this machine; 4 GB if the system does not tell."""
-    names = getattr(os, "sysconf_names", {})
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if "SC_PHYS_PAGES" in names else 2**32
 
 
 def where_options(on_spark: bool | None = None) -> Callable[[F], F]:

@@ -135,7 +135,7 @@ def sweep(
     Parameters
     ----------
     out : Path
-        Folder of the sweep; one that exists is taken up where it was left.
+        Folder of the sweep; one that exists is continued.
     spark : SparkSession, optional
         Where to run, one task per run; on this machine if not given.
     progress : callable, optional

@@ -27,12 +27,12 @@ from sub2sub.overlay.network import arrives
 
 __all__ = [
     "Costs",
-    "answer_letters",
+    "answer_arrivals",
     "choose_partners",
     "deliver",
     "exchange",
     "exchange_all",
-    "exchange_letters",
+    "exchange_arrivals",
 ]
 
 ARRIVED, ANSWERED, UPDATED = 1, 2, 3  # how many of the messages of an exchange made it
@@ -241,18 +241,18 @@ def to_meet(table, slot, branch, named, timeout, meet):
 
 
 @kernel
-def answer_letters(letters, key, faults, fate, costs):
+def answer_arrivals(arrivals, key, faults, fate, costs):
     """Decide what becomes of the answers to messages that have arrived; draw k for the k-th."""
-    for k in range(letters.shape[0]):
-        costs.messages[letters[k, 1]] += 1
-        back = arrives(faults, letters[k, 1], letters[k, 0], key, k)
+    for k in range(arrivals.shape[0]):
+        costs.messages[arrivals[k, 1]] += 1
+        back = arrives(faults, arrivals[k, 1], arrivals[k, 0], key, k)
         costs.failed[0] += not back
         fate[k] = ANSWERED if back else ARRIVED
 
 
 @kernel
-def exchange_letters(level, table, slot, branch, letters, fate, named, dirty, costs):
+def exchange_arrivals(level, table, slot, branch, arrivals, fate, named, dirty, costs):
     """Exchanges piggybacked by messages that have arrived, in their order; the answers may be lost."""
-    for k in range(letters.shape[0]):
-        x, y = np.int64(letters[k, 0]), np.int64(letters[k, 1])
+    for k in range(arrivals.shape[0]):
+        x, y = np.int64(arrivals[k, 0]), np.int64(arrivals[k, 1])
         exchange(level, table, slot, branch, x, y, np.int64(fate[k]), named, dirty, costs)

@@ -23,11 +23,11 @@ from hierarchy.hpmcast.membership.detection import give_up, heartbeat, renew
 from hierarchy.hpmcast.membership.exact import exact_knowledge
 from hierarchy.hpmcast.membership.gossip_pull import (
     Costs,
-    answer_letters,
+    answer_arrivals,
     choose_partners,
     deliver,
     exchange_all,
-    exchange_letters,
+    exchange_arrivals,
     to_meet,
 )
 from hierarchy.hpmcast.membership.joining import (
@@ -222,30 +222,30 @@ class Membership:
         to_meet(self.tables[0], self.slot[0], branch, named, self.upkeep.timeout[0], self.meet)
         self.busy[:] = 0
 
-    def piggyback(self, letters: NDArray[np.int32], cycle: int, network: Network) -> Mapping[str, int]:
+    def piggyback(self, arrivals: NDArray[np.int32], cycle: int, network: Network) -> Mapping[str, int]:
         """Let event messages that arrived carry timestamps along; only the answers are messages more.
 
         Who sent an event sends no dedicated gossip in the next step.
 
         Parameters
         ----------
-        letters : (m, 2) int32
-            `Multicast.letters`.
+        arrivals : (m, 2) int32
+            `Multicast.arrivals`.
         cycle : int
             The cycle in which they arrived.
         network : Network
             Answers may be lost in it.
         """
         costs, branch = Costs.none(self.population.n), self.population.branch_of
-        fate = np.zeros(len(letters), np.uint8)
-        answer_letters(letters, cycle_key(self.seed, ANSWERS, cycle), network.faults(), fate, costs)
+        fate = np.zeros(len(arrivals), np.uint8)
+        answer_arrivals(arrivals, cycle_key(self.seed, ANSWERS, cycle), network.faults(), fate, costs)
         named = np.full((self.population.n, 2), -1, np.int32)
         for i, table in enumerate(self.tables):
-            exchange_letters(i + 1, table, self.slot[i], branch, letters, fate, named, self.dirty[i], costs)
+            exchange_arrivals(i + 1, table, self.slot[i], branch, arrivals, fate, named, self.dirty[i], costs)
         before = self.meet.copy()
         to_meet(self.tables[0], self.slot[0], branch, named, self.upkeep.timeout[0], self.meet)
         self.meet[:] = np.where(self.meet >= 0, self.meet, before)  # whom gossip named is still to be met
-        self.busy[letters[:, 0]] = 1
+        self.busy[arrivals[:, 0]] = 1
         self._carried = Costs(*(one + more for one, more in zip(costs, self._carried, strict=True)))
         return _report(costs)
 

@@ -253,7 +253,7 @@ class SharedCore(Core):
         self.tables.hear(links, self.now, self._greet)
 
     def _greet(self, peer: Descriptor) -> None:
-        """Greet a peer that was taken up; whether it is there turns out later."""
+        """Greet a peer that was accepted; whether it is there turns out later."""
         if self._greeted < GREETINGS:
             self._greeted += 1
             number = self.exchanges.begin(Exchange(t.Greeted, peer, self.now))

@@ -26,5 +26,4 @@ class BrokerSettings:
     tries: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "broker", keepalive=1, tries=1)

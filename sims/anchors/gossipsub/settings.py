@@ -40,7 +40,6 @@ class GossipSubSettings:
     tries: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         if not 0 < self.D_lo <= self.D <= self.D_hi <= 2 * self.connections:
             raise InputError(
                 "gossipsub: expected 0 < D_lo <= D <= D_hi <= 2 connections, got "

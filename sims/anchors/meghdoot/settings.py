@@ -25,5 +25,4 @@ class MeghdootSettings:
     tries: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "meghdoot", refresh=1, tries=1)

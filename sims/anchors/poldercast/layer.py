@@ -44,7 +44,7 @@ class Rings(ObjectLayer[RingsPeer]):
         return RingsPeer(peer, len(self.groups.of), self.settings)
 
     def turns(self, cycle: int, dice: Dice) -> None:
-        """Take up candidates, then exchange."""
+        """Accept candidates, then exchange."""
         for peer, links in enumerate(self.mates()):
             if self.transport.alive[peer]:
                 self.peers[peer].feed(links, cycle)

@@ -106,7 +106,7 @@ class ScribePeer(PastryPeer):
         return [*left, (parent, Subscribe(topic))] if parent != self.own else left
 
     def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
-        """Take up a child, and get into the tree oneself."""
+        """Accept a child, and get into the tree oneself."""
         if isinstance(message, Subscribe):
             self.children.setdefault(message.topic, {})[sender] = self.now
             return [] if message.topic in self.parents else self.subscribe(message.topic)

@@ -10,8 +10,6 @@ from click.shell_completion import CompletionItem
 
 from sub2sub.errors import InputError
 
-__all__ = ["command"]
-
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from sims.bench import MEASUREMENTS

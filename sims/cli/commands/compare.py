@@ -10,8 +10,6 @@ import click
 
 from workloads.cli.common import allow_option
 
-__all__ = ["command"]
-
 
 @click.command()
 @click.option(
@@ -66,7 +64,7 @@ __all__ = ["command"]
 @click.option("--quick", is_flag=True, help="The smaller form, within about a minute.")
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("out/compare"), show_default=True,
-    help="Folder to write to; one that exists is taken up where it was left.",
+    help="Folder to write to; one that exists is continued.",
 )  # fmt: skip
 @click.option("--processes", type=click.IntRange(1), help="Units at a time.  [default: one a core]")
 @click.option("--master", help="Run on this Spark master instead, such as spark://HOST:PORT or local[4].")

@@ -16,8 +16,6 @@ from workloads.cli.suggestions import Suggesting
 if TYPE_CHECKING:
     from sub2sub.live import Tls
 
-__all__ = ["command"]
-
 
 @click.group("live", cls=Suggesting)
 def command() -> None:

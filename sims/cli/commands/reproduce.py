@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from sims.reproduce.claims import Claim
     from sims.reproduce.reproduction import Experiment, Progress
 
-__all__ = ["command"]
-
 # Headings of the listing, by the beginning of the ids.
 PAPERS = {
     "sub2sub": "Sub-2-Sub: content-based publish and subscribe",

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from sims.config.experiment import Experiment
     from sims.runs.runner import Ended
 
-__all__ = ["command"]
-
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from sims.config.shipped import shipped

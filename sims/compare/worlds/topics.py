@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from hierarchy.topics import NestedRanges, TopicTree
 from sims.compare.worlds.world import Integers, World
-from sims.systems.subscriptions import Topics
+from sims.config.subscriptions import Topics
 from sub2sub.errors import InputError
 from workloads.folder.topic_tables import read_tree as stored_tree
 from workloads.generate.rows import uniforms

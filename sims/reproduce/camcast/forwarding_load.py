@@ -20,8 +20,6 @@ from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.events.outcome import gini
 
-__all__ = ["balance", "judge"]
-
 EVEN = 0.2
 SOURCE = (
     "CAMCAST, Section 1.3: those that forward are chosen so that load is evenly balanced; the bound is ours"

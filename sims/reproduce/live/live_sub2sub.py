@@ -19,8 +19,6 @@ from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
 
-__all__ = ["judge"]
-
 KILLED = 0.2
 WHEN = {"rings built": "built, live", "a fifth killed by signal": "healed, live"}  # and the curve of each
 COUNTS = ("events", "wanted", "delivered", "twice", "unwanted")

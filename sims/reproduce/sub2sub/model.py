@@ -33,8 +33,6 @@ from sub2sub.geometry.widths import typical_widths
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 
-__all__ = ["WORLDS", "judge"]
-
 PLAIN, BOUNDS, WIDTHS = "axes as they are", "axes by declared bounds", "axes by usual widths"
 STRING = "string and price"
 CYCLES, SOON = 40, 5

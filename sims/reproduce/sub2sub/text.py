@@ -21,8 +21,6 @@ from sims.reproduce.reproduction import Figures, Tables
 from sims.reproduce.sub2sub.converged_events import converged_events
 from sub2sub.events.outcome import gini
 
-__all__ = ["judge"]
-
 FEW, EVEN = 4, 0.2
 BALANCE = "Sub-2-Sub, Section 4.2: load is evenly balanced across matching subscribers; the bound is ours"
 

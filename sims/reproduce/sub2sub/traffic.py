@@ -18,8 +18,6 @@ from sims.reproduce.claims import OURS, Claim, stated
 from sims.reproduce.sub2sub.following import EXTENDED, Faults, FaultScenario, Seen, register_scenario
 from workloads import named
 
-__all__ = ["judge"]
-
 SHARE, UNTIL = 0.5, 10  # share that crashes; cycles in which views are still full of the dead
 WITHIN = 40  # cycles, at most
 

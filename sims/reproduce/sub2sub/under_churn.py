@@ -36,8 +36,6 @@ from sub2sub.geometry.matching import match_boxes
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 
-__all__ = ["ABLATIONS", "DEFAULT", "EARLIER", "FORMS", "LOSS", "PUBLISHED", "SHARES", "WAIT", "follow"]
-
 DEFAULT, EARLIER, PUBLISHED = "default", "earlier default", "as published"
 SHARES, LOSS = (0.01, 0.02, 0.05), 0.05
 BUILT, SETTLED, MEASURED = 30, 12, 12  # cycles before churn, with churn before it is measured, measured
@@ -81,7 +79,7 @@ class Run:
 
 
 def plan(form: str, quick: bool, first: bool) -> list[tuple[float, float]]:
-    """What befalls a form: shares and losses. Ablations, and the paper's form, at 5 % and for one seed."""
+    """Shares and losses that a form is run with. Ablations, and the paper's form: 5 %, one seed."""
     shares = SHARES[::2] if quick else SHARES
     if form == DEFAULT:
         return [(share, loss) for share in shares for loss in (0.0, LOSS)]
@@ -91,7 +89,7 @@ def plan(form: str, quick: bool, first: bool) -> list[tuple[float, float]]:
 
 
 def follow(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Let churn befall every form."""
+    """Run every form under churn."""
     size, seeds, built = (600, 2, 20) if quick else (10_000, 3, BUILT)
     runs = [(form, s, plan(form, quick, s == seed)) for s in range(seed, seed + seeds) for form in FORMS]
     total = sum(len(levels) for _, _, levels in runs)
@@ -114,7 +112,7 @@ def follow(quick: bool, seed: int, progress: Progress) -> Measured:
 
 
 class Churned:
-    """A simulation that churn befalls, and what is written down of it."""
+    """A simulation under churn, and the rows that it adds to the tables."""
 
     def __init__(
         self,

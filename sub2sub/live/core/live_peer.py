@@ -172,7 +172,7 @@ class Core:
         return self.exchange_near(partner, draws) if partner else []
 
     def feed_near(self, draws: Draws) -> Descriptor | None:
-        """Take up random links as proximity links; whom to exchange with."""
+        """Accept random links as proximity links; whom to exchange with."""
         return self.near.feed(self.random.view, self.now, draws(VICINITY))
 
     def exchange_near(self, partner: Descriptor, draws: Draws) -> list[m.Send]:

@@ -167,7 +167,7 @@ class Reliance:
         return used_up
 
     def is_barred(self, id: int) -> bool:
-        """Whether a peer may not be taken up again yet."""
+        """Whether a peer may not be accepted again yet."""
         return id in self._barred
 
     def order(

@@ -123,7 +123,7 @@ def test_spark_is_started_for_what_has_to_be_brought_together_and_does_not_fit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("workloads.spark.session.spark_session", lambda *_: nullcontext("started"))
-    monkeypatch.setattr("workloads.cli.common._memory", lambda: 400)
+    monkeypatch.setattr("workloads.cli.common.memory", lambda: 400)
     for shuffled, expected in ((0, None), (100, None), (101, "started")):
         with Where().session(shuffled) as spark:
             assert spark == expected

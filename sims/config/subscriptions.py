@@ -18,8 +18,6 @@ from hierarchy.topics import NestedRanges
 from sub2sub.errors import InputError
 from workloads.spec.types import ValueType
 
-__all__ = ["Subscriptions", "Topics"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
