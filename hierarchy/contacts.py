@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-__all__ = ["Contact", "Send", "Sends"]
-
 
 class Contact(NamedTuple):
     """A member of a community: the paper's RemotePeer."""

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Trace"]
-
 
 @dataclass(frozen=True)
 class Trace:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["InputError", "require"]
-
 
 class InputError(ValueError):
     """Input that cannot be used: one line naming the field, the row if there is one, and what was expected.

@@ -15,8 +15,6 @@ from typing import Any, Protocol
 
 from sub2sub.errors import InputError
 
-__all__ = ["Community", "CommunityManager", "Event", "Subscriber", "Transport"]
-
 
 @dataclass(frozen=True)
 class Event:

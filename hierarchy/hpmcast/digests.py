@@ -26,8 +26,6 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
 from sub2sub.overlay.network import Network, reaches
 
-__all__ = ["DigestSettings", "exchange_digests"]
-
 STREAM = stream_number("hpmcast digests")
 LEVEL, PER_TARGET = 0, 4  # draws: the level; then target, digest, request and event of each target
 DIGESTS, REQUESTS, EVENTS = range(3)

@@ -44,8 +44,6 @@ from sub2sub.overlay.network import Network
 from sub2sub.timing.agenda import again, later, new_agenda, offer, sooner_than_first, take
 from sub2sub.timing.latency import Clock, next_beat
 
-__all__ = ["disseminate"]
-
 STREAM = stream_number("hpmcast")
 DEFAULT = Gossip()
 

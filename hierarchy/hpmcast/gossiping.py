@@ -21,8 +21,6 @@ from sub2sub.overlay.network import Faults, arrives
 from sub2sub.timing.agenda import departure, offer
 from sub2sub.timing.latency import HOPS, Clock, travel
 
-__all__ = ["Audience", "Buffers", "Counts", "Rules", "World", "enter", "gossip", "publish"]
-
 AGAIN = 1 << 32  # where the draws for messages that are sent again begin
 
 

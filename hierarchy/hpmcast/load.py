@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from hierarchy.trace import Trace
 
-__all__ = ["Multicast"]
-
 
 @dataclass(frozen=True)
 class Multicast:

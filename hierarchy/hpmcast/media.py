@@ -20,8 +20,6 @@ from hierarchy.hpmcast.views import Views
 from sub2sub.errors import InputError
 from sub2sub.overlay.network import Network
 
-__all__ = ["broadcast_below"]
-
 
 def broadcast_below(
     views: Views,

@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from hierarchy.hpmcast.addresses import AddressSpace
 from sub2sub.errors import InputError
 
-__all__ = ["Population"]
-
 
 @dataclass(frozen=True)
 class Population:

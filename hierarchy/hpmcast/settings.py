@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError, require
 
-__all__ = ["Condensation", "Gossip", "Reading", "Upkeep"]
-
 
 class Reading(Enum):
     """How to read lines 27 and 35 of Figure 6, which multiply |view| by R at every level, level 1 included.

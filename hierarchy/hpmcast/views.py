@@ -19,8 +19,6 @@ from hierarchy.hpmcast.membership.tables import Table
 from sub2sub.geometry.boxes import points
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["Knowledge", "Views"]
-
 
 class Views(NamedTuple):
     """The views of all participants, all levels in one run of rows, each row a run of entries.

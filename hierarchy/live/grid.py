@@ -38,8 +38,6 @@ from hierarchy.membership.pgrid.peer import (
 from hierarchy.membership.pgrid.settings import PGridSettings
 from sub2sub.kernels.dice import Dice
 
-__all__ = ["ANNOUNCE", "ENTER", "PLACE", "SEARCH", "Grid"]
-
 PLACE, SEARCH, ANNOUNCE, ENTER = range(4)
 DEPTH = 16  # bits of a path at most; leaves part only while they are crowded, so far fewer
 HELD = 1024  # announcements at most

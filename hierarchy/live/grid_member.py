@@ -21,8 +21,6 @@ from hierarchy.membership.pgrid.peer import key_of
 from hierarchy.membership.pgrid.settings import PGridSettings
 from sub2sub.kernels.dice import Dice
 
-__all__ = ["GridMember"]
-
 BEGIN = 4  # cycles that the first gateway asks the others before it begins the overlay
 WANTED = 32  # members a search asks for
 OWN, PART, NOTHING = -1, -2, -3  # what a search is for besides a place up the chain

@@ -33,8 +33,6 @@ from hierarchy.membership.scamp.peer import ScampPeer
 from hierarchy.super_tables.peer import answer
 from sub2sub.kernels.dice import Dice
 
-__all__ = ["Member"]
-
 MOST = 256  # entries of a view; (c + 1) ln n are far fewer
 FEW_LINKS = 4  # up to so many, a member that renews through a gateway also links to who served it
 CENSUS_TURNS = ("count", "ask_part")

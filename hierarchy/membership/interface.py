@@ -18,8 +18,6 @@ from hierarchy.topics import TopicTree
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.network import Network
 
-__all__ = ["Membership", "known_parameters"]
-
 
 @runtime_checkable
 class Membership(Layer, Protocol):

@@ -24,8 +24,6 @@ from sub2sub.geometry.boxes import normalise
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 
-__all__ = ["CommunityOverlay"]
-
 
 class CommunityOverlay:
     """A population of topic subscribers with a membership, which the engine can step.

@@ -32,8 +32,6 @@ from sub2sub.overlay.views import FREE
 if TYPE_CHECKING:  # an overlay needs its ranges, not its code
     from hierarchy.topics import NestedRanges
 
-__all__ = ["Route", "SharedOverlay"]
-
 Route = CamcastRoute | DisseminationSettings
 """How an event goes: by CAMCAST's routing, or along the rings."""
 

@@ -40,8 +40,6 @@ from sub2sub.overlay.descriptors import AROUND, Descriptor, Link, oldest_place, 
 from sub2sub.ring.pool import SPREAD
 from sub2sub.ring.tombstones import TOMBSTONES
 
-__all__ = ["TableContents", "TablePeer"]
-
 Greet = Callable[[Descriptor], bool | None]
 """Tells a peer that it has been accepted; whether it answered, or None if that will turn out later."""
 

@@ -22,8 +22,6 @@ from sub2sub.vicinity.layer import Vicinity
 from sub2sub.vicinity.proximity import packed_boxes
 from sub2sub.vicinity.settings import VicinitySettings
 
-__all__ = ["Points", "point_boxes"]
-
 APART = stream_number("points")  # keeps the draws apart from those of the VICINITY over ranges
 
 

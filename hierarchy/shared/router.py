@@ -15,8 +15,6 @@ from hierarchy.shared.settings import CamcastRoute
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import Coordinates, Descriptor
 
-__all__ = ["Targets", "range_neighbours", "targets_of"]
-
 
 class Targets(NamedTuple):
     """Whom an event goes to: members of the nearest supertopics, and members of the own community."""

@@ -56,8 +56,6 @@ from sub2sub.overlay.views import peer_of
 if TYPE_CHECKING:
     from hierarchy.shared.overlay import SharedOverlay
 
-__all__ = ["route_events", "routing_tables"]
-
 STREAM = stream_number("shared routing")
 
 

@@ -16,12 +16,6 @@ from sub2sub.kernels.randomness import stream_number
 from sub2sub.overlay.views import FREE, peer_of, stamp_of
 from sub2sub.ring.tombstones import is_buried
 
-__all__ = [
-    "ASKS", "DRAWS", "EAGER", "EXCHANGES", "GREETINGS", "HASTE", "SEARCHES", "STEPS", "STREAM", "World",
-    "encloses", "entries", "expire", "looseness", "nearest", "oldest_entry", "oldest_neighbour", "relation",
-    "remove", "take_up",
-]  # fmt: skip
-
 STREAM = stream_number("shared tables")
 GREETINGS = stream_number("shared greetings")
 EXCHANGES = 8  # of tables in one cycle at most, with two draws each

@@ -8,8 +8,6 @@ from sub2sub.errors import require
 from sub2sub.overlay.overlay import OverlaySettings
 from sub2sub.vicinity.settings import VicinitySettings
 
-__all__ = ["CamcastRoute", "SharedSettings", "TableSettings"]
-
 
 @dataclass(frozen=True)
 class TableSettings:

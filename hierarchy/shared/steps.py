@@ -34,8 +34,6 @@ from sub2sub.overlay.views import FREE, link, peer_of, sample, stamp_of
 from sub2sub.ring.pool import PEER, STAMP, get, size_of
 from sub2sub.ring.tombstones import bury
 
-__all__ = ["Feeds", "Net", "StepSettings", "TableContents", "keep_tables"]
-
 MESSAGES, FAILED, SAME, OTHER, ASKED, GREETED = range(6)  # counted by sender; links of equals and of others
 
 

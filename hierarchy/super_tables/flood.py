@@ -26,8 +26,6 @@ from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number
 
-__all__ = ["Flood"]
-
 STREAM = stream_number("camcast bootstrap")
 
 

@@ -41,8 +41,6 @@ from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import table_links
 
-__all__ = ["Finder", "SuperTables"]
-
 STREAM = stream_number("camcast upkeep")
 
 

@@ -25,8 +25,6 @@ from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import HEADER, LINK, NAME
 from sub2sub.overlay.stack import Stack
 
-__all__ = ["GroupStack", "Groups", "Seeking", "first_contacts"]
-
 STREAM = stream_number("anchors/rendezvous")
 Integers = NDArray[np.int64]
 

@@ -19,8 +19,6 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import HEADER
 
-__all__ = ["Message", "Receiver", "Sends", "Transport"]
-
 
 class Message(Protocol):
     """What is sent."""

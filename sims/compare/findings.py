@@ -15,8 +15,6 @@ import pandas as pd
 from sims.compare.summary import healed, value, working_point
 from sims.compare.worlds import CRASH, world_options
 
-__all__ = ["findings"]
-
 RINGS, CAMCAST, ENCLOSING, COVER = "sub2sub", "camcast", "enclosing topic", "exact cover"
 ANCHORS = (
     "matching tree", "broker", "plumtree", "plumtree, view 4", "gossipsub", "gossipsub, D 4", "poldercast",

@@ -25,8 +25,6 @@ from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import Descriptor, Link, oldest_place, remove_place
 
-__all__ = ["CyclonPeer", "Shuffle"]
-
 
 class Shuffle(NamedTuple):
     """An exchange that a peer has begun."""

@@ -21,8 +21,6 @@ from sub2sub.events.times import Times
 from sub2sub.geometry.matching import Members
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["Totals", "account", "new_totals", "outcome_of"]
-
 Integers = NDArray[np.int64]
 
 # Columns of `Totals.events` and `Totals.peers`.

@@ -19,8 +19,6 @@ from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 
-__all__ = ["FEWEST", "Audience", "Census", "audience", "batches", "half_open"]
-
 STREAM = stream_number("entry")
 _BATCH = 1 << 31  # subscriptions times events matched at once, at most
 FEWEST = 256  # events that are worth a batch

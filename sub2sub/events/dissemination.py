@@ -44,8 +44,6 @@ from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.timing.latency import HOPS, Clock
 
-__all__ = ["DisseminationSettings", "disseminate"]
-
 STREAM = stream_number("dissemination")
 Batch = NDArray[np.int64]
 

@@ -24,8 +24,6 @@ from sub2sub.overlay.views import table_links
 if TYPE_CHECKING:
     from sub2sub.overlay.overlay import Overlay
 
-__all__ = ["EventShare", "RecentEvents"]
-
 LONG_AGO = -1  # when those of the start joined
 
 

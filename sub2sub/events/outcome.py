@@ -33,8 +33,6 @@ from numpy.typing import ArrayLike, NDArray
 from sub2sub.events.receptions import Receptions
 from sub2sub.events.times import Times
 
-__all__ = ["Outcome", "gini"]
-
 Counts = NDArray[np.int64]
 
 

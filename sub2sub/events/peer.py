@@ -22,8 +22,6 @@ from sub2sub.events.forwarding import SHORTCUT
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import Coordinates, Descriptor
 
-__all__ = ["Forwarder", "Views", "forward"]
-
 EventT = TypeVar("EventT", bound="Event")
 
 

@@ -20,8 +20,6 @@ from sub2sub.geometry.matching import match_boxes
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 
-__all__ = ["Published"]
-
 
 @dataclass(frozen=True)
 class Published:

@@ -31,8 +31,6 @@ from sub2sub.overlay.links import Links, target
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import peer_of
 
-__all__ = ["PublisherSettings", "Walks", "find_entry"]
-
 STREAM = stream_number("publisher")
 CONTACT, REQUEST, REPLY, HAND_OVER = range(4)  # the draws of a step; those of the next one follow
 PER_STEP = 4

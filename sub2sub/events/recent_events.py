@@ -22,8 +22,6 @@ from typing import Generic, TypeVar
 from sub2sub.errors import require
 from sub2sub.overlay.descriptors import Coordinates, Descriptor
 
-__all__ = ["History", "RecoverySettings"]
-
 NameT = TypeVar("NameT", bound=Hashable)
 
 

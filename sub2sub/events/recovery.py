@@ -29,8 +29,6 @@ from sub2sub.overlay.network import Network, attempts
 from sub2sub.overlay.sizes import HEADER, NAME, event_bytes
 from sub2sub.ring.probes import SENT, Probes, is_there
 
-__all__ = ["Recovery"]
-
 STREAM = stream_number("recovery")
 ROUNDS = 64  # of one cycle, at most: an event passes as many peers in a row that had missed it
 NOBODY = -1

@@ -14,8 +14,6 @@ from typing import NamedTuple
 from sub2sub.events.publishing import MATCH, PublisherSettings
 from sub2sub.overlay.descriptors import Coordinates, Descriptor
 
-__all__ = ["Move", "Walk", "distance_to", "nearest_to"]
-
 
 def distance_to(peer: Descriptor, point: Coordinates) -> float:
     """Squared distance from an event to the box of a peer; `MATCH`, below all others, if it contains it.

@@ -30,8 +30,6 @@ from numpy.typing import NDArray
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import EXACT, LARGEST, Floats
 
-__all__ = ["Attribute", "Bool", "Enum", "Float", "Int", "String"]
-
 SHORT = 6  # bytes: 2 * 257^6 < 2^53 < 2 * 257^7
 Valid = NDArray[np.bool_]
 

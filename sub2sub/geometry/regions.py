@@ -25,8 +25,6 @@ from sub2sub.geometry.matching import Indices, Members
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import mix
 
-__all__ = ["Regions", "minimal_regions"]
-
 
 @dataclass(frozen=True)
 class Regions:

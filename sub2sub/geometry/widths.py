@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike
 
 from sub2sub.geometry.boxes import normalise
 
-__all__ = ["typical_widths"]
-
 BEFORE = 8  # how much more a step from one exact value to the next counts than the width of a range
 
 

@@ -26,8 +26,6 @@ from sub2sub.vicinity.rules import FAR, NONE
 if TYPE_CHECKING:
     from sub2sub.overlay.overlay import Overlay
 
-__all__ = ["drop_ring_links", "forget"]
-
 
 def drop_ring_links(ring: Ring, pairs: ArrayLike, cycle: int) -> int:
     """Drop the ring links (holder, neighbour) that there are; how many.

@@ -21,8 +21,6 @@ from sub2sub.overlay.views import FREE
 if TYPE_CHECKING:
     from sub2sub.overlay.population import Population
 
-__all__ = ["Growing", "Renumbering", "grow", "make_room"]
-
 
 @dataclass(frozen=True)
 class Renumbering:

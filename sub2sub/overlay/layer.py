@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from sub2sub.overlay.network import Network
 
-__all__ = ["Layer"]
-
 
 @runtime_checkable
 class Layer(Protocol):

@@ -13,8 +13,6 @@ from sub2sub.kernels.randomness import draw, unit
 from sub2sub.kernels.references import by_reference
 from sub2sub.timing.settings import Timing
 
-__all__ = ["Faults", "Network", "answers", "arrives", "attempts", "reaches"]
-
 
 @by_reference
 class Faults(NamedTuple):

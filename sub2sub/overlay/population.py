@@ -31,8 +31,6 @@ from sub2sub.overlay.growth import Renumbering
 from sub2sub.rings.identifiers import sequence_ids
 from sub2sub.vicinity.proximity import packed_boxes
 
-__all__ = ["Population"]
-
 STREAM = stream_number("sequence-ids")
 DORMANT, GONE = -1, -2
 

@@ -26,8 +26,6 @@ from sub2sub.kernels.simd import (
 from sub2sub.overlay.views import FREE
 from sub2sub.ring.pool import PEER, SINCE, SPREAD, STAMP, TRIED, field, size_of, tried_slots
 
-__all__ = ["add_links", "add_neighbours", "drop_tried", "keep_overlapping", "prefetch_boxes"]
-
 _ALL = 2**ATTRIBUTES - 1
 _SPREAD = np.int32(SPREAD - 2**32)
 _load_four = loader(ATTRIBUTES)

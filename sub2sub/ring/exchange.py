@@ -29,9 +29,6 @@ from sub2sub.ring.shadow import frame_of
 from sub2sub.ring.tombstones import bury
 from sub2sub.ring.view import remove
 
-__all__ = ["BEGIN", "CHOOSE", "DRAWS", "EXCHANGE", "HEAR", "REPLY", "REQUEST", "STREAM", "VERIFYING",
-           "Hellos", "ThreadSpace", "Turn", "places_for", "take_turns"]  # fmt: skip
-
 STREAM, VERIFYING = stream_number("ring"), stream_number("ring/verify")
 # Numbers of a peer's draws, and how many it has for each exchange.
 REQUEST, REPLY, DRAWS = 1, 2, 8

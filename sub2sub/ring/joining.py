@@ -32,8 +32,6 @@ from sub2sub.ring.shadow import frame_of
 from sub2sub.ring.tombstones import bury
 from sub2sub.ring.view import remove
 
-__all__ = ["ASKS", "KNOWN", "WALK", "Asked", "box_distance", "join_ring", "new_asked"]
-
 WALK = 20  # peers asked on the way to one that overlaps
 ASKS = 400  # peers asked in all
 KNOWN = 4096  # peers that a newcomer keeps in mind

@@ -24,8 +24,6 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.memory import LANES32
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = ["Need", "Needed"]
-
 REMEMBERED = 4096  # refused candidates; then all are forgotten
 REFUSED, TAKEN, NO_ROOM = range(3)  # what became of a candidate
 

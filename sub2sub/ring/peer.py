@@ -30,8 +30,6 @@ from sub2sub.ring.settings import Partner, RingSettings
 from sub2sub.ring.tombstones import TOMBSTONES
 from sub2sub.ring.verification import Verification, Verify
 
-__all__ = ["Neighbour", "Report", "RingLink", "RingPeer"]
-
 
 def _slot(id: int) -> int:
     """As `sub2sub.ring.tombstones.slot_of`."""

@@ -24,12 +24,6 @@ from sub2sub.kernels.rows import place_of_value, shift
 from sub2sub.kernels.simd import bits, load, numbers, popcount, store, where
 from sub2sub.ring.shadow import CELLS, UNKNOWN
 
-__all__ = ["EMPTY", "MET", "NONE", "PEER", "SINCE", "SLOTS", "SPREAD", "STAMP", "TRIED",
-           "WITNESS", "RingPool", "close_place", "empty_pool", "field", "find", "fits",
-           "forget_all_tried", "forget_tried", "get", "move_witnesses", "open_place",
-           "place_of", "places_of", "put", "put_witness", "size_of", "squeeze", "tried_slots",
-           "way_up", "witness_of", "write_tried"]  # fmt: skip
-
 SMALLEST, STEP = 16, 8  # places of a view to begin with, and fewest that it grows by
 # Places a peer to begin with: that many are asked for, as memory never written to costs nothing, and that
 # many are used before views are pushed together.

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 from sub2sub.errors import require
 from sub2sub.kernels.references import by_reference
 
-__all__ = ["Partner", "RingSettings", "StepSettings"]
-
 
 class Partner(IntEnum):
     """Which ring neighbour to exchange with."""

@@ -13,8 +13,6 @@ from sub2sub.ring.exchange import TAKEN, Hellos, ThreadSpace
 from sub2sub.ring.pool import RingPool, fits, squeeze
 from sub2sub.ring.scratch import new_scratch
 
-__all__ = ["StepSpace", "divide", "nobody"]
-
 
 def divide(pool: RingPool, parts: int) -> list[RingPool]:
     """The pool as each of some threads sees it: with a part of the free words.

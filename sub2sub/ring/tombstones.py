@@ -14,8 +14,6 @@ from __future__ import annotations
 from sub2sub.kernels.compilation import rule
 from sub2sub.ring.pool import SPREAD
 
-__all__ = ["TOMBSTONES", "bury", "is_buried", "slot_of"]
-
 TOMBSTONES = 16
 
 

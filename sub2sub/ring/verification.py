@@ -21,8 +21,6 @@ from sub2sub.overlay.descriptors import Descriptor, Link
 if TYPE_CHECKING:
     from sub2sub.ring.peer import RingLink, RingPeer
 
-__all__ = ["Verification", "Verify"]
-
 
 class Verification:
     """The candidates of one message.

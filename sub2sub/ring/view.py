@@ -64,8 +64,6 @@ from sub2sub.ring.shadow import (
 )
 from sub2sub.ring.tombstones import bury
 
-__all__ = ["drop_hidden", "is_hidden", "offer", "remove"]
-
 UP, DOWN = np.int64(0), np.int64(1)  # the sides: successors, predecessors
 
 

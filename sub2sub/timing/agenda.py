@@ -20,11 +20,6 @@ from numpy.typing import NDArray
 from sub2sub.kernels.compilation import apart, rule
 from sub2sub.timing.latency import HOPS, Clock
 
-__all__ = [
-    "Agenda", "again", "clear", "departure", "forget", "later", "new_agenda", "offer", "schedule",
-    "sooner_than_first", "take",
-]  # fmt: skip
-
 HEAD, TAIL, COUNT = range(3)
 
 

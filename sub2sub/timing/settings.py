@@ -27,8 +27,6 @@ from typing import Literal
 
 from sub2sub.errors import InputError
 
-__all__ = ["AGAIN", "Timing"]
-
 AGAIN = 3  # ticks after which a message that is not acknowledged is sent again
 
 

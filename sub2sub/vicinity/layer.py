@@ -70,8 +70,6 @@ from sub2sub.vicinity.rules import (
 )
 from sub2sub.vicinity.settings import VicinitySettings
 
-__all__ = ["Vicinity"]
-
 SCRATCH = 136  # links of a full proximity view and a full random one, and LANES64 more
 AHEAD = 4  # peers to look ahead for prefetching; any number from 1 on gives the same result
 

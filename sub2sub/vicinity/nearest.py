@@ -33,8 +33,6 @@ from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
 from sub2sub.overlay.views import FREE, empty_views, link, peer_of, stamp_of, view_links
 from sub2sub.vicinity.settings import VicinitySettings
 
-__all__ = ["Distance", "Nearest"]
-
 STREAM = stream_number("vicinity/nearest")
 COINS = stream_number("vicinity/nearest/coins")
 REQUEST, REPLY = 0, 1

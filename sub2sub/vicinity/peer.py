@@ -30,8 +30,6 @@ from sub2sub.vicinity.proximity import Tie
 from sub2sub.vicinity.rules import BACK, FED, HIS_START, START, THERE
 from sub2sub.vicinity.settings import VicinitySettings
 
-__all__ = ["VicinityPeer", "squared_distance"]
-
 # The kernels keep squared distances as float32 between these (`sub2sub.vicinity.proximity`).
 LEAST, MOST = float(np.float32(1e-30)), float(np.float32(3e38))
 REMEMBERED = 4096  # distances; then all are forgotten

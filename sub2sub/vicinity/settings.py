@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from sub2sub.errors import require
 from sub2sub.vicinity.proximity import Tie
 
-__all__ = ["VicinitySettings"]
-
 
 @dataclass(frozen=True)
 class VicinitySettings:

@@ -23,19 +23,6 @@ if TYPE_CHECKING:
 
     from workloads.spark.tasks import StageProgress
 
-__all__ = [
-    "Place",
-    "Where",
-    "allow_option",
-    "always_json_option",
-    "json_option",
-    "overwrite_option",
-    "print_json",
-    "progress_bars",
-    "quiet_option",
-    "where_options",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 UNKNOWN_MEMORY = 2**32  # bytes that are assumed if the system does not tell
 

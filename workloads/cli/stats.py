@@ -20,8 +20,6 @@ from workloads.cli.common import (
 )
 from workloads.files.checked import read_parquet
 
-__all__ = ["stats"]
-
 # Bytes of memory for each byte of the runs' tables: Parquet files are small beside the frames made of them.
 EXPANSION = 20
 

@@ -19,8 +19,6 @@ from workloads.cli.common import (
     where_options,
 )
 
-__all__ = ["sweep"]
-
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))

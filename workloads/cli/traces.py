@@ -15,8 +15,6 @@ from workloads.files.checked import write_parquet
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["churn", "topics"]
-
 seed_option = click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True)
 
 

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from sub2sub.version import VERSION
 
-__all__ = ["machine", "memory", "versions"]
-
 PACKAGES = ("numpy", "numba", "scipy", "networkx", "pyarrow", "pandas", "matplotlib", "pyspark")
 
 

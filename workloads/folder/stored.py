@@ -21,8 +21,6 @@ from workloads.folder.layout import open_workload, parts
 from workloads.generate.rows import uniforms
 from workloads.spec.types import ValueType
 
-__all__ = ["FOLLOW", "Follow", "Stored", "open_folder"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Follow = Literal["table", "interest", "uniform"]

@@ -23,8 +23,6 @@ from workloads.spec.quantiles import interpolate, tabulate
 if TYPE_CHECKING:
     from workloads.spec.spec import Spec
 
-__all__ = ["CHANGE", "JOIN", "LEAVE", "Churn", "Trace", "changed"]
-
 JOIN, LEAVE, CHANGE = 0, 1, 2
 
 Floats = NDArray[np.float64]

@@ -6,8 +6,6 @@ import numpy as np
 
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["CHUNK", "SLOTS", "put_together", "visit_chunk"]
-
 SLOTS = 512
 _WORDS = 128
 CHUNK = 64 * _WORDS

@@ -17,8 +17,6 @@ from typing import Any, get_type_hints
 
 from sub2sub.errors import InputError
 
-__all__ = ["allow", "allowed", "is_plugin", "maker", "plugin"]
-
 VARIABLE = "SUB2SUB_ALLOW"
 OURS = ("sub2sub", "hierarchy", "workloads", "sims")
 

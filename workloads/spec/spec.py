@@ -25,8 +25,6 @@ from workloads.spec.copula import correlate, factor
 from workloads.spec.distributions import Distribution, PowerLaw, Uniform
 from workloads.spec.types import Kind, ValueType
 
-__all__ = ["Attribute", "Spec", "check_seed", "refuse_sparse"]
-
 Floats = NDArray[np.float64]
 
 _FIRST_BATCH = 4096  # candidates looked at before the share that passes is known

@@ -41,8 +41,6 @@ from workloads.settings.documents import Document
 from workloads.settings.models import table
 from workloads.spec.types import KINDS, ValueType
 
-__all__ = ["TABLE_WORKLOAD", "TableSettings", "is_stored", "open_stored", "stored_files"]
-
 
 @dataclass(frozen=True)
 class TreeFile:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-__all__ = ["describe_here", "intervals_here", "tables_here"]
-
 
 def intervals_here(frame: pd.DataFrame, by: Sequence[str], metrics: Sequence[str]) -> pa.Table:
     """Mean over runs of each metric, for each combination of the columns `by`; see `intervals`.

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["intervals", "quoted", "read_runs", "with_intervals"]
-
 VERIFIED = {"parquet.page.verify-checksum.enabled": "true"}  # by Spark, as `workloads.files.checked` does
 _SHARES = ("links", "complete", "hit_ratio", "r2")
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Run", "find_runs", "grouped", "read_table", "rows_of", "unfinished"]
-
 _KINDS = ("run", "compare", "bench")  # whose tables are those of one simulation
 
 

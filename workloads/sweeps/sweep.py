@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-__all__ = ["Sweep", "results", "sweep"]
-
 Settings = dict[str, Any]
 Run = Callable[[Settings], Mapping[str, Any]]
 

@@ -18,9 +18,6 @@ from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import Boxes
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["exact_knowledge", "spread_interest"]
-
-
 DEFAULT = Condensation()
 
 

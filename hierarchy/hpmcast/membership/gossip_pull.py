@@ -25,16 +25,6 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw, peer_key, unit
 from sub2sub.overlay.network import arrives
 
-__all__ = [
-    "Costs",
-    "answer_arrivals",
-    "choose_partners",
-    "deliver",
-    "exchange",
-    "exchange_all",
-    "exchange_arrivals",
-]
-
 ARRIVED, ANSWERED, UPDATED = 1, 2, 3  # how many of the messages of an exchange made it
 STAMP, LINE, DELEGATE, BOUND = 4, 10, 6, 8  # bytes of a timestamp, of a line, and of what stands in it
 

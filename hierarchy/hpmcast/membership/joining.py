@@ -24,8 +24,6 @@ from sub2sub.kernels.compilation import kernel, rule
 from sub2sub.kernels.randomness import below, draw, peer_key
 from sub2sub.overlay.network import arrives
 
-__all__ = ["HANDED", "Walk", "bury", "first_contact", "hand_over", "next_contact", "take_over"]
-
 FIRST, WAITS = 1, 2  # ends of the walk: nobody is closer; nobody answers
 ASKED, HANDED = 1, 2  # how far the last contact got: it has heard; its tables have arrived
 

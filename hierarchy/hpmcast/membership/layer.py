@@ -49,8 +49,6 @@ from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import HEADER
 
-__all__ = ["Membership"]
-
 STREAM, JOINING, LEAVING, ANSWERS = (
     stream_number(f"hpmcast-{name}") for name in ("membership", "joining", "leaving", "answers")
 )

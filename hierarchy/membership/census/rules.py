@@ -33,8 +33,6 @@ from hierarchy.super_tables.rules import ask, entries
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw, peer_key, unit
 
-__all__ = ["Counts", "advance_all", "choose_askers", "compare_all", "enter_all", "sizes_of", "tell_all"]
-
 TELL, COMPARE, CHOOSE = range(-3, 0)  # draws of the phases are kept apart
 FEW = 6  # one in so many minima may differ within one part
 HALF, WORD32 = np.uint64(32), 4294967296.0

@@ -33,8 +33,6 @@ from sub2sub.live.core.settings import CoreSettings
 from sub2sub.overlay.descriptors import Descriptor, Link
 from sub2sub.vicinity.peer import VicinityPeer
 
-__all__ = ["SharedCore", "SharedCoreSettings", "is_topical", "topical_id"]
-
 TOLD = 64  # links of one table in one message that are considered, at most
 GREETINGS = 32  # in one cycle, at most: whatever others tell must not cost more
 SUSPECTS = 1024  # at most

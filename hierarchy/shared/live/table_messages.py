@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from sub2sub.live.core.messages import Extension, Mentions
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = ["Alike", "AlikeBack", "Greet", "Greeted", "Inquire", "Routed", "Tables", "TablesBack", "Ways"]
-
 
 @dataclass(frozen=True)
 class Alike(Extension):

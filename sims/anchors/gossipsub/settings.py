@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from sub2sub.errors import InputError, require
 
-__all__ = ["GossipSubSettings"]
-
 
 @dataclass(frozen=True)
 class GossipSubSettings:

@@ -27,8 +27,6 @@ from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import LINK, NAME
 
-__all__ = ["Arrive", "PastryPeer", "Tell"]
-
 FORGOTTEN = 20  # cycles for which a node that did not answer is not added again
 
 

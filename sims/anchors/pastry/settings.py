@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from sub2sub.errors import InputError, require
 
-__all__ = ["PastrySettings"]
-
 
 @dataclass(frozen=True)
 class PastrySettings:

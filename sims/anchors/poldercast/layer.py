@@ -16,8 +16,6 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.views import FREE
 from sub2sub.vicinity.layer import Vicinity
 
-__all__ = ["Rings"]
-
 
 class Rings(ObjectLayer[RingsPeer]):
     """A ring for each group.

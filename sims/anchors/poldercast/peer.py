@@ -24,8 +24,6 @@ from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import DESCRIPTOR, NAME
 
-__all__ = ["Exchange", "RingsPeer"]
-
 
 class Exchange(NamedTuple):
     """Links as (peer, cycle of the news), and whether they are an answer."""

@@ -8,8 +8,6 @@ from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.errors import require
 from sub2sub.vicinity.settings import VicinitySettings
 
-__all__ = ["PolderCastSettings", "RingsSettings"]
-
 
 @dataclass(frozen=True)
 class RingsSettings:

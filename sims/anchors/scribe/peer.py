@@ -26,8 +26,6 @@ from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import NAME
 
-__all__ = ["Leave", "ScribePeer", "Subscribe"]
-
 PATIENCE = 2  # cycles that a child may be silent
 REVISED = 4  # cycles after which the way to the root is looked at again
 

@@ -22,8 +22,6 @@ from workloads.generate.topic_ranges import depth_first
 from workloads.generate.topics import TopicSpec, regular_tree
 from workloads.spec.table_files import open_stored
 
-__all__ = ["TREE", "read_tree", "stored_topic_world", "topic_world"]
-
 TREE = regular_tree((5, 5, 4))  # 131 topics, depth 3
 EXPONENT = 1.0
 

@@ -22,8 +22,6 @@ from sims.config.subscriptions import Subscriptions, Topics
 from sub2sub.geometry.matching import Members, match
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 
-__all__ = ["World"]
-
 CRASHES, PUBLISHERS = stream_number("compare/crashes"), stream_number("compare/publishers")
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@
 
 Views are taken as right where at most two entries in a hundred are dead, and at most two missing: with 30 %
 lost, one in a hundred is missing at any time, since a lost ping makes a live participant look dead for a
-moment. That bound is ours, chosen after seeing runs, so how long it takes is an observation without a verdict.
+moment. That bound is ours, chosen after seeing runs, so the time is an observation without a verdict.
 """
 
 from __future__ import annotations

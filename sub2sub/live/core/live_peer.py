@@ -36,8 +36,6 @@ from sub2sub.ring.peer import RingPeer
 from sub2sub.vicinity.peer import VicinityPeer
 from sub2sub.vicinity.rules import STREAM as VICINITY
 
-__all__ = ["PATIENT", "Core", "Draws"]
-
 PATIENT = 5  # times as long as usual is waited for answers, at most, where they take long
 FEW = 63  # links of one message of CYCLON or VICINITY, at most, as of a view
 

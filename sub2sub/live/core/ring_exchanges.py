@@ -17,8 +17,6 @@ from sub2sub.ring.newcomer import Newcomer
 from sub2sub.ring.peer import Report, RingPeer
 from sub2sub.ring.verification import Verification
 
-__all__ = ["QUESTIONS", "SILENT", "VERIFICATIONS", "RingExchanges"]
-
 CANDIDATES = 128  # unknown ring neighbours of one message that are considered: each costs processor time
 FED = 126  # links of the other layers in one message, at most
 QUESTIONS = 4  # of a newcomer, under way at once

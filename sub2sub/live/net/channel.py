@@ -21,8 +21,6 @@ from sub2sub.live.net.budgets import Bucket
 from sub2sub.live.net.tls import fingerprint
 from sub2sub.live.wire.limits import Limits
 
-__all__ = ["Address", "Channel", "Owner", "Reader"]
-
 Address = tuple[str, int]
 Failed = Callable[[], None] | None
 PREFIX = 4
