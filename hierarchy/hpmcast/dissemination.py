@@ -148,14 +148,15 @@ def disseminate(
         The participant that publishes; it has the event and takes part at every level.
     settings : Gossip
     network : Network, optional
-        Who has crashed, partitions, message loss; all well by default.
+        Crashed participants, partitions, message loss; none by default.
     seed, event : int
         Draws are a function of the two.
     shares : (l,) array_like, optional
         Interested share of the entries at each level, level 1 first, instead of the one that Figure 6
         has participants measure in their own views: an estimate by equation 19, say (Section 6.1.1).
     record : bool
-        Keep who sent the event to whom (`Multicast.arrivals`), at the price of a second run.
+        Keep sender and receiver of each message that arrives (`Multicast.arrivals`), at the price of a second
+        run.
     places : (n,) int64, optional
         The host of each participant, in a network with latencies; one each by default.
 

@@ -1,4 +1,4 @@
-"""What the dissemination of one event cost whom in rfpbcast, pmcast and hpmcast, besides its trace."""
+"""The cost of the dissemination of one event in rfpbcast, pmcast and hpmcast, besides its trace."""
 
 from __future__ import annotations
 

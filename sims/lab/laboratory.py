@@ -237,7 +237,7 @@ class Laboratory:
         return alive
 
     def _places(self) -> int:
-        """How many newcomers find room: in places of nobody, or of those who have left and are forgotten."""
+        """How many newcomers find a place: an unused one, or that of a peer that left and is forgotten."""
         overlay = self.simulation.overlay
         gone = ~(overlay.population.present | overlay.population.dormant)
         return int((overlay.population.dormant | (gone & ~overlay.referenced())).sum())

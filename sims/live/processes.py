@@ -153,7 +153,7 @@ class Processes:
 
 def _run(program: Program, pipe: Connection) -> None:
     """What a process does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it decides
     logging.basicConfig(level=logging.WARNING)
     run(_serve(program, pipe))
 

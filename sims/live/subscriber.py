@@ -26,7 +26,7 @@ class PlannedSubscription:
 
 
 class Report(NamedTuple):
-    """What one peer tells of itself: who it is, in which cycle, whom it knows, what happened."""
+    """The report of one peer: its ID, its cycle, its links, and what happened."""
 
     id: int
     turn: int
@@ -116,7 +116,7 @@ class Subscriber:
             try:
                 subscription = await node.subscribe(plan.low, plan.high, note)
                 break
-            except ConnectionError:  # a busy machine; who joins tries again
+            except ConnectionError:  # a busy machine: try again
                 if not left:
                     raise
                 await asyncio.sleep(node.connections.limits.most_back_off)

@@ -74,7 +74,7 @@ class Swarm:
     per_process : int
         Peers that share a process.
     seed : int
-        Of IDs, draws, contacts and whom to kill.
+        Of IDs, draws, contacts, and the processes to kill.
     settings, limits, tls
         As of `sub2sub.live.Node`.
     """

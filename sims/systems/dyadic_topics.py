@@ -43,7 +43,7 @@ SAMPLE = 100  # subscribers whose covers are counted to say how many there would
 class DyadicTopics(SeveralMemberships, TableGossip):
     """Members of cells; the last ones are the events' publishers, each a host of its own that never fails.
 
-    What a publisher's membership sends and receives is billed to whoever publishes.
+    What a publisher's membership sends and receives is billed to the subscriber that publishes.
     """
 
     dissemination = CommunityGossip

@@ -87,7 +87,7 @@ class Grouped(Pushed):
         return self.push(tables, rules, events, publishers, starts, salt, record)
 
     def starts(self, events: Integers, publishers: Integers, retries: int, salt: int) -> Starts:
-        """Whom the publishers reach in the groups above theirs."""
+        """The members that publishers reach in the groups above theirs."""
         if self.entries is None:
             return Starts.of(publishers.tolist())
         keys, clock = keys_of(self.seed, salt, events), Clock.of(self.network.timing, self.places)

@@ -315,8 +315,9 @@ class PrintedHpmcast(Hpmcast):
 class PiggybackedHpmcast(PrintedHpmcast):
     """The same where events carry tables along (Section 4.2): one event a cycle, from a random participant.
 
-    Who sends an event sends no other gossip in that cycle, and who receives one answers it as it would
-    answer gossip. The answers and what is carried along are billed as upkeep, the events are not.
+    A participant that sends an event sends no other gossip in that cycle; one that receives an event answers
+    it as it would answer gossip. The answers and what is carried along are billed as upkeep, the events are
+    not.
     """
 
     name = "hpmcast, piggybacked"

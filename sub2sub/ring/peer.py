@@ -232,7 +232,7 @@ class RingPeer:
             if link.peer.id in self.view:
                 self.renew(link)
             elif link.peer.id in new:
-                self.take_up(link, now)
+                self.accept(link, now)
         self._keep(kept)
         return taken
 
@@ -252,7 +252,7 @@ class RingPeer:
             unknown.sort(key=lambda link: self._distance(link.peer))
         return unknown
 
-    def take_up(self, link: Link | RingLink, now: int, has_met: bool = False) -> None:
+    def accept(self, link: Link | RingLink, now: int, has_met: bool = False) -> None:
         """Add a neighbour."""
         self.view[link.peer.id] = Neighbour(link.peer, link.stamp, since=now, met=now if has_met else -1)
         self._order = None

@@ -68,7 +68,7 @@ class Verification:
                 self._asked = link.peer
                 ring.asking.add(link.peer.id)
                 return link.peer
-            ring.take_up(link, now, has_met=link.peer.id == self.sender)
+            ring.accept(link, now, has_met=link.peer.id == self.sender)
             self._taken.append(link.peer)
         if self._taken:
             ring.drop_superfluous()

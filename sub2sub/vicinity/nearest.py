@@ -89,7 +89,7 @@ def _remove(views, i, place):
 
 
 @rule
-def _take_up(views, i, room, word, gap, coin):
+def _accept(views, i, room, word, gap, coin):
     """Let i accept a link it does not have, if there is room or it is nearer than another."""
     size = views.size[i]
     if size < room:
@@ -117,7 +117,7 @@ def _exchange_by(distance: Distance, kernel: Callable[[Any], Any]) -> Any:
         if place >= 0:
             views.links[i, place] = max(views.links[i, place], word)
         else:
-            _take_up(views, i, settings.room, word, distance(profiles[i], profiles[peer]), coin)
+            _accept(views, i, settings.room, word, distance(profiles[i], profiles[peer]), coin)
 
     @kernel
     def nearest_for(views, profiles, target, holder, wanted, far, words, out):

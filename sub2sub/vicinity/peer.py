@@ -115,7 +115,7 @@ class VicinityPeer:
 
     def feed(self, randoms: Sequence[Link], now: int, dice: Dice) -> Descriptor | None:
         """Accept random links, drop old ones; returns the partner to turn to, None if nobody is left."""
-        self._take_up(randoms, now, FED, dice)
+        self._accept(randoms, now, FED, dice)
         oldest_allowed = self._oldest_allowed(now)
         while self.view:
             place = oldest_place(self.view)
@@ -133,12 +133,12 @@ class VicinityPeer:
     ) -> list[Link]:
         """Accept what a request brought; returns what to send back."""
         links = self._nearest_for(sender, randoms, dice.below(HIS_START, max(len(self.view), 1)), now)
-        self._take_up(received, now, THERE, dice)
+        self._accept(received, now, THERE, dice)
         return links
 
     def finish(self, received: Sequence[Link], now: int, dice: Dice) -> None:
         """Accept what the reply brought."""
-        self._take_up(received, now, BACK, dice)
+        self._accept(received, now, BACK, dice)
 
     def fail(self, partner: Descriptor) -> None:
         """Drop a partner that did not answer, if it is still there."""
@@ -172,7 +172,7 @@ class VicinityPeer:
                 nearest += apart[: wanted - len(nearest)]
         return [*nearest, Link(self.own, now)]
 
-    def _take_up(self, received: Sequence[Link], now: int, first: int, dice: Dice) -> None:
+    def _accept(self, received: Sequence[Link], now: int, first: int, dice: Dice) -> None:
         """Keep the nearest; what is known is only refreshed."""
         view, room, oldest_allowed = self.view, self.settings.view, self._oldest_allowed(now)
         gaps = self.gaps()

@@ -35,7 +35,7 @@ class Trace(NamedTuple):
     Attributes
     ----------
     up : (n,) bool
-        Who is there before the first cycle.
+        Whether each is there before the first cycle.
     cycle, subscriber, kind : int64
         One row per JOIN, LEAVE or CHANGE.
     """

@@ -128,7 +128,7 @@ class Spec:
     event_table : tuple of tuples of float, optional
         Points that events are drawn from, each as likely as the others, when they follow a table.
     churn : Churn, optional
-        Who comes, goes and changes its subscription when; everybody is there all the time if not given.
+        Arrivals, departures and changes of subscriptions; if not given, all subscribers stay throughout.
 
     Examples
     --------

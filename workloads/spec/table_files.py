@@ -19,7 +19,8 @@
     level = ["info", "warning", "error"]
 
 With `[table.topics]` the interests are topics: `file = "tree.csv"`, `column`, `separator`, `implied` say
-which there are, and `columns = { topic = "section" }` who wants which. Paths are relative to the TOML file.
+which there are, and `columns = { topic = "section" }` to which each row subscribes. Paths are relative to the
+TOML file.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class TopicWorkload:
     name : str
         Of the workload; that of its file if not given.
     churn : Churn
-        Who comes and goes when; everybody is there all the time if not given.
+        Arrivals and departures; if not given, all subscribers stay throughout.
     """
 
     topics: TopicTable

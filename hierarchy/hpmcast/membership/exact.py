@@ -78,7 +78,7 @@ def exact_knowledge(
 
 
 def spread_interest(population: Population, interested: ArrayLike) -> NDArray[np.uint8]:
-    """Which lines of exact tables stand for somebody interested, given who is: filters without any loss.
+    """Which lines of exact tables stand for an interested participant: exact filters.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Gossip-pull of newer lines: whom to ask, and what to take over (hpmcast, Section 4.2.1).
+"""Gossip-pull of newer lines: choosing partners, and taking over lines (hpmcast, Section 4.2.1).
 
 Once a cycle a participant picks one of its levels and some of the participants it knows there, and sends
 them the timestamps of its lines. Each answers with the lines it has newer ones of. Two participants at
@@ -9,8 +9,8 @@ in which the two differ). To be contacted is then to know that the sender is ali
 lost all its delegates at once can present new ones; with pull alone nobody outside would ever ask them.
 
 A line given up stays as a tombstone: no members, the time of the decision, the delegates last known. Its
-time is later than anything the dead can have said, so it spreads like any other line and is not brought
-back by those who have not heard; a living participant overrules it with its next heartbeat.
+time is later than anything the dead can have said, so it spreads like any other line, and older lines do
+not replace it; a living participant overrules it with its next heartbeat.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def exchange(level, table, slot, branch, x, y, fate, named, dirty, costs):
     own, other = np.int64(slot[x]), np.int64(slot[y])
     if fate >= ANSWERED:
         _pull(table, x, y, own, named, dirty, costs)
-    # Only now, so that the answer still names whom the receiver knew in the sender's branch before.
+    # Only now, so that the answer still names the delegates that the receiver knew before.
     if own != other and table.stamp[y, own] < table.stamp[x, own]:
         costs.lines[0] += 1
         costs.payload[x] += line_bytes(table, x, own)
@@ -219,7 +219,7 @@ def exchange_all(level, table, slot, branch, partners, fate, named, dirty, costs
 def to_meet(table, slot, branch, named, timeout, meet):
     """Who of the named to go and meet; not neighbours of level 1 that are known, be it to be dead.
 
-    Unless they are named long after they were given up: then those who name them do not share that view.
+    Unless they are named long after they were given up: then those that name them know better.
     """
     for x in range(meet.shape[0]):
         z = named[x, 0]

@@ -5,9 +5,9 @@ once a cycle: heartbeats, newcomers, failure detection, condensation, gossip-pul
 of its own; what one cycle does at different levels touches different arrays, so levels are walked one
 after the other.
 
-Beyond the paper: tombstones, without which those who have not heard bring the dead back; a participant
+Beyond the paper: tombstones, without which dead participants reappear in tables; a participant
 that others hold to be a delegate of one's own branch is contacted if one does not (two newcomers may each
-think themselves the first of a subsystem); and lines given up, and the one who introduced a
+think themselves the first of a subsystem); and lines given up, and the contact of a
 participant, are tried again now and then (`Upkeep.revisit`).
 """
 
@@ -223,7 +223,7 @@ class Membership:
     def piggyback(self, arrivals: NDArray[np.int32], cycle: int, network: Network) -> Mapping[str, int]:
         """Let event messages that arrived carry timestamps along; only the answers are messages more.
 
-        Who sent an event sends no dedicated gossip in the next step.
+        A participant that sent an event sends no dedicated gossip in the next step.
 
         Parameters
         ----------
@@ -242,7 +242,9 @@ class Membership:
             exchange_arrivals(i + 1, table, self.slot[i], branch, arrivals, fate, named, self.dirty[i], costs)
         before = self.meet.copy()
         to_meet(self.tables[0], self.slot[0], branch, named, self.upkeep.timeout[0], self.meet)
-        self.meet[:] = np.where(self.meet >= 0, self.meet, before)  # whom gossip named is still to be met
+        self.meet[:] = np.where(
+            self.meet >= 0, self.meet, before
+        )  # those that gossip named are still to be met
         self.busy[arrivals[:, 0]] = 1
         self._carried = Costs(*(one + more for one, more in zip(costs, self._carried, strict=True)))
         return _report(costs)

@@ -29,7 +29,7 @@ class AlikeBack(Extension):
 
 @dataclass(frozen=True)
 class Greet(Extension):
-    """The sender has taken the receiver up in one of its tables."""
+    """The sender has the receiver in one of its tables from now on."""
 
     exchange: int
     sender: Descriptor

@@ -93,7 +93,7 @@ def _leaves(a: int, loss: float, seed: int, goodbye: bool) -> list[dict[str, Any
 
 
 def _events(a: int, rate: int, seed: int) -> list[dict[str, Any]]:
-    """A crash while `rate` events a cycle carry membership along; whoever sends one sends no other gossip."""
+    """A crash while `rate` events a cycle carry membership along, in place of their senders' other gossip."""
     layer, network, dice = _system(a, seed)
     layer.make_exact()
     layer.step(1, network)

@@ -104,7 +104,7 @@ def _wanted(
 def _simulated(
     low: NDArray[np.float64], high: NDArray[np.float64], points: NDArray[np.float64], seed: int
 ) -> dict[str, Curve]:
-    """The same in the simulator; who is killed is drawn anew."""
+    """The same in the simulator; the peers that are killed are drawn anew."""
     from sims.live.subscriber import Report
     from sims.live.swarm import completeness
 

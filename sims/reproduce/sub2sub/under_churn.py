@@ -7,10 +7,11 @@ its turn. What is measured, once churn has gone on for a while:
 - `hit_ratio` at the end of a cycle, when newcomers have had one turn; `once` the same without sending events
   again to neighbours that do not acknowledge them;
 - `meanwhile`, right after peers left and before anybody can have noticed: the share of their events that
-  those who stay get, the newcomers of that moment left out;
+  peers that stay get, without the newcomers of that moment;
 - `upkeep`, the messages of all layers per peer, joins and probes included; `recovery`, those of digests;
 - by age: the share of its events that a peer gets in its first cycle, its second, and so on;
-- by waiting: the share of events that those who were there and stay have so many cycles later, with recovery.
+- by waiting: the share of events that peers that were there and stay have so many cycles later, with
+  recovery.
 """
 
 from __future__ import annotations
@@ -199,7 +200,7 @@ class Churned:
         return cost
 
     def _write_waiting(self, waited: int, events: NDArray[np.int64], peers: NDArray[np.int64]) -> None:
-        """How many of those who were there when events were published, and still are, have them."""
+        """How many of the peers that were there when events were published, and still are, have them."""
         assert self.recovery is not None
         published = self.simulation.cycle - waited
         stay = (self.overlay.network.alive[peers] == 1) & (self.joined[peers] < published)
