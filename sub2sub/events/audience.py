@@ -1,4 +1,4 @@
-"""Whom events are meant for: the truth that deliveries are measured against, and where an event may enter.
+"""The audience of events: the true matches that deliveries are measured against, and the peers to enter at.
 
 Nothing here is known to any peer. Events are matched in batches, because the matches of many events in a
 large population outnumber the memory, and only their numbers and one of them, drawn at random, are kept.

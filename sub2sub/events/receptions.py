@@ -1,4 +1,4 @@
-"""Who has which event since when."""
+"""Receptions: which peer has which event since when."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
 """Recovery of missed events in a population: `sub2sub.events.recent_events` for all peers at once.
 
-`Recovery.publish` notes who has new events (`Outcome.receptions`). What a peer knows of its neighbours
-then: those it forwarded an event to acknowledged it, and one that sent it has it. So of its adjacent
-neighbours it knows those that have the event; an acknowledgement that was lost each time is neglected.
+`Recovery.publish` notes which peers have new events (`Outcome.receptions`). What a peer knows of its
+neighbours then: those it forwarded an event to acknowledged it, and one that sent it has it. So of its
+adjacent neighbours it knows those that have the event; an acknowledgement that was lost each time is
+neglected.
 
-`Recovery.step` lets a cycle of digests pass, on the ring views as they are. Who has what is kept as one row
-for each event and peer, in the order of (event, peer).
+`Recovery.step` lets a cycle of digests pass, on the ring views as they are. It keeps one row
+for each event and peer that has it, in the order of (event, peer).
 """
 
 from __future__ import annotations

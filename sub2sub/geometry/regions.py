@@ -1,4 +1,4 @@
-"""The minimal regions of the space and who is in each (Sub-2-Sub, Section 3).
+"""The minimal regions of the space and the subscriptions in each (Sub-2-Sub, Section 3).
 
 The union of all subscriptions falls into disjoint parts S_1 .. S_M such that a subscription that meets a part
 holds all of it, with M as small as possible. Two points may share a part exactly if the same subscriptions

@@ -1,4 +1,4 @@
-"""Who is up, who reaches whom, what gets lost and how long it takes: what every layer steps under."""
+"""The network under all layers: live peers, partitions, loss, and how long messages take."""
 
 from __future__ import annotations
 
