@@ -49,7 +49,6 @@ class Finder(Protocol):
 
     def find(self, search: Search) -> tuple[NDArray[np.int32], int]:
         """Serve requests; returns a row of candidates for each, padded with -1, and the messages it took."""
-        ...
 
 
 class SuperTables:

@@ -97,11 +97,9 @@ class Seeking(Protocol):
 
     def seeking(self, cycle: int, alive: NDArray[np.uint8]) -> Sequence[int]:
         """Live peers that ask for a contact now."""
-        ...
 
     def introduce(self, peer: int, contact: int) -> None:
         """Name it."""
-        ...
 
 
 class GroupStack(Stack):

@@ -26,7 +26,6 @@ class Message(Protocol):
     @property
     def size(self) -> int:
         """Bytes beyond the header."""
-        ...
 
 
 Sends = Iterable[tuple[int, Any]]
@@ -37,11 +36,9 @@ class Receiver(Protocol):
 
     def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
         """Handle a message; return messages to send."""
-        ...
 
     def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
         """Note that a message could not be delivered; return messages to send."""
-        ...
 
 
 class Transport:

@@ -27,7 +27,6 @@ class Source(Protocol):
 
     def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
         """Closed ranges (lows, highs) of the subscriptions [start, stop)."""
-        ...
 
 
 @dataclass(frozen=True)

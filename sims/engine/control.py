@@ -32,7 +32,6 @@ class Control(Protocol[S_contra]):
     @property
     def name(self) -> str:
         """Name of the control, and of its table if it writes one."""
-        ...
 
     def execute(self, simulation: Simulation[S_contra]) -> Row | None:
         """Change or observe the simulation; return the row to append to the table `name`, if any.
@@ -40,7 +39,6 @@ class Control(Protocol[S_contra]):
         A control keeps no state of its own: everything it needs is in the simulation. A resumed run is
         therefore the same as an uninterrupted one. Random numbers come from `simulation.key(name)`.
         """
-        ...
 
 
 @runtime_checkable
@@ -49,7 +47,6 @@ class Replayed(Protocol):
 
     def replay(self, simulation: Any) -> None:
         """Change the set-up again, before the state of a checkpoint is loaded."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -66,8 +66,18 @@ def _hit(simulation: Simulation, name: str, share: float, peers: tuple[int, ...]
     return given
 
 
+class _OfShare:
+    """A fault that happens to a share of the hosts or peers."""
+
+    name: str
+    share: float
+
+    def __post_init__(self) -> None:
+        _share(f"{self.name}.share", self.share)
+
+
 @dataclass(frozen=True)
-class Crash:
+class Crash(_OfShare):
     """Crash a share of the live hosts, or the given peers, all at once.
 
     Attributes
@@ -84,9 +94,6 @@ class Crash:
     peers: tuple[int, ...] = ()
     name: str = "crash"
 
-    def __post_init__(self) -> None:
-        _share(f"{self.name}.share", self.share)
-
     def execute(self, simulation: Simulation) -> Row:
         """Crash the chosen peers."""
         hit = _hit(simulation, self.name, self.share, self.peers)
@@ -95,7 +102,7 @@ class Crash:
 
 
 @dataclass(frozen=True)
-class Leave:
+class Leave(_OfShare):
     """A share of the live hosts, or the given peers, leave for ever; others cannot tell it from a crash.
 
     Attributes
@@ -112,9 +119,6 @@ class Leave:
     peers: tuple[int, ...] = ()
     name: str = "leave"
 
-    def __post_init__(self) -> None:
-        _share(f"{self.name}.share", self.share)
-
     def execute(self, simulation: Simulation) -> Row:
         """Let the chosen peers leave."""
         hit = _hit(simulation, self.name, self.share, self.peers)
@@ -123,7 +127,7 @@ class Leave:
 
 
 @dataclass(frozen=True)
-class Recover:
+class Recover(_OfShare):
     """A share of the hosts that are down recover, with the links they had.
 
     Attributes
@@ -136,9 +140,6 @@ class Recover:
 
     share: float = 1.0
     name: str = "recover"
-
-    def __post_init__(self) -> None:
-        _share(f"{self.name}.share", self.share)
 
     def execute(self, simulation: Simulation) -> Row:
         """Let the chosen hosts recover."""
@@ -277,7 +278,7 @@ class Join:
 
 
 @dataclass(frozen=True)
-class Churn:
+class Churn(_OfShare):
     """A share of the live hosts leaves; newcomers join with the subscriptions of the peers that left.
 
     Attributes
@@ -290,9 +291,6 @@ class Churn:
 
     share: float
     name: str = "churn"
-
-    def __post_init__(self) -> None:
-        _share(f"{self.name}.share", self.share)
 
     def execute(self, simulation: Simulation) -> Row:
         """Replace the peers on the chosen hosts with newcomers."""
@@ -309,7 +307,7 @@ class Churn:
 
 
 @dataclass(frozen=True)
-class Resubscribe:
+class Resubscribe(_OfShare):
     """A share of the live peers exchange their subscriptions with each other at random.
 
     A peer that changes its subscription leaves as one peer and joins as another on the same host, which may
@@ -325,9 +323,6 @@ class Resubscribe:
 
     share: float
     name: str = "resubscribe"
-
-    def __post_init__(self) -> None:
-        _share(f"{self.name}.share", self.share)
 
     def execute(self, simulation: Simulation) -> Row:
         """Exchange subscriptions."""

@@ -42,12 +42,10 @@ class Subscribers(Protocol):
     @property
     def lows(self) -> Floats:
         """Lower ends of their closed ranges, (n, d)."""
-        ...
 
     @property
     def highs(self) -> Floats:
         """Upper ends."""
-        ...
 
 
 @dataclass(frozen=True)

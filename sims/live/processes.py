@@ -31,11 +31,9 @@ class Program(Protocol):
 
     async def start(self) -> None:
         """Set up, in the process."""
-        ...
 
     async def stop(self) -> None:
         """Take down."""
-        ...
 
 
 class Failed(RuntimeError):

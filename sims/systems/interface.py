@@ -76,7 +76,6 @@ class CountsPeers(Protocol):
 
     def spent(self) -> tuple[Integers, Integers]:
         """Messages and bytes of the last cycle, by peer."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -120,12 +120,10 @@ class Event(Protocol):
     @property
     def name(self) -> bytes:
         """The same wherever it comes by."""
-        ...
 
     @property
     def point(self) -> Coordinates:
         """Where in the attribute space it is."""
-        ...
 
 
 @dataclass

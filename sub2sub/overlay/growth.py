@@ -71,7 +71,6 @@ class Growing(Protocol):
 
     def grow(self, moved: Renumbering) -> None:
         """Give the state of every peer its new place; that of new ones is as if nobody had joined yet."""
-        ...
 
 
 def make_room(overlay: Any, count: int) -> Renumbering | None:

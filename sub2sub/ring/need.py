@@ -41,25 +41,20 @@ class Needed(Protocol):
 
     def may_be(self, peer: Descriptor) -> bool:
         """Whether a peer is worth being offered; False only for one that would be refused."""
-        ...
 
     def offer(
         self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor], cap: int
     ) -> tuple[list[Descriptor], set[int]]:
         """Offer candidates to a view, in this order; those accepted, and the IDs of the view afterwards."""
-        ...
 
     def first(self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor]) -> int:
         """Place of the first candidate that a view needs, -1 for none."""
-        ...
 
     def kept(self, neighbours: Sequence[Descriptor]) -> set[int]:
         """IDs of the neighbours that others have not made superfluous."""
-        ...
 
     def forget(self) -> None:
         """Note that a neighbour was removed: whoever was refused may be needed now."""
-        ...
 
 
 class Need:

@@ -163,11 +163,9 @@ class Pieces(Protocol):
     @property
     def rows(self) -> Rows:
         """The table."""
-        ...
 
     def pieces(self) -> Iterator[Piece]:
         """Its batches, converted."""
-        ...
 
 
 def gather(table: Pieces, width: int) -> tuple[list[NDArray[Any]], Rejected]:

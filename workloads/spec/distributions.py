@@ -30,7 +30,6 @@ class Distribution(Protocol):
 
     def values(self, u: Floats) -> Floats:
         """The value under each uniform number."""
-        ...
 
 
 def _require(holds: bool, field: str, got: object, expected: str) -> None:
