@@ -25,7 +25,7 @@ from workloads.cli.common import (
 @click.option("--out", type=Place(), required=True, metavar="DIR")
 @allow_option
 @click.option("--processes", type=click.IntRange(1), help="Runs at a time.  [default: one a core]")
-@where_options(on_spark=False)
+@where_options
 @json_option
 @quiet_option
 def sweep(file: Path, out: Path, processes: int | None, where: Where, as_json: bool, quiet: bool) -> None:
