@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
 import click
 
-from workloads.cli.common import allow_option
+from workloads.cli.common import allow_option, json_option, print_json
 
 
 @click.command()
@@ -77,7 +76,7 @@ from workloads.cli.common import allow_option
 )
 @click.option("--quiet", is_flag=True, help="Print the findings only.")
 @click.option("--headline", is_flag=True, help="Print a short table in Markdown, and nothing else.")
-@click.option("--json", "as_json", is_flag=True, help="Print findings and numbers as JSON, and nothing else.")
+@json_option
 def command(
     world: str | None,
     subscribers: int | None,
@@ -131,7 +130,7 @@ def command(
     ):
         sentences, numbers = compare(plan, writer, processes or os.cpu_count() or 1, master, report)
     if as_json:
-        click.echo(json.dumps({"findings": sentences, "systems": numbers}, indent=2))
+        print_json({"findings": sentences, "systems": numbers})
         return
     if headline:
         click.echo((out / "headline.md").read_text(), nl=False)
