@@ -61,7 +61,7 @@ def by_paper() -> dict[str, list[Experiment]]:
     """All experiments under the headings of `PAPERS`."""
     found: dict[str, list[Experiment]] = {heading: [] for heading in PAPERS.values()}
     for experiment in experiments().values():
-        found[PAPERS[experiment.id.partition("-")[0]]].append(experiment)
+        found.setdefault(PAPERS.get(experiment.id.partition("-")[0], "Others"), []).append(experiment)
     return found
 
 
