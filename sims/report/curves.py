@@ -68,6 +68,18 @@ def rings(runs: Runs) -> list[Chart]:
     )  # fmt: skip
 
 
+def views(runs: Runs) -> list[Chart]:
+    """Membership views of hpmcast."""
+    return _charts(
+        runs, "views", "Membership views, per cycle", "%",
+        {
+            "whole": "participants with all views right", "dead": "entries dead",
+            "missing": "entries missing",
+        },
+        scale=100, top=103, caption="Views are compared with those that participants should have.",
+    )  # fmt: skip
+
+
 def delivery(runs: Runs) -> list[Chart]:
     """Delivery of test events over the cycles."""
     return [
@@ -256,3 +268,6 @@ CURVES: dict[str, tuple[tuple[str, ...], Callable[[Runs], list[Chart]]]] = {
     "Cost of upkeep": (("traffic",), cost),
 }
 """Sections of a report: the tables any of which it takes, and what draws it."""
+
+TABLES = {"rings": rings, "views": views, "delivery": delivery, "load": load, "traffic": cost}
+"""Tables of a run that have a figure of their own."""
