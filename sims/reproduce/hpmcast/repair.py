@@ -8,6 +8,7 @@ of the survivors deliver. Gossip has F = 2 and c = 3, so that delivery has a lev
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -94,12 +95,15 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
         simulation = Simulation(
             cast(Overlay, overlay), controls
         )  # it has what the engine needs (`Simulated`)
-        report = part(progress, number, seeds)
-        simulation.run(LAST, progress=lambda cycle, report=report: report(cycle, LAST))
+        simulation.run(LAST, progress=partial(_report, part(progress, number, seeds)))
         frame = pd.DataFrame(simulation.tables["health"])
         frames.append(frame.assign(cycle=frame.cycle - CRASH, seed=seed + number))
     scale = f"{space.capacity:,} participants, {len(health.events)} events a cycle, {seeds} seeds"
     return Measured({"repair": pd.concat(frames, ignore_index=True)}, scale)
+
+
+def _report(progress: Progress, cycle: int) -> None:
+    progress(cycle, LAST)
 
 
 def _repaired(run: pd.DataFrame, short: pd.Series[bool]) -> float:
