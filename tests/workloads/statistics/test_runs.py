@@ -84,8 +84,8 @@ def test_means_over_runs_have_students_interval(tmp_path: Path, spark: Any) -> N
         # Two rows of cycle 1 in each run count as one observation.
         rows = {"cycle": [0, 1, 1], "its.hits": [first, second - 1, second + 1], "spam": [0, 0, None]}
         parquet.write_table(pa.table(rows), files[-1])
-    values = values_of_tables(spark, files, ["cycle"], ["its.hits", "spam"])
-    table = means_over_runs(values, ["cycle"]).to_pylist()
+    by_run = values_of_tables(spark, files, ["cycle"], ["its.hits", "spam"])
+    table = means_over_runs(by_run, ["cycle"]).to_pylist()
     assert [(row["cycle"], row["metric"], row["runs"]) for row in table] == [
         (0, "its.hits", 6), (0, "spam", 6), (1, "its.hits", 6), (1, "spam", 6),
     ]  # fmt: skip
