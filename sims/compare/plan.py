@@ -151,7 +151,7 @@ class Plan:
         known = {name for world in self.worlds for name in systems_of(world)}
         for name in self.only:
             if name not in known:
-                raise InputError(f"only = {name!r}: expected one of {', '.join(sorted(known))}")
+                raise InputError(f"only = {name!r}: expected one of {', '.join(map(repr, sorted(known)))}")
         for name in self.own:
             if not system(name).knobs:
                 raise InputError(f"system = {name!r}: expected knobs, the settings it is compared with")

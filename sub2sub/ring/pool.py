@@ -30,7 +30,7 @@ __all__ = ["EMPTY", "MET", "NONE", "PEER", "SINCE", "SLOTS", "SPREAD", "STAMP", 
            "place_of", "places_of", "put", "put_witness", "size_of", "squeeze", "tried_slots",
            "way_up", "witness_of", "write_tried"]  # fmt: skip
 
-SMALLEST, STEP = 16, 8  # places of a view to begin with, and fewest that it grows by
+SMALLEST, STEP = 16, 4  # places of a view to begin with, and fewest that it grows by
 # Places a peer to begin with: that many are asked for, as memory never written to costs nothing, and that
 # many are used before views are pushed together.
 USUAL, USED = 64, 40
