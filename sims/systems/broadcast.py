@@ -53,7 +53,7 @@ class Broadcast(TableGossip):
     name = "broadcast"
     dissemination = Fanout
     probe = Knob(fanout=8)
-    knobs = fanouts((2, 4, 6, 8, 12, 20))
+    knobs = fanouts((2, 4, 5, 6, 8, 12, 20))
     layer_names = ("cyclon",)
     observers: ClassVar[Kinds] = {
         "delivery": Deliveries,

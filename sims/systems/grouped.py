@@ -37,7 +37,6 @@ class Grouped(Pushed):
 
     observers: ClassVar[Kinds] = {"delivery": Deliveries, "degrees": Degrees, "connectivity": Connectivity}
     within: ClassVar[bool] = True  # whether first contacts are in one's group
-    overlay: GroupStack
 
     def build(self, layers: Any, spare: int) -> GroupStack:
         """Groups, the protocol's own layers, and contacts in other groups."""
@@ -49,13 +48,6 @@ class Grouped(Pushed):
         return GroupStack(
             population, self.groups, [*own, *filter(None, [self.entries])], self.seed, self.within
         )
-
-    def spent(self) -> tuple[Integers, Integers] | None:
-        """With what the rendezvous was asked."""
-        own, asked = super().spent(), self.overlay.spent_asking()
-        if own is None:
-            return None
-        return own[0] + self.by_subscriber(asked[0]), own[1] + self.by_subscriber(asked[1])
 
     def forget(self) -> None:
         """Links may have changed, and newcomers have come."""

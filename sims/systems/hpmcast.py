@@ -303,6 +303,7 @@ class PrintedHpmcast(Hpmcast):
     knobs = (
         *(Knob(F=f, c=c) for f, c in ((2, -2), (2, -1), (2, 0), (2, 1), (2, 3), (3, 3), (4, 3))),
         *(Knob(F=2, c=c, D=6) for c in (-2, 0, 1)),
+        *(Knob(F=2, c=c, retries=2) for c in (-3, -2)),
     )
     probe = Knob(F=2, c=3)
 
@@ -321,7 +322,7 @@ class PiggybackedHpmcast(PrintedHpmcast):
     """
 
     name = "hpmcast, piggybacked"
-    knobs = tuple(Knob(F=2, c=c) for c in (-1, 0, 1))
+    knobs = (*(Knob(F=2, c=c) for c in (-1, 0, 1)), Knob(F=2, c=-2, retries=2))
 
     def step(self, cycle: int) -> Traffic:
         """Publish an event that carries tables, then step."""

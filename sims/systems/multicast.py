@@ -28,7 +28,7 @@ class Multicast(SeveralMemberships, TableGossip):
     workload = TopicWorkload
     dissemination = Fanout
     probe = Knob(fanout=6)
-    knobs = fanouts((2, 3, 4, 6, 8, 12))
+    knobs = fanouts((2, 3, 4, 5, 6, 8, 12))
     overlay: Sampled
 
     def build(self, layers: Any, spare: int) -> Sampled:

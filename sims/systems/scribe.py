@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sims.anchors.groups import Groups, GroupStack
+from sims.anchors.pastry.peer import MOST_HOPS
 from sims.anchors.pastry.settings import PastrySettings
 from sims.anchors.pushing.tables import PushRules, PushTables, Starts, Way, rows
 from sims.anchors.scribe.layer import Scribe
@@ -30,8 +31,6 @@ from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import LINK, NAME
 from sub2sub.timing.latency import Clock
-
-MOST_HOPS = 32  # a limit for routes, in case nodes disagree
 
 
 class Trees:
@@ -69,7 +68,6 @@ class ScribeSystem(Pushed):
     probe = Knob(retries=2)
     layer_names = ("scribe",)
     observers: ClassVar[Kinds] = {"delivery": Deliveries, "degrees": Degrees, "connectivity": Connectivity}
-    overlay: GroupStack
 
     def __init__(self, wanted: Subscriptions, seed: int, layers: Any = None, spare: int = 0) -> None:
         self._trees: Trees | None = None

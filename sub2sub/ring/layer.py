@@ -60,6 +60,7 @@ from sub2sub.ring.exchange import (
     take_turns,
 )
 from sub2sub.ring.growing import grow_pool
+from sub2sub.ring.hellos import NO_HELLOS
 from sub2sub.ring.joining import ASKS, KNOWN, join_ring, new_asked
 from sub2sub.ring.message_length import links_per_message
 from sub2sub.ring.offers import Feeds
@@ -68,7 +69,7 @@ from sub2sub.ring.pool import STAMP, RingPool, empty_pool, forget_tried, move_wi
 from sub2sub.ring.probes import SENT, Probes
 from sub2sub.ring.settings import Partner, RingSettings, StepSettings
 from sub2sub.ring.shadow import UNKNOWN
-from sub2sub.ring.thread_space import StepSpace, nobody
+from sub2sub.ring.thread_space import StepSpace
 from sub2sub.ring.tombstones import TOMBSTONES
 
 __all__ = ["Partner", "Ring", "RingSettings"]
@@ -109,7 +110,8 @@ class Ring:
         self.scaled = boxes if scaled is None else scaled
         self.seed, self.boxes, self.d, self.cyclon, self.vicinity = seed, boxes, d, cyclon, vicinity
         self.labels = Labels(boxes, d)
-        self._space = StepSpace(empty_pool(boxes.shape[0], d, TOMBSTONES), d)
+        tombstones = TOMBSTONES if self.settings.verify or self.settings.join else 0
+        self._space = StepSpace(empty_pool(boxes.shape[0], d, tombstones), d)
         self._joined, self._contact = np.full(len(boxes), -1), np.full(len(boxes), -1)
         self._asked = new_asked(len(boxes))
         self._changed = np.empty((0, 2), np.int64)  # old and new peers, to be told
@@ -180,7 +182,7 @@ class Ring:
     def _exchange(self, settings: StepSettings, probes: list[Probes], key: np.uint64) -> None:
         """Let everybody accept what the layers below found, then exchange, once or more."""
         n, turn = len(self.boxes), self._turns(settings, probes)
-        now = Turn(BEGIN, 0, key, np.empty(n, np.int32), nobody())
+        now = Turn(BEGIN, 0, key, np.empty(n, np.int32), NO_HELLOS)
         everybody(n, turn(now), self._make_space)
         for number in range(settings.exchanges):
             if number > 0:
@@ -190,14 +192,15 @@ class Ring:
 
     def _say_hello(self, settings: StepSettings, probes: list[Probes], key: np.uint64) -> None:
         """Say hello to new neighbours, one message each."""
-        hellos = self._space.hellos(len(self.boxes))
+        n = len(self.boxes)
+        hellos = self._space.hellos(n)
         most = int(np.diff(hellos.first).max(initial=0))
 
         def make_space() -> None:
             self._space.make_space(int(plain(places_for)(int(self.pool.size.max()) + most, self._feeds())))
 
         now = Turn(HEAR, 0, key, np.empty(0, np.int32), hellos)
-        everybody(len(hellos.told), self._turns(settings, probes)(now), make_space)
+        everybody(n, self._turns(settings, probes)(now), make_space)
 
     def _turns(self, settings: StepSettings, probes: list[Probes]) -> Callable[[Turn], Work]:
         """What each thread does when it is the turn for something."""

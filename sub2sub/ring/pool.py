@@ -24,7 +24,7 @@ from sub2sub.kernels.rows import place_of_value, shift
 from sub2sub.kernels.simd import bits, load, numbers, popcount, store, where
 from sub2sub.ring.shadow import CELLS, UNKNOWN
 
-SMALLEST, STEP = 16, 8  # places of a view to begin with, and fewest that it grows by
+SMALLEST, STEP = 16, 4  # places of a view to begin with, and fewest that it grows by
 # Places a peer to begin with: that many are asked for, as memory never written to costs nothing, and that
 # many are used before views are pushed together.
 USUAL, USED = 64, 40
