@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
 
-__all__ = ["InputError", "require"]
-
 
 class InputError(ValueError):
     """Input that cannot be used: one line naming the field, the row if there is one, and what was expected.
@@ -18,8 +16,7 @@ class InputError(ValueError):
 def require(settings: object, table: str = "", /, **domains: float | tuple[float, float]) -> None:
     """Check attributes against their domains: a least value, or a least and a greatest one.
 
-    Of a dataclass, an attribute declared as `int` has to be a whole number, and one declared as optional may
-    be None.
+    Attributes that a dataclass declares as `int` have to be whole numbers; optional ones may be None.
 
     Raises
     ------
@@ -33,15 +30,15 @@ def require(settings: object, table: str = "", /, **domains: float | tuple[float
     Traceback (most recent call last):
     sub2sub.errors.InputError: cyclon.tries: expected 1 or more, got 0
     """
-    declared = {field.name: str(field.type) for field in fields(settings)} if is_dataclass(settings) else {}
+    declared = {field.name: field.type for field in fields(settings)} if is_dataclass(settings) else {}
     for name, domain in domains.items():
         low, high = domain if isinstance(domain, tuple) else (domain, None)
-        value, kind = getattr(settings, name), declared.get(name, "")
-        if value is None and "None" in kind:
+        value, kind = getattr(settings, name), declared.get(name)
+        if value is None and "None" in str(kind):
             continue
-        whole = kind.startswith("int")
+        whole = kind in ("int", int)
         is_number = isinstance(value, Integral if whole else Real)
         if not is_number or not low <= value or (high is not None and not value <= high):
-            noun = "" if is_number else "a whole number, " if whole else "a number, "
-            bounds = f"{low:g} or more" if high is None else f"{low:g} to {high:g}"
-            raise InputError(f"{table}{'.' if table else ''}{name}: expected {noun}{bounds}, got {value!r}")
+            expected = f"{low:g} or more" if high is None else f"{low:g} to {high:g}"
+            expected = expected if is_number else f"a {'whole ' * whole}number, {expected}"
+            raise InputError(f"{table}{'.' if table else ''}{name}: expected {expected}, got {value!r}")

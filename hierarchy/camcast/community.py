@@ -16,9 +16,6 @@ from typing import Protocol, runtime_checkable
 from sub2sub.errors import InputError
 from sub2sub.overlay.sizes import MAX_DATA
 
-__all__ = ["Community", "CommunityManager", "Event", "Subscriber", "Transport", "check_callback"]
-__all__ += ["check_data", "check_upward", "not_publishing", "not_subscribed"]
-
 
 @dataclass(frozen=True)
 class Event:
@@ -55,23 +52,18 @@ class Transport(Protocol):
 
     def join(self, process: int, topic: str, deliver: Subscriber) -> None:
         """Make a process a member of a community; `deliver` is called for each of its events, once."""
-        ...
 
     def leave(self, process: int, topic: str) -> None:
         """Take a process out of a community."""
-        ...
 
     def publish(self, process: int, topic: str, data: bytes, upward: float | None = None) -> int:
         """Publish on a topic of which the process is a member; returns the id of the event."""
-        ...
 
     def parents(self, topic: str) -> list[str]:
         """The direct supertopics; refuses an unknown topic."""
-        ...
 
     def add_parent(self, topic: str, parent: str) -> None:
         """Give a topic a further supertopic."""
-        ...
 
 
 def check_callback(callback: object) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from hierarchy.camcast.community import Event, Subscriber
 from sub2sub.live.net.subscriptions import Inbox
 
-__all__ = ["Events"]
-
 
 class Events(Inbox[Event]):
     """One subscription to a community; made by `Community.subscribe`."""

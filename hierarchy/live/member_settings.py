@@ -11,8 +11,6 @@ from hierarchy.membership.census.settings import CensusSettings
 from hierarchy.membership.scamp.settings import ScampSettings
 from sub2sub.errors import InputError, require
 
-__all__ = ["Gateways", "MemberSettings", "Trace", "supertopics"]
-
 Gateways = Mapping[str, Sequence[Contact]]
 """Well-known members of communities, by topic; who they are is found out by asking, so their id is 0."""
 

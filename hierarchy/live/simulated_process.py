@@ -32,8 +32,6 @@ from hierarchy.camcast.community import (
 )
 from hierarchy.live.events import Events
 
-__all__ = ["SimulatedProcess"]
-
 
 class SimulatedProcess:
     """A process of a simulated network.

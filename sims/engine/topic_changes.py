@@ -4,7 +4,7 @@ They act on overlays of communities (`hierarchy.membership.CommunityOverlay`) an
 topics and ranges (`hierarchy.shared.SharedOverlay`). There a member whose topic's range has moved leaves and
 joins anew on the same host, and subscribers of a further parent join the topic's community too, as
 `hierarchy.topics.encoding` has it; who is down while its topic moves is gone. A checkpoint does not contain
-the tree of topics: a run that is resumed repeats the changes to it (`replay`) before it takes up the state.
+the tree of topics: a run that is resumed repeats the changes to it (`replay`) before it loads the state.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from sims.engine.control import Row
 from sims.engine.faults import depart, enter
 from sims.engine.simulation import Simulation
 from sub2sub.errors import InputError
-
-__all__ = ["AddParent", "AddTopic", "RemoveTopic"]
 
 
 def _overlay(simulation: Simulation, name: str) -> CommunityOverlay | SharedOverlay:

@@ -20,8 +20,6 @@ from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import LARGEST, TOP, closed, normalise
 from sub2sub.rings.identifiers import sequence_id
 
-__all__ = ["AROUND", "Descriptor", "Link", "links_of", "oldest_place", "remove_place", "ring_distance"]
-
 AROUND = 2**64  # sequence IDs around the ring
 
 Coordinates = tuple[float, ...]

@@ -15,8 +15,6 @@ from sub2sub.live.core.messages import Mentions
 from sub2sub.overlay.descriptors import Descriptor, Link, links_of
 from sub2sub.ring.peer import RingLink
 
-__all__ = ["START", "Clock"]
-
 START = 1 << 20  # of clocks, so that no stamp of a link one may be told of is below 0
 
 

@@ -22,8 +22,6 @@ from sub2sub.live.virtual.transport import End
 if TYPE_CHECKING:
     from sub2sub.live.virtual.loop import VirtualLoop
 
-__all__ = ["Conditions", "Listener", "Network"]
-
 Address = tuple[str, int]
 NEXT = 1e-6  # seconds between two messages of a connection
 FIRST_PORT = 40_000  # of those given to whoever asks for none

@@ -20,26 +20,6 @@ import msgpack  # type: ignore[import-untyped]
 
 from sub2sub.overlay.sizes import MAX_DATA
 
-__all__ = [
-    "LENGTH",
-    "MAX_DATA",
-    "MAX_FRAME",
-    "MAX_HOST",
-    "Check",
-    "Frame",
-    "Protocol",
-    "WireError",
-    "boolean",
-    "finite",
-    "host_name",
-    "integer",
-    "items",
-    "number",
-    "octets",
-    "shown",
-    "size_of",
-]
-
 LENGTH = struct.Struct(">I")
 MAX_FRAME = 1 << 20  # bytes after the length
 MAX_ITEMS = 2048  # of one list
