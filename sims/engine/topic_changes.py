@@ -166,13 +166,15 @@ def _followed(overlay: SharedOverlay) -> NDArray[np.int64]:
     return np.where(overlay.population.present & (overlay.topical == 1), found, -1)
 
 
-def _boxes(overlay: CommunityOverlay | SharedOverlay, topics: NDArray[np.int64]) -> list[NDArray[np.float64]]:
+def _boxes(
+    overlay: CommunityOverlay | SharedOverlay, topics: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Closed ranges (lows, highs) of subscriptions to topics, given by number."""
     axis = overlay.axis if isinstance(overlay, SharedOverlay) else 0
     bounds = _ranges(overlay).bounds()[topics]
-    sides = [np.full((len(topics), overlay.population.d), end) for end in (-np.inf, np.inf)]
-    sides[0][:, axis], sides[1][:, axis] = bounds[:, 0], bounds[:, 1] - 1
-    return sides
+    lows, highs = (np.full((len(topics), overlay.population.d), end) for end in (-np.inf, np.inf))
+    lows[:, axis], highs[:, axis] = bounds[:, 0], bounds[:, 1] - 1
+    return lows, highs
 
 
 def _change(

@@ -230,7 +230,9 @@ class System(ABC):
     def matches(self) -> Members:
         """Which peers want each event, crashed or not: the truth, for accounting."""
         boxes, d, points = self.overlay.population.boxes, self.overlay.population.d, self.points
-        if self._matched is None or not all(map(np.array_equal, self._matched, (boxes, points))):
+        if self._matched is None or not (
+            np.array_equal(self._matched[0], boxes) and np.array_equal(self._matched[1], points)
+        ):
             low, high = (boxes[:, side, :d].copy() for side in (0, 1))
             self._matched = boxes.copy(), points, match_boxes(low, high, points)
         return self._matched[2]
