@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from sub2sub.kernels.dice import Dice
@@ -30,7 +31,7 @@ from sub2sub.ring.settings import Partner, RingSettings
 from sub2sub.ring.tombstones import TOMBSTONES
 from sub2sub.ring.verification import Verification, Verify
 
-__all__ = ["Neighbour", "Report", "RingLink", "RingPeer"]
+__all__ = ["Neighbour", "Report", "RingLink", "RingPeer", "make_ring_link"]
 
 
 def _slot(id: int) -> int:
@@ -54,6 +55,10 @@ class RingLink(NamedTuple):
     peer: Descriptor
     stamp: int
     since: int
+
+
+make_ring_link = partial(tuple.__new__, RingLink)
+"""As `sub2sub.overlay.descriptors.make_link`."""
 
 
 class Report(NamedTuple):
@@ -149,7 +154,7 @@ class RingPeer:
 
     def report(self, fed: Sequence[Link]) -> Report:
         """What to tell a partner."""
-        return Report(fed, [RingLink(each.peer, each.stamp, each.since) for each in self.in_order()])
+        return Report(fed, [make_ring_link((each.peer, each.stamp, each.since)) for each in self.in_order()])
 
     def answer(
         self, sender: Descriptor, told: Report, fed: Sequence[Link], now: int, verify: Verify | None = None

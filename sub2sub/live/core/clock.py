@@ -7,16 +7,17 @@ not counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
 from sub2sub.live.core.messages import Mentions
-from sub2sub.overlay.descriptors import Descriptor, Link, links_of
-from sub2sub.ring.peer import RingLink
+from sub2sub.overlay.descriptors import Descriptor, Link, make_link
+from sub2sub.ring.peer import RingLink, make_ring_link
 
-__all__ = ["START", "Clock"]
+__all__ = ["NOBODY", "START", "Clock"]
 
+NOBODY: Mapping[int, Descriptor] = {}
 START = 1 << 20  # of clocks, so that no stamp of a link one may be told of is below 0
 
 
@@ -71,21 +72,31 @@ class Clock:
         held = self._ages(since)
         return Mentions(peers, self._ages(stamps), held if any(held) else ())
 
-    def links(self, mentions: Mentions, own: Descriptor) -> list[Link]:
-        """Mentions as links, but for those of oneself and of another number of attributes."""
-        now, id, d = self.now, own.id, own.d
-        links = links_of(mentions.peers, [now - age for age in mentions.ages])
-        return [link for link in links if (peer := link[0]).id != id and len(peer.low) == d]
+    def links(
+        self, mentions: Mentions, own: Descriptor, refused: Mapping[int, Descriptor] = NOBODY
+    ) -> list[Link]:
+        """Mentions as links, but for those of oneself, of another number of attributes, or refused before.
 
-    def ring_links(self, mentions: Mentions, own: Descriptor) -> list[RingLink]:
+        In a view that has converged nearly all were, so nothing is made of them.
+        """
+        now, id, d = self.now, own.id, own.d
+        return [
+            make_link((peer, now - age))
+            for peer, age in zip(mentions.peers, mentions.ages, strict=True)
+            if refused.get(its := peer.id) is not peer and its != id and len(peer.low) == d
+        ]
+
+    def ring_links(
+        self, mentions: Mentions, own: Descriptor, refused: Mapping[int, Descriptor] = NOBODY
+    ) -> list[RingLink]:
         """The same of ring links."""
         now, id, d = self.now, own.id, own.d
         return [
-            RingLink(peer, now - age, now - held)
+            make_ring_link((peer, now - age, now - held))
             for peer, age, held in zip(
                 mentions.peers, mentions.ages, mentions.held or repeat(0), strict=False
             )
-            if peer.id != id and len(peer.low) == d
+            if refused.get(its := peer.id) is not peer and its != id and len(peer.low) == d
         ]
 
     def _ages(self, stamps: tuple[int, ...]) -> tuple[int, ...]:
