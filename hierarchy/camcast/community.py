@@ -15,8 +15,6 @@ from typing import Any, Protocol
 
 from sub2sub.errors import InputError
 
-__all__ = ["Community", "CommunityManager", "Event", "Subscriber", "Transport"]
-
 
 @dataclass(frozen=True)
 class Event:
@@ -52,19 +50,15 @@ class Transport(Protocol):
 
     def join(self, process: int, topic: str, deliver: Subscriber) -> None:
         """Make a process a member of a community; `deliver` is called for each of its events, once."""
-        ...
 
     def leave(self, process: int, topic: str) -> None:
         """Take a process out of a community."""
-        ...
 
     def publish(self, process: int, topic: str, data: Any) -> int:
         """Publish on a topic of which the process is a member; returns the id of the event."""
-        ...
 
     def parents(self, topic: str) -> list[str]:
         """The direct supertopics; refuses an unknown topic."""
-        ...
 
 
 class CommunityManager:

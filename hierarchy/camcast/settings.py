@@ -21,9 +21,6 @@ from numpy.typing import NDArray
 from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
 
-__all__ = ["SENDING_TO_ALL", "MemberParameters", "Parameters", "Settings", "TopicSettings", "for_topics"]
-__all__ += ["member_parameters", "parameters", "select"]
-
 
 @dataclass(frozen=True)
 class TopicSettings:

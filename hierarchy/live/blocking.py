@@ -32,8 +32,6 @@ from hierarchy.live.process import Process
 from sub2sub.errors import InputError
 from sub2sub.live.net.connections import Address
 
-__all__ = ["LiveTransport"]
-
 T = TypeVar("T")
 
 

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from hierarchy.camcast.community import Event
 from sub2sub.live.net.subscriptions import Inbox
 
-__all__ = ["Events"]
-
 
 class Events(Inbox[Event]):
     """One subscription to a community; made by `Community.subscribe`."""

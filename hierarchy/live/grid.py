@@ -38,8 +38,6 @@ from hierarchy.membership.pgrid.peer import (
 from hierarchy.membership.pgrid.settings import PGridSettings
 from sub2sub.kernels.dice import Dice
 
-__all__ = ["ANNOUNCE", "ENTER", "PLACE", "SEARCH", "Grid"]
-
 PLACE, SEARCH, ANNOUNCE, ENTER = range(4)
 DEPTH = 16  # bits of a path at most; leaves part only while they are crowded, so far fewer
 HELD = 1024  # announcements at most
@@ -95,7 +93,7 @@ class Grid:
         me.hold(message.postings, cycle)
 
     def met(self, message: Met, cycle: int, dice: Dice) -> Sends:
-        """Take up what came of a meeting, and ask for the next."""
+        """Apply the result of a meeting, and ask for the next."""
         before = self._asked.pop(message.exchange, None)
         if before is None:
             return

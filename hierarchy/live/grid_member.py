@@ -21,8 +21,6 @@ from hierarchy.membership.pgrid.peer import key_of
 from hierarchy.membership.pgrid.settings import PGridSettings
 from sub2sub.kernels.dice import Dice
 
-__all__ = ["GridMember"]
-
 BEGIN = 4  # cycles that the first gateway asks the others before it begins the overlay
 WANTED = 32  # members a search asks for
 OWN, PART, NOTHING = -1, -2, -3  # what a search is for besides a place up the chain
@@ -211,7 +209,7 @@ class GridMember(Member):
         yield from self.scamp.join(contact, self.cycle, dice)
 
     def _listed(self, message: m.Listed, dice: Dice) -> m.Sends:
-        """Take up what a search brought back."""
+        """Accept what a search brought back."""
         search = self._searches.pop(message.exchange, None)
         if search is None:
             return
@@ -231,7 +229,7 @@ class GridMember(Member):
             yield from self._listed_above(search, members, dice)
 
     def _listed_above(self, search: _Search, members: Sequence[m.Contact], dice: Dice) -> m.Sends:
-        """Take up members of a supertopic; if there are none, search for the next."""
+        """Accept members of a supertopic; if there are none, search for the next."""
         tables = self.super_tables()
         if search.table >= len(tables):  # topics have other parents by now
             return

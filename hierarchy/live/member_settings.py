@@ -10,8 +10,6 @@ from hierarchy.contacts import Contact
 from hierarchy.membership.census.settings import CensusSettings
 from hierarchy.membership.scamp.settings import ScampSettings
 
-__all__ = ["Gateways", "MemberSettings", "Trace", "supertopics"]
-
 Gateways = Mapping[str, Sequence[Contact]]
 """Well-known members of communities, by topic; who they are is found out by asking, so their id is 0."""
 

@@ -47,8 +47,6 @@ from sub2sub.live.net.tls import Tls
 from sub2sub.live.wire.framing import MAX_DATA, Frame
 from sub2sub.live.wire.limits import Limits
 
-__all__ = ["Community", "Process"]
-
 STREAM = stream_number("live camcast")
 WAIT = 64  # cycles to wait before publishing, at most
 MEMBERSHIPS = ("unstructured", "semi-structured", "structured")

@@ -27,8 +27,6 @@ from hierarchy.camcast.community import Community, CommunityManager, Event, Tran
 from hierarchy.live.events import Events
 from sub2sub.errors import InputError
 
-__all__ = ["SimulatedProcess"]
-
 
 class SimulatedProcess:
     """A process of a simulated network.

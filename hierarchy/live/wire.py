@@ -24,8 +24,6 @@ from sub2sub.live.wire.framing import (
     shown,
 )
 
-__all__ = ["PROTOCOL", "VERSION", "pack", "unpack"]
-
 VERSION = 1
 HEAD = struct.Struct(">QHB")  # number of the member, port, length of the host
 MAX_CONTACTS = 256  # in one list

@@ -24,8 +24,6 @@ from sub2sub.geometry.boxes import normalise
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 
-__all__ = ["CommunityOverlay"]
-
 
 class CommunityOverlay:
     """A population of topic subscribers with a membership, which the engine can step.
@@ -111,7 +109,7 @@ class CommunityOverlay:
         return {self.membership.name: self.membership.step(cycle, self.network)}
 
     def restored(self) -> None:
-        """Take up the topics of peers whose ranges came from a checkpoint."""
+        """Set the topics of peers whose ranges came from a checkpoint."""
         self._follow(np.flatnonzero(self.population.present))
 
     def add_topic(self, name: str, parents: Sequence[str | int] | None = None) -> Added:

@@ -27,8 +27,6 @@ from sub2sub.errors import InputError
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import table_links
 
-__all__ = ["Structured"]
-
 
 class Structured:
     """Topic and super-topic tables drawn uniformly from the members that a P-Grid knows.

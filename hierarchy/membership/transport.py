@@ -16,8 +16,6 @@ from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
 from sub2sub.overlay.network import Network
 
-__all__ = ["SimulatedTransport"]
-
 WAIT = 64  # cycles to wait before publishing, at most
 
 

@@ -1,7 +1,7 @@
 """One overlay for topics and ranges: Sub-2-Sub's three kinds of links, and CAMCAST's two tables.
 
 A topic subscription is a range subscription (`hierarchy.topics.NestedRanges`), so the rings carry topics
-without knowing it, and the ranges in descriptors tell who is of which community. A publication goes by
+without knowing it, and the ranges in descriptors tell which peer is in which community. A publication goes by
 CAMCAST's routing or along the rings, as its publisher likes.
 """
 
@@ -31,8 +31,6 @@ from sub2sub.overlay.views import FREE
 
 if TYPE_CHECKING:  # an overlay needs its ranges, not its code
     from hierarchy.topics import NestedRanges
-
-__all__ = ["Route", "SharedOverlay"]
 
 Route = CamcastRoute | DisseminationSettings
 """How an event goes: by CAMCAST's routing, or along the rings."""
@@ -121,7 +119,7 @@ class SharedOverlay(Overlay):
     def ready(self) -> NDArray[np.bool_]:
         """Which peers may publish by CAMCAST's routing (CAMCAST, Section 5.1; `TablePeer.is_ready`).
 
-        They know who is above, or have searched long enough to know that nobody is.
+        They know a peer above, or have searched long enough to know that there is none.
         """
         age = self.cycle - self.tables.since
         known = (self.tables.above[:, 0] != FREE) | (age > EAGER)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["figures"]
-
 BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK = COLOURS
 LOOKS: dict[str, tuple[str, str, str]] = {
     "sub2sub": (BLUE, "o", "-"),
@@ -39,9 +37,13 @@ LOOKS: dict[str, tuple[str, str, str]] = {
     "hpmcast, piggybacked": (SKY, "v", "-"),
     "plumtree": (GREEN, "o", "-"),
     "plumtree, view 4": (GREEN, "v", ":"),
+    "plumtree, view 3": (GREEN, "^", ":"),
     "gossipsub": (GREEN, "s", "--"),
+    "gossipsub, D 8": (GREEN, "D", "--"),
     "gossipsub, D 4": (GREEN, "x", "--"),
+    "gossipsub, D 3": (GREEN, "+", "--"),
     "poldercast": (PINK, "o", "-"),
+    "poldercast, views 10": (PINK, "v", ":"),
     "scribe": (PINK, "s", "--"),
     "meghdoot": (ORANGE, "D", "--"),
     "broker": (BLACK, "*", "-"),

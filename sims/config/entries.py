@@ -30,13 +30,17 @@ from workloads.settings.parameters import documented, parameters, plain
 from workloads.settings.plugins import maker, plugin
 from workloads.settings.values import choice
 
-__all__ = ["FAULTS", "Entry", "Kinds", "entries"]
-
 Kinds = Mapping[str, Callable[..., Control[Any]]]
 
-_found = {name.lower(): getattr(faults, name) for name in faults.__all__}
-FAULTS: Kinds = {name: fault for name, fault in _found.items() if hasattr(fault, "execute")} | {
+FAULTS: Kinds = {
+    "churn": faults.Churn,
+    "crash": faults.Crash,
     "join": Newcomers,
+    "leave": faults.Leave,
+    "loss": faults.Loss,
+    "partition": faults.Partition,
+    "recover": faults.Recover,
+    "resubscribe": faults.Resubscribe,
     "sessions": Sessions,
 }
 END = "end"

@@ -1,7 +1,7 @@
 """Controls that add topics, remove topics and add supertopics during a run (CAMCAST, Section 2.1).
 
 They act on overlays of communities (`hierarchy.membership.CommunityOverlay`). A checkpoint does not contain
-the tree of topics: a run that is resumed repeats the changes to it (`replay`) before it takes up the state.
+the tree of topics: a run that is resumed repeats the changes to it (`replay`) before it loads the state.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from hierarchy.membership import CommunityOverlay
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
 from sub2sub.errors import InputError
-
-__all__ = ["AddParent", "AddTopic", "RemoveTopic"]
 
 
 def _overlay(simulation: Simulation, name: str) -> CommunityOverlay:

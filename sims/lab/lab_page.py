@@ -14,8 +14,6 @@ from sims.report.html import asset
 if TYPE_CHECKING:
     from sims.lab.laboratory import Laboratory
 
-__all__ = ["lab_page"]
-
 _SHARED = (
     "download", "view/draws", "view/spread", "view/plane", "view/ring", "view/player", "charts/scales",
     "charts/svg", "charts/draw",

@@ -35,8 +35,6 @@ from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
 from sub2sub.overlay.overlay import OverlaySettings
 
-__all__ = ["EventDriven"]
-
 PORT = 7000
 FAULTS = ("crash", "loss")
 RARELY = (50_000, 20, 1000)  # when the collector looks; as often as usual, it took a third of the time
@@ -173,7 +171,7 @@ class EventDriven:
     def _look(self, cycle: int) -> None:
         reports = [report_of(node) for _, node in self._live_nodes()]
         links, complete = completeness(reports, self.points) if reports else (0.0, 0.0)
-        if not all(self.nodes):  # who is not in yet lacks all links
+        if not all(self.nodes):  # a node that has not joined yet lacks all links
             links = complete = 0.0
         self.tables["rings"].append({"cycle": cycle, "links": links, "complete": complete})
 
@@ -185,7 +183,7 @@ class EventDriven:
         return counts
 
     async def _publish(self) -> None:
-        """Publish the test events from random nodes within a cycle, and count who has received them."""
+        """Publish the test events from random nodes within a cycle, and count the nodes that receive them."""
         self.heard.clear()
         live, publishing = self._live_nodes(), []
         before = self._counted()

@@ -31,8 +31,6 @@ from workloads.files.atomic import atomic_write
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Cell", "Page", "asset", "plain_number", "share_text", "table_html", "template"]
-
 _TYPES = {".png": "image/png", ".svg": "image/svg+xml", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
 _SCRIPTS = ("download", "page", "tables", "choices", "print")
 _FIGURE_DPI, _SCREEN_DPI = 150, 100  # figures have a higher resolution than most screens

@@ -34,8 +34,6 @@ from sub2sub.errors import InputError
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.randomness import cycle_key
 
-__all__ = ["Camcast", "CamcastDissemination", "CommunitySettings"]
-
 MEMBERSHIPS = {
     "unstructured": Unstructured,
     "flooding": Flooding,

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from sims.config.entries import Kinds
 from sims.config.interests import WorkloadSettings
 from sims.config.newcomers import room
+from sims.config.subscriptions import Subscriptions
 from sims.engine.simulated import Simulated
 from sims.engine.simulation import Simulation
 from sims.observers.deliveries import Deliveries
-from sims.systems.subscriptions import Subscriptions
 from sub2sub.errors import InputError
 from sub2sub.events.outcome import Outcome
 from sub2sub.geometry.matching import Members, match, match_boxes
@@ -35,8 +35,6 @@ from sub2sub.overlay.sizes import LINK
 
 if TYPE_CHECKING:
     from sims.config.experiment import Experiment
-
-__all__ = ["Knob", "NoSettings", "SeveralMemberships", "System", "Traffic", "Unable"]
 
 Integers = NDArray[np.int64]
 
@@ -78,7 +76,6 @@ class CountsPeers(Protocol):
 
     def spent(self) -> tuple[Integers, Integers]:
         """Messages and bytes of the last cycle, by peer."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -182,12 +179,7 @@ class System(ABC):
     @classmethod
     def prepare(cls, experiment: Experiment, seed: int) -> Self:
         """The system of an experiment, before anybody has joined."""
-        found = experiment.workload.load(experiment.population.size, seed)
-        if not isinstance(found, Subscriptions):
-            found = Subscriptions(
-                found.lows, found.highs, found.events, source=found, types=found.types, ring_ids=found.ids,
-                keys=found.keys,
-            )  # fmt: skip
+        found: Subscriptions = experiment.workload.load(experiment.population.size, seed)
         spare = experiment.population.spare or room(experiment.faults, found.n, experiment.cycles, seed)
         return cls(found, seed, experiment.layers, spare)
 

@@ -34,8 +34,6 @@ from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import DESCRIPTOR, LINK, RANGE
 
-__all__ = ["PublishedSub2Sub", "RingOverlay", "Sub2Sub"]
-
 
 @dataclass(frozen=True)
 class RingLayers(OverlaySettings):

@@ -19,8 +19,6 @@ from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import LARGEST, TOP, closed, normalise
 from sub2sub.rings.identifiers import sequence_id
 
-__all__ = ["AROUND", "Descriptor", "Link", "make_link", "oldest_place", "remove_place", "ring_distance"]
-
 AROUND = 2**64  # sequence IDs around the ring
 
 Coordinates = tuple[float, ...]

@@ -6,8 +6,6 @@ adds (TCP, UDP, IP) is left out.
 
 from __future__ import annotations
 
-__all__ = ["ACK", "CONTENT", "DESCRIPTOR", "HEADER", "LINK", "NAME", "RANGE", "VALUE", "event_bytes"]
-
 HEADER = 12  # a message without what it carries
 LINK = 10  # address, port and age of a peer
 DESCRIPTOR = 18  # the same with a sequence ID; the peer's box comes on top

@@ -23,14 +23,12 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.memory import LANES32
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = ["Need", "Needed"]
-
 REMEMBERED = 4096  # refused candidates; then all are forgotten
 REFUSED, TAKEN, NO_ROOM = range(3)  # what became of a candidate
 
 
 class Needed(Protocol):
-    """What a ring view asks about candidates; tests answer with Figure 3 to the letter.
+    """What a ring view asks about candidates; tests answer with Figure 3 as printed.
 
     Attributes
     ----------
@@ -42,25 +40,20 @@ class Needed(Protocol):
 
     def may_be(self, peer: Descriptor) -> bool:
         """Whether a peer is worth being offered; False only for one that would be refused."""
-        ...
 
     def offer(
         self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor], cap: int
     ) -> tuple[list[Descriptor], set[int]]:
-        """Offer candidates to a view, in this order; those taken up, and the IDs of the view afterwards."""
-        ...
+        """Offer candidates to a view, in this order; those accepted, and the IDs of the view afterwards."""
 
     def first(self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor]) -> int:
         """Place of the first candidate that a view needs, -1 for none."""
-        ...
 
     def kept(self, neighbours: Sequence[Descriptor]) -> set[int]:
         """IDs of the neighbours that others have not made superfluous."""
-        ...
 
     def forget(self) -> None:
         """Note that a neighbour was removed: whoever was refused may be needed now."""
-        ...
 
 
 class Need:
@@ -98,7 +91,7 @@ class Need:
     def offer(
         self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor], cap: int
     ) -> tuple[list[Descriptor], set[int]]:
-        """Offer candidates to a view, in this order; those taken up, and the IDs of the view afterwards."""
+        """Offer candidates to a view, in this order; those accepted, and the IDs of the view afterwards."""
         peers = [*neighbours, *candidates]
         member, outcome = _offer(*self._laid_out(peers), len(neighbours), cap, self.max_steps)
         became = list(zip(candidates, outcome[len(neighbours) :].tolist(), strict=True))

@@ -5,7 +5,7 @@ Voulgaris, van Steen: *Epidemic-style management of semantic overlays for conten
 layer must take its decisions, draw for draw. Distances are computed by whoever receives a link, never
 believed.
 
-In a cycle a peer takes up random links and chooses a partner (`feed`), sends it the links that suit the
+In a cycle a peer accepts random links and chooses a partner (`feed`), sends it the links that suit the
 partner best (`offer`), gets an `answer`, and either takes that up (`finish`) or drops the partner (`fail`).
 """
 
@@ -29,8 +29,6 @@ from sub2sub.overlay.descriptors import (
 from sub2sub.vicinity.proximity import Tie
 from sub2sub.vicinity.rules import BACK, FED, HIS_START, START, THERE
 from sub2sub.vicinity.settings import VicinitySettings
-
-__all__ = ["VicinityPeer", "squared_distance"]
 
 # The kernels keep squared distances as float32 between these (`sub2sub.vicinity.proximity`).
 LEAST, MOST = float(np.float32(1e-30)), float(np.float32(3e38))
@@ -119,8 +117,8 @@ class VicinityPeer:
         return max(gaps or self.gaps()) if len(self.view) == self.settings.view else inf
 
     def feed(self, randoms: Sequence[Link], now: int, dice: Dice) -> Descriptor | None:
-        """Take up random links, drop old ones; returns the partner to turn to, None if nobody is left."""
-        self._take_up(randoms, now, FED, dice)
+        """Accept random links, drop old ones; returns the partner to turn to, None if nobody is left."""
+        self._accept(randoms, now, FED, dice)
         oldest_allowed = self._oldest_allowed(now)
         while self.view:
             place = oldest_place(self.view)
@@ -136,14 +134,14 @@ class VicinityPeer:
     def answer(
         self, sender: Descriptor, received: Sequence[Link], randoms: Sequence[Link], now: int, dice: Dice
     ) -> list[Link]:
-        """Take up what a request brought; returns what to send back."""
+        """Accept what a request brought; returns what to send back."""
         links = self._nearest_for(sender, randoms, dice.below(HIS_START, max(len(self.view), 1)), now)
-        self._take_up(received, now, THERE, dice)
+        self._accept(received, now, THERE, dice)
         return links
 
     def finish(self, received: Sequence[Link], now: int, dice: Dice) -> None:
-        """Take up what the reply brought."""
-        self._take_up(received, now, BACK, dice)
+        """Accept what the reply brought."""
+        self._accept(received, now, BACK, dice)
 
     def fail(self, partner: Descriptor) -> None:
         """Drop a partner that did not answer, if it is still there."""
@@ -177,7 +175,7 @@ class VicinityPeer:
                 nearest += apart[: wanted - len(nearest)]
         return [*nearest, Link(self.own, now)]
 
-    def _take_up(self, received: Sequence[Link], now: int, first: int, dice: Dice) -> None:
+    def _accept(self, received: Sequence[Link], now: int, first: int, dice: Dice) -> None:
         """Keep the nearest; what is known is only refreshed."""
         view, room, oldest_allowed = self.view, self.settings.view, self._oldest_allowed(now)
         gaps = self.gaps()

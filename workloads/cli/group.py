@@ -81,7 +81,7 @@ def show(spec: str) -> None:
 @click.option("--partitions", type=click.IntRange(1), help="Spark tasks to share the files among.")
 @click.option("--out", type=Place(), required=True, metavar="DIR")
 @overwrite_option
-@where_options()
+@where_options
 @json_option
 @quiet_option
 def generate(
@@ -126,7 +126,7 @@ def generate(
 @cli.command()
 @click.argument("folder", type=Place(exists=True))
 @click.option("--rings", is_flag=True, help="List every ring too, not only its length.")
-@where_options()
+@where_options
 @json_option
 @quiet_option
 def match(folder: Path, rings: bool, where: Where, as_json: bool, quiet: bool) -> None:

@@ -20,11 +20,6 @@ from workloads.cli.common import (
 )
 from workloads.files.checked import read_parquet
 
-__all__ = ["stats"]
-
-# Bytes of memory for each byte of the runs' tables: Parquet files are small beside the frames made of them.
-EXPANSION = 20
-
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, type=Place(exists=True))
@@ -50,7 +45,7 @@ EXPANSION = 20
     help="Of runs: a setting that separates groups; of tables: a column.",
 )
 @click.option("--metric", multiple=True, metavar="COLUMN", help="Of tables: average this column.")
-@where_options()
+@where_options
 @json_option
 @quiet_option
 def stats(
@@ -68,7 +63,7 @@ def stats(
 
     SOURCES are one workload folder; run folders, or folders of them; one sweep's folder; or, with --metric,
     Parquet tables of which each is a run. Tables, figures and statistics.md go to DIR. Computed in this
-    process, or on Spark when asked for it or when the tables of runs do not fit into memory.
+    process, or on Spark when asked for it.
 
     \b
     sub2sub stats w
@@ -94,12 +89,12 @@ def stats(
         )
 
         with ExitStack() as stack:
-            spark = stack.enter_context(where.session(EXPANSION * _bytes_in(sources)))
+            spark = stack.enter_context(where.session())
             progress = stack.enter_context(progress_bars(quiet or as_json))
             if metric:
                 write_table_statistics(spark, sources, by, metric, out)
             elif manifest.get("kind") == "sweep" and len(sources) == 1:
-                write_sweep_statistics(spark, sources[0], out)
+                write_sweep_statistics(sources[0], out)
             else:
                 write_run_statistics(spark, sources, out, by, progress)
     if as_json:
@@ -107,17 +102,6 @@ def stats(
         return
     click.echo((out / "statistics.md").read_text(encoding="utf-8"))
     click.echo(f"{out}: tables, figures, statistics.md")
-
-
-def _bytes_in(sources: tuple[Path, ...]) -> int:
-    """Total size of the tables that are on this machine."""
-    files = [
-        file
-        for source in sources
-        if isinstance(source, Path)
-        for file in (source.rglob("*.parquet") if source.is_dir() else [source])
-    ]
-    return sum(file.stat().st_size for file in files)
 
 
 def _tables(out: Path) -> dict[str, list[dict[str, Any]]]:

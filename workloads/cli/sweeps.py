@@ -19,15 +19,13 @@ from workloads.cli.common import (
     where_options,
 )
 
-__all__ = ["sweep"]
-
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--out", type=Place(), required=True, metavar="DIR")
 @allow_option
 @click.option("--processes", type=click.IntRange(1), help="Runs at a time.  [default: one a core]")
-@where_options(on_spark=False)
+@where_options
 @json_option
 @quiet_option
 def sweep(file: Path, out: Path, processes: int | None, where: Where, as_json: bool, quiet: bool) -> None:

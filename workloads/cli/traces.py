@@ -15,8 +15,6 @@ from workloads.files.checked import write_parquet
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["churn", "topics"]
-
 seed_option = click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True)
 
 
@@ -109,9 +107,9 @@ def churn(
     out: Path,
     as_json: bool,
 ) -> None:
-    """Write who joins, leaves and changes its subscription when, as Parquet: cycle, subscriber, kind.
+    """Write a trace of churn (joins, leaves, changed subscriptions) as Parquet: cycle, subscriber, kind.
 
-    Those who are there from the start have a row of kind `start` at cycle 0.
+    Subscribers that are there from the start have a row of kind `start` at cycle 0.
 
     \b
     sub2sub workload churn --subscribers 10000 --cycles 200 --session 50 --absence 10 --out churn.parquet

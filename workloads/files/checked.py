@@ -17,8 +17,6 @@ from workloads.files.places import contents
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["read_groups", "read_parquet", "write_parquet"]
-
 
 def write_parquet(table: pa.Table, path: Path, **options: Any) -> None:
     """Write a table with checksums; options as of `pyarrow.parquet.write_table`."""

@@ -31,8 +31,6 @@ from sub2sub.kernels.randomness import below, cycle_key, draw, mix, peer_key, st
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import table_links
 
-__all__ = ["Found", "PGrid"]
-
 STREAM = stream_number("pgrid")
 MEET, ANNOUNCE, GATEWAY = range(-3, 0)
 

@@ -22,9 +22,6 @@ from hierarchy.membership.pgrid.settings import PGridSettings
 from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import mix, stream_number
 
-__all__ = ["GridMessage", "GridPeer", "Held", "Listed", "Meet", "Meeting", "Met", "Placed", "Post", "Posting"]
-__all__ += ["Position", "Route", "Row", "common_prefix", "entries", "key_of", "meet", "put", "random_place"]
-
 Row = list[Contact | None]
 
 

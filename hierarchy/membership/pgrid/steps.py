@@ -10,8 +10,6 @@ from hierarchy.membership.pgrid.rules import first_difference, is_across, meet, 
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw, peer_key
 
-__all__ = ["introduce", "matches", "meet_all", "route_all", "sample", "tell"]
-
 
 @kernel
 def introduce(trie, peer, contact, channel, own, pairs, count):

@@ -45,8 +45,6 @@ from sub2sub.live.wire.framing import Protocol
 from sub2sub.live.wire.limits import Limits
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = ["SharedNode", "TopicSubscription"]
-
 WAIT = 16  # cycles to wait before publishing by CAMCAST's routing, at most
 
 

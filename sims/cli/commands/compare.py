@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
 import click
 
-from workloads.cli.common import allow_option
-
-__all__ = ["command"]
+from workloads.cli.common import allow_option, json_option, print_json
 
 
 @click.command()
@@ -66,7 +63,7 @@ __all__ = ["command"]
 @click.option("--quick", is_flag=True, help="The smaller form, within about a minute.")
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("out/compare"), show_default=True,
-    help="Folder to write to; one that exists is taken up where it was left.",
+    help="Folder to write to; one that exists is continued.",
 )  # fmt: skip
 @click.option("--processes", type=click.IntRange(1), help="Units at a time.  [default: one a core]")
 @click.option("--master", help="Run on this Spark master instead, such as spark://HOST:PORT or local[4].")
@@ -79,7 +76,7 @@ __all__ = ["command"]
 )
 @click.option("--quiet", is_flag=True, help="Print the findings only.")
 @click.option("--headline", is_flag=True, help="Print a short table in Markdown, and nothing else.")
-@click.option("--json", "as_json", is_flag=True, help="Print findings and numbers as JSON, and nothing else.")
+@json_option
 def command(
     world: str | None,
     subscribers: int | None,
@@ -133,7 +130,7 @@ def command(
     ):
         sentences, numbers = compare(plan, writer, processes or os.cpu_count() or 1, master, report)
     if as_json:
-        click.echo(json.dumps({"findings": sentences, "systems": numbers}, indent=2))
+        print_json({"findings": sentences, "systems": numbers})
         return
     if headline:
         click.echo((out / "headline.md").read_text(), nl=False)

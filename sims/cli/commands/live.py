@@ -16,8 +16,6 @@ from workloads.cli.suggestions import Suggesting
 if TYPE_CHECKING:
     from sub2sub.live import Tls
 
-__all__ = ["command"]
-
 
 @click.group("live", cls=Suggesting)
 def command() -> None:
@@ -166,7 +164,7 @@ def peer(
 @click.option("--most", type=SECONDS, default=120.0, show_default=True, help="Seconds to wait for rings.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
 @with_tls
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON, and nothing else.")
+@json_option
 def swarm(
     peers: int,
     attributes: int,
@@ -245,7 +243,7 @@ def swarm(
 @click.option("--per-process", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--period", type=SECONDS, default=2.0, show_default=True, help="Seconds of a cycle.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON, and nothing else.")
+@json_option
 def communities(
     sizes: str, membership: str, upward: str, per_process: int, period: float, seed: int, as_json: bool
 ) -> None:

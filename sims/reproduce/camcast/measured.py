@@ -25,8 +25,6 @@ from sims.reproduce.reproduction import Measured, Progress
 from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
 
-__all__ = ["KINDS", "METRICS", "P_SEL", "SETTINGS", "measure"]
-
 SETTINGS = TopicSettings(c=0.0, a=2.0, z=4, rounding="up")
 KINDS: dict[str, tuple[Any, tuple[int, int, int]]] = {
     "unstructured": (Unstructured, (7, 27, 84)),

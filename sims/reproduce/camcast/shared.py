@@ -30,8 +30,6 @@ from sims.systems import system
 from sims.systems.interface import System
 from sims.systems.topic_workload import TopicWorkload
 
-__all__ = ["judge", "measure"]
-
 HIT = 0.999
 SYSTEMS = ("camcast on rings", "camcast")
 SHAPES = {3: (10, 10), 5: (3,) * 4, 10: (2,) * 9}
@@ -44,7 +42,7 @@ SETTLED, AFTER = 40, 20  # cycles before a fault, and of churn
 
 
 class Condition(NamedTuple):
-    """A fault, and when it befalls the overlay."""
+    """A fault, and the cycles in which it happens."""
 
     fault: Any
     start: int = 0

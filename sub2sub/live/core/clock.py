@@ -14,8 +14,6 @@ from sub2sub.live.core.messages import Mentions
 from sub2sub.overlay.descriptors import Descriptor, Link, make_link
 from sub2sub.ring.peer import RingLink, make_ring_link
 
-__all__ = ["NOBODY", "START", "Clock"]
-
 NOBODY: Mapping[int, Descriptor] = {}
 START = 1 << 20  # of clocks, so that no stamp of a link one may be told of is below 0
 

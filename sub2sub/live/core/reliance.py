@@ -24,8 +24,6 @@ from sub2sub.overlay.descriptors import AROUND, Coordinates, Descriptor
 from sub2sub.ring.need import Need
 from sub2sub.ring.peer import Neighbour
 
-__all__ = ["Reliance", "WaryNeed", "few_of_a_host", "is_loopback"]
-
 CREDIT = 8  # events
 PATIENCE = 32  # events
 TENURE = 5  # cycles
@@ -169,7 +167,7 @@ class Reliance:
         return used_up
 
     def is_barred(self, id: int) -> bool:
-        """Whether a peer may not be taken up again yet."""
+        """Whether a peer may not be accepted again yet."""
         return id in self._barred
 
     def order(

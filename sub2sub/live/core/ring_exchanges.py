@@ -17,8 +17,6 @@ from sub2sub.ring.newcomer import Newcomer
 from sub2sub.ring.peer import Report, RingPeer
 from sub2sub.ring.verification import Verification
 
-__all__ = ["QUESTIONS", "SILENT", "VERIFICATIONS", "RingExchanges"]
-
 CANDIDATES = 128  # unknown ring neighbours of one message that are considered: each costs processor time
 FED = 126  # links of the other layers in one message, at most
 QUESTIONS = 4  # of a newcomer, under way at once
@@ -61,7 +59,7 @@ class RingExchanges:
         return [self._question(peer) for peer in self.ring.suspects(suspect_age, self.clock.now)]
 
     def feed(self) -> list[m.Send]:
-        """Drop neighbours that are too old, and take up what the other layers have found.
+        """Drop neighbours that are too old, and accept what the other layers have found.
 
         Candidates that wait behind one that was asked a cycle ago wait no longer.
         """
@@ -79,7 +77,7 @@ class RingExchanges:
         return [m.Send(partner, m.Ring(number, self.ring.own, *lists))]
 
     def answer(self, message: m.Ring) -> list[m.Send]:
-        """Take up what a neighbour tells, and tell it everything."""
+        """Accept what a neighbour tells, and tell it everything."""
         told = self._told(message)
         reply, newcomers = self.ring.answer(message.sender, told, self.fed(), self.clock.now, self._verify)
         sends = self._follow_up(newcomers)
@@ -150,7 +148,7 @@ class RingExchanges:
         return sends
 
     def _verify(self, verification: Verification) -> list[Descriptor]:
-        """Go on until a candidate has to be probed; who was taken up."""
+        """Go on until a candidate has to be probed; who was accepted."""
         peer = verification.next(self.clock.now)
         if peer is not None and len(self.ring.asking) > VERIFICATIONS:
             verification.give_up()
@@ -164,7 +162,7 @@ class RingExchanges:
         return m.Send(peer, m.Probe(self.exchanges.begin(exchange)))
 
     def _follow_up(self, newcomers: Sequence[Descriptor]) -> list[m.Send]:
-        """Hellos to those that were taken up, and probes of candidates."""
+        """Hellos to those that were accepted, and probes of candidates."""
         probes, self._probes = self._probes, []
         told = newcomers if self.ring.settings.hello else ()
         return [*(m.Send(peer, m.Hello(self.ring.own)) for peer in told), *probes]

@@ -40,11 +40,9 @@ class Format(Protocol[ReadT]):
 
     def size_of(self, prefix: bytes) -> int:
         """The length a prefix announces; raises a ValueError when it is out of range."""
-        ...
 
     def decode(self, body: bytes) -> ReadT:
         """The frame in a body; raises a ValueError if the body holds no valid frame."""
-        ...
 
 
 class Connections(Generic[FrameT]):

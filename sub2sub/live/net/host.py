@@ -21,8 +21,6 @@ from sub2sub.live.net.tls import Tls
 from sub2sub.live.wire.framing import LENGTH, Frame, Protocol
 from sub2sub.live.wire.limits import Limits
 
-__all__ = ["Host", "Inside", "is_address"]
-
 LOG = logging.getLogger(__name__)
 ANYWHERE = ("", "0.0.0.0", "::")
 

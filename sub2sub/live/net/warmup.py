@@ -7,8 +7,6 @@ from functools import cache
 from sub2sub.overlay.descriptors import Descriptor
 from sub2sub.ring.need import Need
 
-__all__ = ["warm_up"]
-
 
 @cache
 def warm_up() -> None:

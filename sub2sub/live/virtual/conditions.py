@@ -22,8 +22,6 @@ from sub2sub.live.virtual.transport import End
 if TYPE_CHECKING:
     from sub2sub.live.virtual.loop import VirtualLoop
 
-__all__ = ["Conditions", "Listener", "Network"]
-
 Address = tuple[str, int]
 NEXT = 1e-6  # seconds between two messages of a connection
 LOST = -1.0  # when a message arrives that does not

@@ -22,8 +22,6 @@ from typing import Any, TypeVar
 from sub2sub.live.virtual.conditions import Listener, Network
 from sub2sub.live.virtual.machine import MACHINE, Machine
 
-__all__ = ["VirtualLoop"]
-
 T = TypeVar("T")
 
 

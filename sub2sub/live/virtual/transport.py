@@ -17,8 +17,6 @@ from sub2sub.live.virtual.machine import Machine
 if TYPE_CHECKING:
     from sub2sub.live.virtual.conditions import Network
 
-__all__ = ["End"]
-
 WINDOW = 1 << 18  # bytes on their way or unread, before a writer is asked to wait
 
 

@@ -18,26 +18,6 @@ from typing import Any, NamedTuple
 
 import msgpack  # type: ignore[import-untyped]
 
-__all__ = [
-    "LENGTH",
-    "MAX_DATA",
-    "MAX_FRAME",
-    "MAX_HOST",
-    "Check",
-    "Frame",
-    "Protocol",
-    "WireError",
-    "boolean",
-    "finite",
-    "host_name",
-    "integer",
-    "items",
-    "number",
-    "octets",
-    "shown",
-    "size_of",
-]
-
 LENGTH = struct.Struct(">I")
 MAX_FRAME = 1 << 20  # bytes after the length
 MAX_DATA = 1 << 16  # bytes of one field, an event's data above all

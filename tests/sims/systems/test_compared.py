@@ -59,6 +59,13 @@ def test_messages_are_deliveries_duplicates_spam_and_failures(world: str, name: 
                 assert found.spam.sum() == 0
 
 
+@pytest.mark.parametrize("name", sorted({name for _, name in CASES} - {"sub2sub as published"}))
+def test_acknowledgements_are_among_the_settings_of_every_system(name: str) -> None:
+    """But for that of a paper that has none, and is shown as it was published."""
+    knobs = [knob.settings for knob in system_named(name).knobs]
+    assert any("retries" in knob or "tries" in knob for knob in knobs)
+
+
 @pytest.mark.parametrize(("world", "name"), CASES)
 def test_upkeep_of_all_subscribers_adds_up(world: str, name: str) -> None:
     system = built(world, name).system
