@@ -102,7 +102,10 @@ class AddParent(_TopicChange):
 
     Attributes
     ----------
-    topic, parent : str
+    topic : str
+        The topic below.
+    parent : str
+        Its new supertopic, which the topic must not include.
     name : str
         Name of the control.
     """
@@ -131,6 +134,7 @@ class RemoveTopic(_TopicChange):
     Attributes
     ----------
     topic : str
+        Name of the topic.
     name : str
         Name of the control.
     """
