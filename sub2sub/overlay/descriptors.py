@@ -8,7 +8,6 @@ its address a host and a port. No protocol looks at the address.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -136,18 +135,8 @@ class Link(NamedTuple):
     stamp: int
 
 
-_make_link = partial(tuple.__new__, Link)  # twice as fast as Link(...): there are hundreds in a cycle
-
-
-def links_of(peers: Iterable[Descriptor], stamps: Iterable[int]) -> list[Link]:
-    """Links to some peers.
-
-    Examples
-    --------
-    >>> links_of([Descriptor.of(7, [0.0], [1.0])], [3])[0].stamp
-    3
-    """
-    return list(map(_make_link, zip(peers, stamps, strict=True)))
+make_link = partial(tuple.__new__, Link)
+"""make_link((peer, stamp)): twice as fast as Link(...), and there are hundreds in a cycle."""
 
 
 def ring_distance(a: int, b: int, around: int = AROUND) -> int:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from sub2sub.kernels.dice import Dice
@@ -52,6 +53,10 @@ class RingLink(NamedTuple):
     peer: Descriptor
     stamp: int
     since: int
+
+
+make_ring_link = partial(tuple.__new__, RingLink)
+"""As `sub2sub.overlay.descriptors.make_link`."""
 
 
 class Report(NamedTuple):
@@ -147,7 +152,7 @@ class RingPeer:
 
     def report(self, fed: Sequence[Link]) -> Report:
         """What to tell a partner."""
-        return Report(fed, [RingLink(each.peer, each.stamp, each.since) for each in self.in_order()])
+        return Report(fed, [make_ring_link((each.peer, each.stamp, each.since)) for each in self.in_order()])
 
     def answer(
         self, sender: Descriptor, told: Report, fed: Sequence[Link], now: int, verify: Verify | None = None

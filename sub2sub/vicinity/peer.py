@@ -51,12 +51,15 @@ def squared_distance(a: Descriptor, b: Descriptor) -> float:
 
 def _squared_gap(a: Descriptor, b: Descriptor) -> float:
     """The same of two boxes that do not overlap."""
-    gaps = [max(p - s, r - q, 0.0) for p, q, r, s in zip(a.low, a.end, b.low, b.end, strict=True)]
-    squares = [gap * gap for gap in gaps] + [0.0] * (-len(gaps) % 4)
+    squares = []
+    for low, end, its_low, its_end in zip(a.low, a.end, b.low, b.end, strict=True):
+        gap = low - its_end if low > its_end else its_low - end if its_low > end else 0.0
+        squares.append(gap * gap)
+    squares += [0.0] * (-len(squares) % 4)
     total = 0.0
     for k in range(0, len(squares), 4):
         total += (squares[k] + squares[k + 1]) + (squares[k + 2] + squares[k + 3])
-    return float(np.float32(min(max(total, LEAST), MOST)))
+    return float(np.float32(LEAST if total < LEAST else MOST if total > MOST else total))
 
 
 @dataclass(eq=False)

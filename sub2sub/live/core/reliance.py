@@ -53,10 +53,12 @@ def few_of_a_host(offered: Sequence[Descriptor], held: Sequence[Descriptor], mos
     """
     if len(held) + len(offered) <= most:
         return list(offered)
-    together = Counter(map(_host, (*held, *offered)))
-    if not any(count > most and not is_loopback(host) for host, count in together.items()):
+    everybody = [_host(peer) for peer in (*held, *offered)]
+    different = set(everybody)
+    few = len(everybody) - len(different) < most  # so no host has more
+    if few or all(is_loopback(host) or everybody.count(host) <= most for host in different):
         return list(offered)
-    hosts = Counter(map(_host, held))
+    hosts = Counter(everybody[: len(held)])
     known = {peer.id for peer in held}
     kept = []
     for peer in offered:

@@ -20,6 +20,7 @@ import ssl
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Generic, Protocol, TypeVar
 
 from sub2sub.live.net.budgets import Bucket, Buckets
@@ -269,6 +270,7 @@ class Connections(Generic[FrameT]):
         self._looking = loop.call_later(min(self.limits.idle, self.limits.frame) / LOOKS, self._look)
 
 
+@lru_cache(1024)
 def _is_numeric(host: str) -> bool:
     try:
         ipaddress.ip_address(host)
