@@ -41,7 +41,7 @@ from workloads.cli.common import allow_option, json_option, print_json
 )
 @click.option(
     "--tree", type=click.Path(),
-    help="Topics: a file with a path such as .a.b on each line; or a workload folder of topics, or a .toml file "
+    help="Topics: a file with a path such as .a.b per line; or a workload folder of topics, or a .toml file "
     "with [table.topics], whose rows are the subscribers.",
 )  # fmt: skip
 @click.option(
