@@ -160,6 +160,8 @@ class Grid:
             return
         known = len(me.known(message.topic))
         some = me.some_of(message.topic, asker.id, wanted, dice)
+        if message.wish == SEARCH and message.topic == asker.topic:
+            some = list(dict.fromkeys([*me.following(message.topic, asker.id), *some]))
         if message.wish == ENTER:  # one who is not in yet waits for a smaller number, if there is one
             some += [each for each in me.known(message.topic) if each.id != asker.id][:1]
         if message.wish == ANNOUNCE or (message.wish == ENTER and not known):

@@ -1,7 +1,8 @@
 """Members whose contacts, or tables, come from a P-Grid (CAMCAST, Sections 5.2.2 and 5.2.3).
 
 Structured: topic and super-topic table are what searches bring back, ln N + c and z members, asked for anew
-every `refresh` cycles; N is how many the answering peer knows of. Semi-structured: only contacts are found
+every `refresh` cycles; N is how many the answering peer knows of. The first of the ln N + c is the next in
+the order of numbers, as in `hierarchy.membership.structured`. Semi-structured: only contacts are found
 that way, the topic table is SCAMP's. A newcomer rests in the overlay, searches, and subscribes through whom
 it found; `hierarchy.membership.entrance` says who founds a community.
 """
@@ -216,8 +217,8 @@ class GridMember(Member):
         members = [each for each in message.contacts if each.topic == search.topic and each.id != self.own.id]
         topic = self.settings.topic
         if search.place == PART:
-            if members:
-                yield self.census.ask(members[0], dice)
+            if members:  # the first is the next one, the others are random
+                yield self.census.ask(members[-1], dice)
         elif search.place == OWN:
             self._listed_own = True
             if self.keeps_scamp:

@@ -90,8 +90,9 @@ class CommunityOverlay:
         return self.membership.topic
 
     def communities(self) -> Communities:
-        """The communities and their members, including crashed and dormant peers."""
-        return Communities.of(self.ranges.tree, self.topic)
+        """The communities and their members, including crashed and dormant peers; of no topic: the root's."""
+        known = np.isin(self.topic, list(self.ranges.tree))
+        return Communities.of(self.ranges.tree, np.where(known, self.topic, 0))
 
     def bootstrap(self, cycle: int = 0) -> None:
         """Let all live peers join; the membership provides their contacts."""

@@ -93,6 +93,8 @@ class SharedOverlay(Overlay):
         if settings is not None and not isinstance(settings, SharedSettings):
             raise InputError(f"settings: expected SharedSettings, got {type(settings).__name__}")
         super().__init__(population, settings or SharedSettings(), seed, network, **layers)
+        if topics is not None and not hasattr(topics, "bounds"):
+            raise InputError(f"topics: expected NestedRanges, got {type(topics).__name__}")
         if not 0 <= axis < population.d:
             raise InputError(f"axis: expected an attribute from 0 to {population.d - 1}, got {axis}")
         self.topics, self.axis = topics, axis

@@ -23,6 +23,7 @@ from sims.config.newcomers import Newcomers
 from sims.engine import Control, Schedule, faults
 from sims.engine.control import Function
 from sims.engine.sessions import Sessions
+from sims.engine.topic_changes import AddParent, AddTopic, RemoveTopic
 from sub2sub.errors import InputError
 from workloads.settings.alternatives import either, list_of, one_of
 from workloads.settings.models import table, value_type
@@ -42,6 +43,9 @@ FAULTS: Kinds = {
     "recover": faults.Recover,
     "resubscribe": faults.Resubscribe,
     "sessions": Sessions,
+    "add topic": AddTopic,
+    "add parent": AddParent,
+    "remove topic": RemoveTopic,
 }
 END = "end"
 _CYCLE, _END = value_type(int), choice((END,))

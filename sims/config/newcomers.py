@@ -39,6 +39,7 @@ def room(faults: Iterable[Entry], size: int, cycles: int, seed: int = 0) -> int:
         if each.kind in ("join", "churn", "resubscribe")
     ]
     joining = sum(times * int(each.arguments["count"]) for each, times in due if each.kind == "join")
+    joining += sum(int(each.arguments["newcomers"]) for each in faults if each.kind == "add topic")
     replaced = sum(
         min(times, REMEMBERED) * math.ceil(float(each.arguments["share"]) * (size + joining))
         for each, times in due

@@ -132,7 +132,8 @@ class System(ABC):
 
     def __init__(self, wanted: Subscriptions, seed: int, layers: Any = None, spare: int = 0) -> None:
         self.wanted, self.seed = wanted, seed
-        self._matched: tuple[NDArray[np.float64], Members] | None = None
+        self._changes = 0 if wanted.topics is None else wanted.topics.ranges.tree.changes
+        self._matched: tuple[NDArray[np.float64], NDArray[np.float64], Members] | None = None
         self.overlay = self.build(layers, spare)
 
     @abstractmethod
@@ -190,8 +191,11 @@ class System(ABC):
 
     @property
     def points(self) -> NDArray[np.float64]:
-        """The events."""
-        return self.wanted.points
+        """The events; those of topics are where their ranges are now."""
+        topics = self.wanted.topics
+        if topics is None or topics.ranges.tree.changes == self._changes:
+            return self.wanted.points
+        return topics.ranges.bounds()[topics.of_event, :1].astype(np.float64)
 
     @property
     def network(self) -> Network:
@@ -225,11 +229,13 @@ class System(ABC):
     @property
     def matches(self) -> Members:
         """Which peers want each event, crashed or not: the truth, for accounting."""
-        population = self.overlay.population
-        if self._matched is None or not np.array_equal(self._matched[0], population.boxes):
-            low, high = (population.boxes[:, side, : population.d].copy() for side in (0, 1))
-            self._matched = population.boxes.copy(), match_boxes(low, high, self.wanted.points)
-        return self._matched[1]
+        boxes, d, points = self.overlay.population.boxes, self.overlay.population.d, self.points
+        if self._matched is None or not (
+            np.array_equal(self._matched[0], boxes) and np.array_equal(self._matched[1], points)
+        ):
+            low, high = (boxes[:, side, :d].copy() for side in (0, 1))
+            self._matched = boxes.copy(), points, match_boxes(low, high, points)
+        return self._matched[2]
 
     def step(self, cycle: int) -> Traffic:
         """One cycle of upkeep; what it cost."""
@@ -317,8 +323,9 @@ class SeveralMemberships(System):
     def matches(self) -> Members:
         """Which subscribers want each event."""
         if self._matched is None:
-            self._matched = self.wanted.lows, match(self.wanted.lows, self.wanted.highs, self.wanted.points)
-        return self._matched[1]
+            wanted = self.wanted
+            self._matched = wanted.lows, wanted.points, match(wanted.lows, wanted.highs, wanted.points)
+        return self._matched[2]
 
     def may_publish(self, event: int) -> Integers:
         """Live subscribers that match; of the event's own topic, if interests are topics."""

@@ -124,4 +124,4 @@ class SharedCamcast(RingOverlay):
         record: bool = False,
     ) -> Outcome:
         """By the route that the settings name."""
-        return self.overlay.spread(self.wanted.points[events], publishers, settings.chosen(), salt, record)
+        return self.overlay.spread(self.points[events], publishers, settings.chosen(), salt, record)

@@ -14,6 +14,7 @@ VALUE = 8  # one attribute of an event
 CONTENT = 256  # what an event carries besides its point
 NAME = 8  # a process, a topic, a key or a number
 ACK = HEADER  # an acknowledgement
+MAX_DATA = 1 << 16  # what an event of a live peer carries, at most
 
 
 def event_bytes(d: int) -> int:

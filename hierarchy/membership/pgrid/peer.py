@@ -302,6 +302,11 @@ class GridPeer:
             places[j], places[other] = places[other], places[j]
         return [pool[place] for place in places]
 
+    def following(self, topic: str, asker: int) -> list[Contact]:
+        """The one of them next to who asks in the order of numbers, after the last the first."""
+        others = [member for member in self.known(topic) if member.id != asker]
+        return [member for member in others if member.id > asker][:1] or others[:1]
+
     def forget(self, id: int) -> None:
         """Forget a peer that cannot be reached."""
         for row in (*self.references, self.buddies, self.acquaintances):
