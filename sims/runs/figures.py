@@ -54,4 +54,4 @@ def _draw(axes: Axes, chart: Chart) -> None:
     axes.set(xscale="log" if chart.log_x else "linear", yscale="log" if chart.log_y else "linear")
     if not chart.log_y:
         axes.set_ylim(-3 if chart.top else 0, chart.top)
-    legend_below(axes, 1)
+    legend_below(axes, 1 if len(chart.series) < 3 else 3)

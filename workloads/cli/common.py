@@ -31,7 +31,7 @@ def _consent(context: click.Context, parameter: click.Parameter, modules: tuple[
 
 allow_option = click.option(
     "--allow", multiple=True, metavar="MODULE", expose_value=False, callback=_consent, is_eager=True,
-    help="Let files name code of this module; what is not allowed is not imported.",
+    help="Allow files to name code of this module; other modules are not imported.",
 )  # fmt: skip
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else."
@@ -39,6 +39,9 @@ json_option = click.option(
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace a workload that is in DIR.")
 always_json_option = click.option(
     "--json", is_flag=True, expose_value=False, help="Accepted for uniformity: the output is JSON anyway."
+)
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Random seed."
 )
 quiet_option = click.option("--quiet", is_flag=True, help="No progress on standard error.")
 
@@ -62,6 +65,9 @@ class Place(click.ParamType[Path]):
         if self.exists and not found.exists():
             self.fail(f"{str(found)!r} does not exist.", parameter, context)
         return found
+
+
+out_option = click.option("--out", type=Place(), required=True, metavar="DIR", help="Folder to write to.")
 
 
 @dataclass(frozen=True)
@@ -100,8 +106,12 @@ def where_options(command: F) -> F:
         click.option(
             "--spark/--no-spark", "spark", default=None, help="On Spark, or in this process (default)."
         ),
-        click.option("--memory", metavar="SIZE", help="Of Spark's driver and of each executor, such as 4g."),
-        click.option("--conf", multiple=True, metavar="KEY=VALUE", help="Any setting of Spark."),
+        click.option(
+            "--memory", metavar="SIZE", help="Memory of Spark's driver and of each executor, such as 4g."
+        ),
+        click.option(
+            "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark; may be repeated."
+        ),
         click.option("--ui", is_flag=True, help="Serve Spark's pages while it runs."),
     ]
 

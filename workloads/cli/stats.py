@@ -27,24 +27,26 @@ from workloads.files.checked import read_parquet
     "--out",
     type=Place(),
     metavar="DIR",
-    help="Default: statistics/ in the folder described; ./statistics for several.",
+    help="Folder to write to.  [default: statistics/ in the folder described; ./statistics for several]",
 )
-@click.option("--peers", type=click.IntRange(0), default=100, show_default=True, help="Sample of peers.")
+@click.option(
+    "--peers", type=click.IntRange(0), default=100, show_default=True, help="Number of peers in the sample."
+)
 @click.option(
     "--regions-mb",
     type=click.IntRange(0),
     default=256,
     show_default=True,
     metavar="MB",
-    help="Find regions S_m that fit into this; 0: do not.",
+    help="Memory for the minimal regions S_m; 0 to leave them out.",
 )
 @click.option(
     "--by",
     multiple=True,
     metavar="KEY",
-    help="Of runs: a setting that separates groups; of tables: a column.",
+    help="Setting by which runs are grouped, or column by which tables are.",
 )
-@click.option("--metric", multiple=True, metavar="COLUMN", help="Of tables: average this column.")
+@click.option("--metric", multiple=True, metavar="COLUMN", help="Column of tables to average.")
 @where_options
 @json_option
 @quiet_option

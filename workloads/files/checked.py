@@ -48,6 +48,14 @@ def read_parquet(path: Path, **options: Any) -> pa.Table:
         return parquet.read_table(contents(path), page_checksum_verification=True, **options)
 
 
+def read_schema(path: Path) -> pa.Schema:
+    """Names and types of the columns of a file."""
+    from pyarrow import parquet
+
+    with _named(path):
+        return parquet.read_schema(contents(path))
+
+
 def read_groups(path: Path, groups: list[int], columns: list[str]) -> pa.Table:
     """Read some columns of some row groups of a file, with the same verification."""
     from pyarrow import parquet

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sub2sub.errors import InputError
-from workloads.files.checked import read_parquet
-from workloads.files.places import contents
+from workloads.files.checked import read_parquet, read_schema
 from workloads.spark.tasks import StageProgress, run_tasks
 from workloads.statistics.intervals import means_of_sums, sums_by_run, values_by_run
 from workloads.statistics.run_folders import Run, rows_of
@@ -144,14 +143,13 @@ def values_of_tables(
         For a file that is missing or damaged, or a column that no table has.
     """
     import pyarrow as pa
-    from pyarrow import parquet
 
     for file in files:
         if not file.is_file():
             raise InputError(f"{file}: expected a Parquet file")
     known: dict[str, pa.DataType] = {}
     for file in files:
-        for field in parquet.read_schema(contents(file)):
+        for field in read_schema(file):
             known.setdefault(field.name, field.type)
     for name in (*keys, *metrics):
         if name not in known:

@@ -17,21 +17,31 @@ from workloads.cli.common import allow_option, json_option, print_json
     "these; usual are topics and ranges of one attribute.  [default: usual; all with --quick]",
 )  # fmt: skip
 @click.option(
-    "--subscribers", type=click.IntRange(2), help="In each world.  [default: 10000; 500 with --quick]"
+    "--subscribers",
+    type=click.IntRange(2),
+    help="Subscribers in each world.  [default: 10000; 500 with --quick]",
 )
 @click.option(
-    "--events", type=click.IntRange(1), default=20, show_default=True, help="Published in each cell and seed."
+    "--events",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Events published in each cell and seed.",
 )
 @click.option(
     "--choosing", type=click.IntRange(0), default=0, metavar="N",
     help="Events of each seed by which working points are chosen.  [default: 1000 over all seeds]",
 )  # fmt: skip
 @click.option(
-    "--seeds", type=click.IntRange(1), default=3, show_default=True, help="Seeds each cell is a mean over."
+    "--seeds",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="Number of seeds over which cells are averaged.",
 )
 @click.option(
     "--tree", type=click.Path(),
-    help="Topics: a file with a path such as .a.b a line; or a workload folder of topics, or a .toml file "
+    help="Topics: a file with a path such as .a.b per line; or a workload folder of topics, or a .toml file "
     "with [table.topics], whose rows are the subscribers.",
 )  # fmt: skip
 @click.option(
@@ -48,11 +58,9 @@ from workloads.cli.common import allow_option, json_option, print_json
     "own",
     multiple=True,
     metavar="MODULE:CLASS",
-    help="A system of your own, to take part as well.",
+    help="A system of your own that takes part, too.",
 )
-@click.option(
-    "--only", multiple=True, metavar="NAME", help="Of the systems that take part, only those named."
-)
+@click.option("--only", multiple=True, metavar="NAME", help="Compare only this system; may be repeated.")
 @click.option(
     "--network", default="log-normal", show_default=True, metavar="MODEL|FILE",
     help="How long messages take: constant, uniform, log-normal, sphere, a .toml file with settings of "
@@ -65,7 +73,7 @@ from workloads.cli.common import allow_option, json_option, print_json
     "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("out/compare"), show_default=True,
     help="Folder to write to; one that exists is continued.",
 )  # fmt: skip
-@click.option("--processes", type=click.IntRange(1), help="Units at a time.  [default: one a core]")
+@click.option("--processes", type=click.IntRange(1), help="Units at the same time.  [default: one per core]")
 @click.option("--master", help="Run on this Spark master instead, such as spark://HOST:PORT or local[4].")
 @click.option(
     "--time-limit",

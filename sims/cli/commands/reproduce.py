@@ -42,10 +42,10 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write to; out/full, or out/quick for the quick form, if not given.",
+    help="Folder to write to.  [default: out/full; out/quick with --quick]",
 )
 @click.option("--quick", is_flag=True, help="A smaller form, about a minute; its verdicts are marked.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The first seed.")
 @click.option("--all", "everything", is_flag=True, help="Run every experiment.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run of the same form.")
 @click.option(
@@ -57,7 +57,7 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
     default="png",
     show_default=True,
     callback=_formats,
-    help="Of figures: png, svg, pdf, or several with commas.",
+    help="Formats of figures: png, svg, pdf, with commas between them.",
 )
 @click.option(
     "--page",

@@ -55,9 +55,11 @@ def test_rings_and_tables_of_runs_are_verified(tmp_path: Path) -> None:
     whole = file.read_bytes()
     assert values_of_tables(None, [file], [], ["subscriber"])["value"].tolist() == [members.mean()]
     file.write_bytes(flipped(whole, len(whole) // 2))
-    for read in (read_parquet, lambda path: values_of_tables(None, [path], [], ["subscriber"])):
-        with pytest.raises(InputError, match=r"rings\.parquet.*damaged"):
-            read(file)
+    for text in (file.read_bytes(), b"no table"):
+        file.write_bytes(text)
+        for read in (read_parquet, lambda path: values_of_tables(None, [path], [], ["subscriber"])):
+            with pytest.raises(InputError, match=r"rings\.parquet.*damaged"):
+                read(file)
 
 
 def test_a_checkpoint_is_whole_or_one_line_says_that_it_is_not(tmp_path: Path) -> None:
