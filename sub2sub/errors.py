@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
 
-__all__ = ["InputError", "require"]
-
 
 class InputError(ValueError):
     """Input that cannot be used: one line naming the field, the row if there is one, and what was expected.
@@ -18,7 +16,7 @@ class InputError(ValueError):
 def require(settings: object, table: str = "", /, **domains: float | tuple[float, float]) -> None:
     """Check attributes against their domains: a least value, or a least and a greatest one.
 
-    Attributes that a dataclass declares as `int` have to be whole numbers.
+    Attributes that a dataclass declares as `int` have to be whole numbers; optional ones may be None.
 
     Raises
     ------
@@ -35,7 +33,10 @@ def require(settings: object, table: str = "", /, **domains: float | tuple[float
     declared = {field.name: field.type for field in fields(settings)} if is_dataclass(settings) else {}
     for name, domain in domains.items():
         low, high = domain if isinstance(domain, tuple) else (domain, None)
-        value, whole = getattr(settings, name), declared.get(name) in ("int", int)
+        value, kind = getattr(settings, name), declared.get(name)
+        if value is None and "None" in str(kind):
+            continue
+        whole = kind in ("int", int)
         is_number = isinstance(value, Integral if whole else Real)
         if not is_number or not low <= value or (high is not None and not value <= high):
             expected = f"{low:g} or more" if high is None else f"{low:g} to {high:g}"

@@ -19,8 +19,6 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import HEADER
 
-__all__ = ["Message", "Receiver", "Sends", "Transport"]
-
 
 class Message(Protocol):
     """What is sent."""
@@ -28,7 +26,6 @@ class Message(Protocol):
     @property
     def size(self) -> int:
         """Bytes beyond the header."""
-        ...
 
 
 Sends = Iterable[tuple[int, Any]]
@@ -39,11 +36,9 @@ class Receiver(Protocol):
 
     def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
         """Handle a message; return messages to send."""
-        ...
 
     def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
         """Note that a message could not be delivered; return messages to send."""
-        ...
 
 
 class Transport:

@@ -18,8 +18,6 @@ import pandas as pd
 from sims.compare.summary import healed, number, value, working_point
 from sims.compare.worlds import CRASH, world_options
 
-__all__ = ["findings"]
-
 RINGS, CAMCAST, ENCLOSING, COVER = "sub2sub", "camcast", "enclosing topic", "exact cover"
 # Each with its variants, such as "gossipsub, D 4".
 ANCHORS = ("matching tree", "broker", "plumtree", "gossipsub", "poldercast", "scribe", "meghdoot")

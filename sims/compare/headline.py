@@ -7,8 +7,6 @@ import pandas as pd
 from sims.compare.plan import Plan
 from sims.compare.summary import healed, value, working_point
 
-__all__ = ["headline"]
-
 # What a column shows: a metric, whether it is of the overlay and not of a working point, and how to write it.
 COLUMNS = {
     "messages per delivery": ("messages_per_delivery", False, "{:.2f}"),

@@ -18,8 +18,6 @@ from workloads.settings.plugins import is_plugin
 from workloads.spark.packages import digest as code_digest
 from workloads.spec.table_files import is_stored
 
-__all__ = ["Plan", "Unit", "worlds_of"]
-
 WORKLOADS, QUICK_STEPS = ("power-law-1", "power-law-3"), (0.0, 0.3, 1.0)
 USUAL = "usual"  # topics and the first of these workloads: what fits into a quarter of an hour
 CHOOSING_EVENTS = 1_000  # events by which a working point is chosen, over all seeds

@@ -15,10 +15,7 @@ from numpy.typing import NDArray
 
 from hierarchy.shared import CamcastRoute, SharedOverlay
 from sims.engine.simulation import Simulation
-
-__all__ = ["camcast_rounds", "members_of", "views_of"]
-
-VIEWS = {"near": "vicinity", "random": "cyclon", "ring": "ring"}
+from sims.report.overlay import VIEWS
 
 Ints = NDArray[np.int64]
 

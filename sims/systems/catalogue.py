@@ -8,8 +8,6 @@ from sims.systems.interface import System
 from sub2sub.errors import InputError
 from workloads.settings.plugins import is_plugin, plugin
 
-__all__ = ["COMPARED", "RUNNABLE", "system", "systems_of"]
-
 _PLACES = {
     "sub2sub": "sub2sub:Sub2Sub",
     "sub2sub as published": "sub2sub:PublishedSub2Sub",

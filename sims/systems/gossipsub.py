@@ -15,8 +15,6 @@ from sub2sub.errors import require
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 
-__all__ = ["GossipSubSystem", "MeshOf3", "MeshOf4", "MeshOf8", "MeshPush"]
-
 
 @dataclass(frozen=True)
 class MeshPush:
@@ -40,7 +38,6 @@ class MeshPush:
     retries: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, heartbeat=1, D_lazy=0, mcache_gossip=0, retries=0)
 
 

@@ -29,8 +29,6 @@ from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 from sub2sub.timing.latency import Clock
 
-__all__ = ["Grouped"]
-
 ENTERING = -1  # numbers an event's draws on its way into the groups above
 
 
@@ -81,7 +79,7 @@ class Grouped(Pushed):
         return self.push(tables, rules, events, publishers, starts, salt, record)
 
     def starts(self, events: Integers, publishers: Integers, retries: int, salt: int) -> Starts:
-        """Whom the publishers reach in the groups above theirs."""
+        """The members that publishers reach in the groups above theirs."""
         if self.entries is None:
             return Starts.of(publishers.tolist())
         keys, clock = keys_of(self.seed, salt, events), Clock.of(self.network.timing, self.places)

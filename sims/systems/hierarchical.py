@@ -20,8 +20,6 @@ from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.network import Network
 
-__all__ = ["Hierarchical", "TwoFanouts"]
-
 STREAM = stream_number("compare/groups")
 
 

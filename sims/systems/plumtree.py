@@ -15,8 +15,6 @@ from sub2sub.errors import require
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 
-__all__ = ["ActiveViewOf3", "ActiveViewOf4", "LazyPush", "PlumtreeSystem"]
-
 
 @dataclass(frozen=True)
 class LazyPush:
@@ -35,7 +33,6 @@ class LazyPush:
     retries: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, wait=0, retries=0)
 
 

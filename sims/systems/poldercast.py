@@ -28,8 +28,6 @@ from sub2sub.vicinity.layer import Vicinity
 from sub2sub.vicinity.proximity import packed_boxes
 from sub2sub.vicinity.settings import VicinitySettings
 
-__all__ = ["NarrowPolderCast", "PolderCastSystem", "RingFanout"]
-
 PATIENCE = 10
 
 
@@ -49,7 +47,6 @@ class RingFanout:
     retries: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, fanout=2, retries=0)
 
 

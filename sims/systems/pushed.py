@@ -23,8 +23,6 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.overlay.network import Network
 from sub2sub.timing.latency import Clock
 
-__all__ = ["Pushed", "push_all"]
-
 
 def push_all(
     tables: PushTables,

@@ -15,6 +15,7 @@ from sims.anchors.pastry.settings import PastrySettings
 from sims.anchors.pushing.tables import PushRules, PushTables, Starts, Way, rows
 from sims.anchors.scribe.layer import Scribe
 from sims.config.entries import Kinds
+from sims.config.subscriptions import Subscriptions
 from sims.observers import Connectivity, Degrees
 from sims.observers.deliveries import Deliveries
 from sims.systems.bounds import Retries
@@ -23,7 +24,6 @@ from sims.systems.grouped import ENTERING, counts
 from sims.systems.interface import Integers, Knob
 from sims.systems.passage import Passage
 from sims.systems.pushed import Pushed
-from sims.systems.subscriptions import Subscriptions
 from sims.systems.topic_workload import TopicWorkload
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.dice import Dice
@@ -31,8 +31,6 @@ from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import LINK, NAME
 from sub2sub.timing.latency import Clock
-
-__all__ = ["ScribeSystem"]
 
 
 class Trees:

@@ -24,8 +24,6 @@ import numpy as np
 from sub2sub.errors import InputError
 from sub2sub.kernels.randomness import stream_number
 
-__all__ = ["Dice", "Random"]
-
 T = TypeVar("T")
 
 _WORD = 0xFFFFFFFFFFFFFFFF

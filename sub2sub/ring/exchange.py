@@ -30,9 +30,6 @@ from sub2sub.ring.shadow import frame_of
 from sub2sub.ring.tombstones import bury
 from sub2sub.ring.view import remove
 
-__all__ = ["BEGIN", "CHOOSE", "DRAWS", "EXCHANGE", "HEAR", "REPLY", "REQUEST", "STREAM", "VERIFYING",
-           "ThreadSpace", "Turn", "places_for", "take_turns"]  # fmt: skip
-
 STREAM, VERIFYING = stream_number("ring"), stream_number("ring/verify")
 # Numbers of a peer's draws, and how many it has for each exchange.
 REQUEST, REPLY, DRAWS = 1, 2, 8
@@ -46,7 +43,7 @@ class ThreadSpace(NamedTuple):
 
     own: Scratch  # of the peer whose turn it is,
     partner: Scratch  # and of its partner
-    news: NDArray[np.int32]  # (links, 2) who took up whom in this cycle
+    news: NDArray[np.int32]  # (links, 2) who accepted whom in this cycle
     counts: NDArray[np.int64]  # see `MESSAGES` and so on
 
 
@@ -94,7 +91,7 @@ def _prepare(pool, boxes, t, scratch):
 
 @rule
 def _consider(pool, boxes, t, count, settings, scratch, space, probes):
-    """Let t consider what is noted in its scratch space; whom it takes up is news."""
+    """Let t consider what is noted in its scratch space; whom it accepts is news."""
     if count > 0:
         told = space.counts[TAKEN]
         space.counts[TAKEN] = consider(pool, boxes, t, count, settings, scratch, probes, space.news, told)
@@ -125,7 +122,7 @@ def _choose(pool, settings, i, turn):
 
 @apart
 def _begin_all(pool, boxes, feeds, settings, probes, space, turn, peers):
-    """Let peers drop who is too old, take up what the layers below have found, and choose a partner."""
+    """Let peers drop who is too old, accept what the layers below have found, and choose a partner."""
     for k in range(peers.shape[0]):
         look_ahead_alone(pool, peers, k)
         i = np.int64(peers[k])
@@ -245,7 +242,7 @@ def _hear_all(pool, boxes, feeds, settings, probes, space, turn, peers):
             if not arrives(probes.faults, t, x, peer_key(peer_key(key, t), x), 0):
                 continue
             if note(pool, boxes, x, t, settings.cycle, scratch, np.int64(0)) > 0:
-                told = space.counts[TAKEN]  # what is taken up now is told nobody
+                told = space.counts[TAKEN]  # nobody is told what is accepted now
                 consider(pool, boxes, x, np.int64(1), settings, scratch, probes, space.news, told)
     return peers.shape[0]
 

@@ -1,6 +1,6 @@
-"""Hellos: whoever takes up a neighbour tells it so, once a cycle, after all exchanges.
+"""Hellos: whoever accepts a neighbour tells it so, once a cycle, after all exchanges.
 
-Not in the paper (`RingSettings.hello`). Threads note who took up whom in the order in which they get to it;
+Not in the paper (`RingSettings.hello`). Threads note who accepted whom in the order in which they get to it;
 hellos are heard in the order of those that say them, which does not depend on threads.
 """
 
@@ -15,12 +15,10 @@ from numpy.typing import NDArray
 from sub2sub.kernels.compilation import hot
 from sub2sub.kernels.references import by_reference
 
-__all__ = ["NO_HELLOS", "Hellos", "hellos_of"]
-
 
 @by_reference
 class Hellos(NamedTuple):
-    """Who is told that it was taken up, and by whom; one who took it up twice stands there twice."""
+    """Who is told that it was accepted, and by whom; one who took it up twice stands there twice."""
 
     first: NDArray[np.int64]  # (n + 1,) where the tellers of each peer begin
     teller: NDArray[np.int32]
@@ -48,7 +46,7 @@ def _sorted_by(
 
 
 def hellos_of(news: Sequence[NDArray[np.int32]], n: int) -> Hellos:
-    """The hellos that follow from rows (who took up, whom), of n peers.
+    """The hellos that follow from rows (who accepted, whom), of n peers.
 
     Examples
     --------

@@ -13,16 +13,16 @@ Read differently from the paper, or added to it (`RingSettings.paper()` turns ev
   they cost, is worked out in `sub2sub.ring.message_length`. `offered` counts what the partner cannot refuse
   at a glance, which is far less.
 - The paper leaves open which neighbour to exchange with. Here: the one not met for longest, new ones first.
-- Everybody takes up what the layers below have found, and chooses its partner, before anybody exchanges
+- Everybody accepts what the layers below have found, and chooses its partner, before anybody exchanges
   (`sub2sub.overlay.turns`).
-- *hello*: one who takes up a neighbour tells it so at the end of the cycle. Otherwise a link that one
+- *hello*: a peer tells a new neighbour so at the end of the cycle. Otherwise a link that one
   side has found and the other has not waits for chance.
 - *max_age*: a link carries when its peer was last heard from, the fresher copy wins everywhere, and one too
   old is dropped and refused. Without that a dead peer's link is passed on for ever.
 - *drop_failed*: a neighbour that does not answer is dropped at once; requests are repeated (*tries*,
   more often where messages get lost: `sub2sub.ring.persistence`), and links to the silent one that are no
   younger are refused (`sub2sub.ring.tombstones`).
-- *verify*: a candidate that is needed answers a probe before it is taken up, unless somebody heard from it in
+- *verify*: a candidate that is needed answers a probe before it is accepted, unless somebody heard from it in
   this cycle. Otherwise a dead one hides the live ones behind it.
 - *join*: a newcomer asks for its neighbours at once (`sub2sub.ring.joining`).
 - *tell_changes*: the neighbours of a peer are told what it has changed to (`sub2sub.ring.changing`).
@@ -180,7 +180,7 @@ class Ring:
         self._space.make_space(int(plain(places_for)(2 * int(self.pool.size.max()), self._feeds())))
 
     def _exchange(self, settings: StepSettings, probes: list[Probes], key: np.uint64) -> None:
-        """Let everybody take up what the layers below found, then exchange, once or more."""
+        """Let everybody accept what the layers below found, then exchange, once or more."""
         n, turn = len(self.boxes), self._turns(settings, probes)
         now = Turn(BEGIN, 0, key, np.empty(n, np.int32), NO_HELLOS)
         everybody(n, turn(now), self._make_space)
@@ -191,7 +191,7 @@ class Ring:
             exchange_in_waves(now.partner, exchange, self._make_space, each=10.0)
 
     def _say_hello(self, settings: StepSettings, probes: list[Probes], key: np.uint64) -> None:
-        """Tell those that were taken up so, each by itself."""
+        """Say hello to new neighbours, one message each."""
         n = len(self.boxes)
         hellos = self._space.hellos(n)
         most = int(np.diff(hellos.first).max(initial=0))

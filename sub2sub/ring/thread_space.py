@@ -14,8 +14,6 @@ from sub2sub.ring.hellos import Hellos, hellos_of
 from sub2sub.ring.pool import RingPool, fits, squeeze
 from sub2sub.ring.scratch import new_scratch
 
-__all__ = ["StepSpace", "divide"]
-
 
 def divide(pool: RingPool, parts: int) -> list[RingPool]:
     """The pool as each of some threads sees it: with a part of the free words.
@@ -100,7 +98,7 @@ class StepSpace:
             self.squeeze(2 * spare)
 
     def hellos(self, n: int) -> Hellos:
-        """Whom to tell, by whom it was taken up, in an order that does not depend on threads."""
+        """Whom to tell, by whom it was accepted, in an order that does not depend on threads."""
         return hellos_of([each.news[: each.counts[TAKEN]] for each in self.threads], n)
 
     def counts(self) -> NDArray[np.int64]:

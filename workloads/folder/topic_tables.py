@@ -23,8 +23,6 @@ from workloads.folder.tables import Rows, TextForm
 if TYPE_CHECKING:
     from workloads.folder.tables import Source
 
-__all__ = ["TopicColumn", "TreeForm", "path_of", "read_topics", "read_tree"]
-
 
 @dataclass(frozen=True)
 class TreeForm:

@@ -13,19 +13,6 @@ from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 from sub2sub.errors import InputError
 from workloads.settings.toml import Key, dotted, value_as_toml
 
-__all__ = [
-    "Problem",
-    "SettingsError",
-    "about",
-    "details",
-    "expected",
-    "problems_of",
-    "refusal",
-    "said",
-    "shown",
-    "unknown",
-]
-
 # What pydantic calls a wrong type, and what is expected in plain words.
 _EXPECTED = {
     "int_type": "a whole number",

@@ -24,8 +24,6 @@ from workloads.settings.models import table
 from workloads.settings.parameters import plain
 from workloads.settings.reading import read
 
-__all__ = ["TOPIC_WORKLOAD", "topic_dict", "topic_workload"]
-
 _TREES = ("fanout", "count", "file", "paths")
 _COMPANIONS = {"max_depth": "count", "tree_seed": "count", "column": "file"}
 _LAW = ("exponent", "depth_bias", "event_exponent")
@@ -110,7 +108,7 @@ class TopicWorkload:
     name : str
         Of the workload; that of its file if not given.
     churn : Churn
-        Who comes and goes when; everybody is there all the time if not given.
+        Arrivals and departures; if not given, all subscribers stay throughout.
     """
 
     topics: TopicTable

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
 
-__all__ = ["COLOURS", "DASHES", "draw_lengths", "draw_runs", "figure"]
-
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", ":", "-.", "-", "--", ":")
 _STYLE: dict[str, Any] = {

@@ -31,8 +31,6 @@ from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import LINK, NAME
 
-__all__ = ["MOST_HOPS", "Arrive", "PastryPeer", "Tell"]
-
 MOST_HOPS = 32  # a limit for routes, in case nodes disagree
 JOINS = 4  # contacts through which a newcomer joins, one a cycle
 AGAIN = 32  # cycles after which a node joins once more

@@ -13,8 +13,6 @@ from sims.anchors.pastry.settings import PastrySettings
 from sims.anchors.scribe.peer import ScribePeer
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 
-__all__ = ["Scribe", "topic_keys"]
-
 KEYS = stream_number("anchors/scribe keys")
 
 

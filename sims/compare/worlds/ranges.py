@@ -18,8 +18,6 @@ from sub2sub.geometry.matching import match
 from workloads.spec.files import resolve
 from workloads.spec.table_files import is_stored, open_stored
 
-__all__ = ["BITS", "on_grid", "range_world", "rounding_effect"]
-
 BITS = 10
 TRIED = 64  # candidate events looked at for each wanted one, before giving up
 

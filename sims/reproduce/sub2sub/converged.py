@@ -13,8 +13,6 @@ from sims.reproduce.sub2sub.setting import Setting, start
 from sub2sub.errors import InputError
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 
-__all__ = ["converged"]
-
 MOST_CYCLES = 200
 
 

@@ -24,8 +24,6 @@ from sub2sub.overlay.descriptors import AROUND, Coordinates, Descriptor
 from sub2sub.ring.need import Need
 from sub2sub.ring.peer import Neighbour
 
-__all__ = ["Reliance", "WaryNeed", "few_of_a_host", "is_loopback"]
-
 CREDIT = 8  # events
 PATIENCE = 32  # events
 TENURE = 5  # cycles
@@ -55,10 +53,12 @@ def few_of_a_host(offered: Sequence[Descriptor], held: Sequence[Descriptor], mos
     """
     if len(held) + len(offered) <= most:
         return list(offered)
-    together = Counter(map(_host, (*held, *offered)))
-    if not any(count > most and not is_loopback(host) for host, count in together.items()):
+    everybody = [_host(peer) for peer in (*held, *offered)]
+    different = set(everybody)
+    few = len(everybody) - len(different) < most  # so no host has more
+    if few or all(is_loopback(host) or everybody.count(host) <= most for host in different):
         return list(offered)
-    hosts = Counter(map(_host, held))
+    hosts = Counter(everybody[: len(held)])
     known = {peer.id for peer in held}
     kept = []
     for peer in offered:
@@ -167,7 +167,7 @@ class Reliance:
         return used_up
 
     def is_barred(self, id: int) -> bool:
-        """Whether a peer may not be taken up again yet."""
+        """Whether a peer may not be accepted again yet."""
         return id in self._barred
 
     def order(

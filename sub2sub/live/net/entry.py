@@ -17,8 +17,6 @@ from sub2sub.events.walk import Move, Walk
 from sub2sub.live.core import messages as m
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = ["EntrySearch", "Published"]
-
 ENTRIES = 2  # peers an event is handed to, where as many are found
 AT_ONCE = 6  # requests under way
 

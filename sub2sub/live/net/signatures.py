@@ -22,8 +22,6 @@ from typing import Any
 from sub2sub.errors import InputError
 from sub2sub.live.core.messages import Event
 
-__all__ = ["Signer", "accepts", "is_genuine"]
-
 
 def _ed25519() -> Any:
     try:
