@@ -152,7 +152,12 @@ def ring_distance(a: int, b: int, around: int = AROUND) -> int:
 
 def oldest_place(view: list[Link]) -> int:
     """Place of the oldest link of a view, of equally old ones that to the lowest ID."""
-    return min(range(len(view)), key=lambda place: (view[place].stamp, view[place].peer.id))
+    stamps = [link[1] for link in view]
+    oldest = min(stamps)
+    place = stamps.index(oldest)
+    if stamps.count(oldest) == 1:
+        return place
+    return min(range(place, len(view)), key=lambda k: (stamps[k], view[k][0].id))
 
 
 def remove_place(view: list[Link], place: int) -> Link:

@@ -313,13 +313,14 @@ class RingPeer:
         return [link for link in told if link.since >= memory]
 
     def _renew_all(self, told: Sequence[RingLink]) -> None:
-        for link in told:
-            if link.peer.id in self.view:
-                self.renew(link)
+        view, aged = self.view, self.settings.max_age > 0
+        for peer, stamp, _ in told:
+            each = view.get(peer.id)
+            if each is not None and stamp > each.stamp and aged:
+                each.stamp = stamp
 
     def renew(self, link: Link | RingLink) -> None:
         """Let the fresher stamp win."""
-        if self.settings.max_age:
-            each = self.view[link.peer.id]
-            if link.stamp > each.stamp:
-                each.stamp = link.stamp
+        each = self.view[link[0].id]
+        if link[1] > each.stamp and self.settings.max_age:
+            each.stamp = link[1]

@@ -46,20 +46,34 @@ def squared_distance(a: Descriptor, b: Descriptor) -> float:
     >>> squared_distance(a, b), squared_distance(a, a)
     (9.0, 0.0)
     """
-    return 0.0 if a.overlaps(b) else _squared_gap(a, b)
+    total = _exact(a, b)
+    return 0.0 if total < 0.0 else float(np.float32(min(max(total, LEAST), MOST)))
 
 
-def _squared_gap(a: Descriptor, b: Descriptor) -> float:
-    """The same of two boxes that do not overlap."""
-    squares = []
-    for low, end, its_low, its_end in zip(a.low, a.end, b.low, b.end, strict=True):
-        gap = low - its_end if low > its_end else its_low - end if its_low > end else 0.0
-        squares.append(gap * gap)
-    squares += [0.0] * (-len(squares) % 4)
+def _exact(a: Descriptor, b: Descriptor) -> float:
+    """The same before it is rounded, and -1 if the boxes overlap."""
+    total, overlap = 0.0, True
+    for low, end, its_low, its_end in zip(a.low, a.end, b.low, b.end):  # noqa: B905 (hundreds in a cycle)
+        if low >= its_end:
+            gap = low - its_end
+        elif its_low >= end:
+            gap = its_low - end
+        else:
+            continue
+        overlap = False
+        total += gap * gap
+    if overlap:
+        return -1.0
+    return total if len(a.low) <= 3 else _by_fours(a, b)  # of three numbers the order is the same
+
+
+def _by_fours(a: Descriptor, b: Descriptor) -> float:
+    gaps = [max(p - s, r - q, 0.0) for p, q, r, s in zip(a.low, a.end, b.low, b.end, strict=True)]
+    squares = [gap * gap for gap in gaps] + [0.0] * (-len(gaps) % 4)
     total = 0.0
     for k in range(0, len(squares), 4):
         total += (squares[k] + squares[k + 1]) + (squares[k + 2] + squares[k + 3])
-    return float(np.float32(LEAST if total < LEAST else MOST if total > MOST else total))
+    return total
 
 
 @dataclass(eq=False)
@@ -156,23 +170,30 @@ class VicinityPeer:
     def _nearest_for(self, target: Descriptor, randoms: Sequence[Link], start: int, now: int) -> list[Link]:
         """The links nearest to `target`, of equals the first, from place `start` on; and one to oneself."""
         view = self.view
-        known = {link.peer.id for link in view}
+        known = {link[0].id for link in view}
         known.add(target.id)
-        links = [link for link in (*view[start:], *view[:start]) if link.peer.id != target.id]
-        links += [link for link in randoms if link.peer.id not in known]
+        links = [link for link in (*view[start:], *view[:start]) if link[0].id != target.id]
+        links += [link for link in randoms if link[0].id not in known]
         wanted = self.settings.shuffle - 1
         if self.settings.tie == Tie.SEQUENCE:
             nearest = sorted(links, key=lambda link: self.gap(target, link.peer))[:wanted]
         else:  # nothing is nearer than any peer that overlaps
             nearest = []
             apart: list[Link] = []
+            exact: list[float] = []
             for link in links:
                 if len(nearest) == wanted:
                     break
-                (nearest if target.overlaps(link[0]) else apart).append(link)
+                far = _exact(target, link[0])
+                if far < 0.0:
+                    nearest.append(link)
+                else:
+                    apart.append(link)
+                    exact.append(far)
             else:
-                apart.sort(key=lambda link: _squared_gap(target, link[0]))
-                nearest += apart[: wanted - len(nearest)]
+                gaps = np.minimum(np.maximum(exact, LEAST), MOST).astype(np.float32).tolist()
+                order = sorted(range(len(apart)), key=gaps.__getitem__)
+                nearest += [apart[k] for k in order[: wanted - len(nearest)]]
         return [*nearest, Link(self.own, now)]
 
     def _accept(self, received: Sequence[Link], now: int, first: int, dice: Dice) -> None:
@@ -180,18 +201,21 @@ class VicinityPeer:
         view, room, oldest_allowed = self.view, self.settings.view, self._oldest_allowed(now)
         gaps = self.gaps()
         worst = self.worst(gaps)
-        place_of = {link.peer.id: place for place, link in enumerate(view)}
+        place_of = {link[0].id: place for place, link in enumerate(view)}
+        far, gap_to = self._far, self.gap_to
         news = []
         for link in received:
-            if link.stamp < oldest_allowed:
+            peer, stamp = link
+            if stamp < oldest_allowed:
                 continue
-            place = place_of.get(link.peer.id)
+            place = place_of.get(peer.id)
             if place is None:
-                gap = self.gap_to(link.peer)
+                known = far.get(peer.id)
+                gap = known[1] if known and known[0] is peer else gap_to(peer)
                 if gap <= worst:
                     news.append((gap, link))
-            elif link.stamp > view[place].stamp:
-                view[place] = Link(view[place].peer, link.stamp)
+            elif stamp > view[place][1]:
+                view[place] = Link(view[place][0], stamp)
         as_near_as_all = []
         for gap, link in news:
             if len(view) < room:
