@@ -138,6 +138,9 @@ class SharedOverlay(Overlay):
     ) -> Published:
         """Publish events by CAMCAST's routing or along the rings, as the type of `settings` has it.
 
+        By CAMCAST's routing, publishers wait until they know who is above, or that nobody is (CAMCAST,
+        Section 5.1): cycles pass meanwhile.
+
         Parameters
         ----------
         events : (m, d) array_like
@@ -157,7 +160,11 @@ class SharedOverlay(Overlay):
                 "at: expected the subscription each event is published by, a member of its topic"
             )
         found, given = self._points(events)
-        outcome = self.spread(found, self._peers(at, len(found)), settings, self.cycle, record=True)
+        publishers = self._peers(at, len(found))
+        self._check_members(found, publishers)
+        while not self.ready()[publishers[self.network.alive[publishers] == 1]].all():
+            self.run(1)
+        outcome = self.spread(found, publishers, settings, self.cycle, record=True)
         return Published.of(self.population, self.network, found, outcome, given)
 
     def spread(

@@ -9,6 +9,7 @@ the tree of topics: a run that is resumed repeats the changes to it (`replay`) b
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,7 @@ from hierarchy.topics import NestedRanges
 from sims.engine.control import Row
 from sims.engine.faults import depart, enter
 from sims.engine.simulation import Simulation
-from sub2sub.errors import InputError
+from sub2sub.errors import InputError, require
 
 
 def _overlay(simulation: Simulation, name: str) -> CommunityOverlay | SharedOverlay:
@@ -38,8 +39,25 @@ def _ranges(overlay: CommunityOverlay | SharedOverlay) -> NestedRanges:
     return ranges
 
 
+class _TopicChange(ABC):
+    """A change of the tree, which a resumed run repeats; what subscribers did is part of the state."""
+
+    name: str
+
+    @abstractmethod
+    def _change(self, ranges: NestedRanges) -> Any:
+        """Change the tree."""
+
+    def replay(self, simulation: Simulation) -> None:
+        """Change the tree again."""
+        overlay = _overlay(simulation, self.name)
+        self._change(_ranges(overlay))
+        if isinstance(overlay, CommunityOverlay):
+            overlay.membership.topics_changed()
+
+
 @dataclass(frozen=True)
-class AddTopic:
+class AddTopic(_TopicChange):
     """Add a topic. Newcomers can subscribe to it from then on.
 
     Attributes
@@ -61,8 +79,7 @@ class AddTopic:
 
     def __post_init__(self) -> None:
         """Refuse an invalid number."""
-        if not isinstance(self.newcomers, int) or self.newcomers < 0:
-            raise InputError(f"{self.name}.newcomers: expected 0 or more, got {self.newcomers!r}")
+        require(self, self.name, newcomers=0)
 
     def execute(self, simulation: Simulation) -> Row:
         """Add the topic."""
@@ -70,30 +87,25 @@ class AddTopic:
         if isinstance(overlay, CommunityOverlay):
             added = overlay.add_topic(self.topic, self.parents or None)
         else:
-            added = _change(simulation, overlay, self.name, self._add)
+            added = _change(simulation, overlay, self.name, self._change)
         if self.newcomers:
             enter(simulation, self.name, *_boxes(overlay, np.full(self.newcomers, added.topic)))
         return {"topic": self.topic, "moved": len(added.moved)}
 
-    def replay(self, simulation: Simulation) -> None:
-        """Add the topic to the tree again."""
-        overlay = _overlay(simulation, self.name)
-        if isinstance(overlay, CommunityOverlay):
-            overlay.add_topic(self.topic, self.parents or None)
-        else:
-            self._add(_ranges(overlay))
-
-    def _add(self, ranges: NestedRanges) -> Any:
+    def _change(self, ranges: NestedRanges) -> Any:
         return ranges.add(self.topic, self.parents or None)
 
 
 @dataclass(frozen=True)
-class AddParent:
+class AddParent(_TopicChange):
     """Add a further supertopic to a topic.
 
     Attributes
     ----------
-    topic, parent : str
+    topic : str
+        The topic below.
+    parent : str
+        Its new supertopic, which the topic must not include.
     name : str
         Name of the control.
     """
@@ -108,28 +120,21 @@ class AddParent:
         if isinstance(overlay, CommunityOverlay):
             overlay.add_parent(self.topic, self.parent)
         else:
-            _change(simulation, overlay, self.name, self._add)
+            _change(simulation, overlay, self.name, self._change)
         return {"topic": self.topic, "parent": self.parent}
 
-    def replay(self, simulation: Simulation) -> None:
-        """Add the supertopic to the tree again."""
-        overlay = _overlay(simulation, self.name)
-        if isinstance(overlay, CommunityOverlay):
-            overlay.add_parent(self.topic, self.parent)
-        else:
-            self._add(_ranges(overlay))
-
-    def _add(self, ranges: NestedRanges) -> None:
+    def _change(self, ranges: NestedRanges) -> None:
         ranges.tree.add_parent(self.topic, self.parent)
 
 
 @dataclass(frozen=True)
-class RemoveTopic:
+class RemoveTopic(_TopicChange):
     """Remove a topic without subtopics; its members unsubscribe.
 
     Attributes
     ----------
     topic : str
+        Name of the topic.
     name : str
         Name of the control.
     """
@@ -144,17 +149,10 @@ class RemoveTopic:
             return {"topic": self.topic, "members": overlay.remove_topic(self.topic, simulation.cycle)}
         number = _ranges(overlay).tree.number(self.topic)
         members = int(np.count_nonzero(_followed(overlay) == number))
-        _change(simulation, overlay, self.name, self._remove)
+        _change(simulation, overlay, self.name, self._change)
         return {"topic": self.topic, "members": members}
 
-    def replay(self, simulation: Simulation) -> None:
-        """Remove the topic from the tree again; what its members did is part of the state."""
-        overlay = _overlay(simulation, self.name)
-        self._remove(_ranges(overlay))
-        if isinstance(overlay, CommunityOverlay):
-            overlay.membership.topics_changed()
-
-    def _remove(self, ranges: NestedRanges) -> None:
+    def _change(self, ranges: NestedRanges) -> None:
         ranges.remove(self.topic)
 
 
