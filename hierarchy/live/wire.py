@@ -26,7 +26,7 @@ from sub2sub.live.wire.framing import (
 
 __all__ = ["PROTOCOL", "VERSION", "pack", "unpack"]
 
-VERSION = 1
+VERSION = 2
 HEAD = struct.Struct(">QHB")  # number of the member, port, length of the host
 MAX_CONTACTS = 256  # in one list
 MAX_CHAIN = 64  # topics asked for at once
@@ -172,6 +172,8 @@ CHECKS: dict[str, Check] = {
     "weight": _weight,
     "total": _weight,
     "data": octets(MAX_DATA),
+    "signer": octets(32),
+    "signature": octets(64),
     "epoch": lambda value, where: integer(value, where, MAX_EPOCH, -1),
     "size": _weight,
     "minima": lambda value, where: tuple(

@@ -6,8 +6,8 @@ keeps an account of each peer: it relies on those that have brought an event tha
 taken more than `CREDIT` events since.
 
 An event goes to the nearest neighbour as ever. If that is not relied on, the event also goes past it: to the
-nearest peer at another host, and if that is not relied on either, to the nearest that is; if none is known,
-to one that has been a neighbour `TENURE` cycles longer. For this, neighbours that nearer ones have made
+nearest peer at another host, and if that is not relied on either, to the nearest that is; while nobody is
+relied on, to somebody at each of a few hosts by chance. For this, neighbours that nearer ones have made
 superfluous are remembered (`former`), a few of each host, those that were neighbours for longest.
 
 A neighbour that has taken `PATIENCE` events and brought none leaves the view for `BARRED` cycles, so that the
@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import AROUND, Coordinates, Descriptor
 from sub2sub.ring.need import Need
 from sub2sub.ring.peer import Neighbour
@@ -28,10 +29,12 @@ __all__ = ["Reliance", "WaryNeed", "few_of_a_host", "is_loopback"]
 
 CREDIT = 8  # events
 PATIENCE = 32  # events
-TENURE = 5  # cycles
 BARRED = 50  # cycles
 FORMER = 16  # neighbours remembered
 OF_A_HOST = 2  # of them
+FEWEST = 2  # links of a host that a view takes, however many hosts there are
+STRANGERS = 4  # hosts that an event also goes to while nobody is relied on
+FIRST_DRAW = 1 << 40  # number of the draw that chooses them
 ACCOUNTS = 1024  # peers whose events are counted
 
 
@@ -44,8 +47,12 @@ def _host(peer: Descriptor) -> object:
     return peer.address[0] if peer.address else None
 
 
-def few_of_a_host(offered: Sequence[Descriptor], held: Sequence[Descriptor], most: int) -> list[Descriptor]:
+def few_of_a_host(
+    offered: Sequence[Descriptor], held: Sequence[Descriptor], most: int, room: int = 0
+) -> list[Descriptor]:
     """Those of some peers that are held already, or of whose host fewer than `most` are.
+
+    Where there is a view with room for so many, a host has its share of it, but `FEWEST` at least.
 
     Examples
     --------
@@ -53,9 +60,11 @@ def few_of_a_host(offered: Sequence[Descriptor], held: Sequence[Descriptor], mos
     >>> [peer.id for peer in few_of_a_host(peers, peers[:1], most=2)]
     [0, 1]
     """
-    if len(held) + len(offered) <= most:
+    if len(held) + len(offered) <= (FEWEST if room else most):
         return list(offered)
     together = Counter(map(_host, (*held, *offered)))
+    if room:
+        most = min(most, max(FEWEST, -(-room // len(together))))
     if not any(count > most and not is_loopback(host) for host, count in together.items()):
         return list(offered)
     hosts = Counter(map(_host, held))
@@ -83,6 +92,13 @@ def _elsewhere(nearest: Sequence[Descriptor], everybody: Iterable[Descriptor]) -
     return [peer for peer in everybody if _host(peer) not in hosts]
 
 
+def _strangers(everybody: Iterable[Descriptor], dice: Dice) -> list[Descriptor]:
+    """Somebody at each of a few hosts: an attacker has as many chances as it has hosts."""
+    at = {_host(peer): peer for peer in everybody}
+    hosts = list(at.values())
+    return [hosts[place] for place in dice.sample(FIRST_DRAW, len(hosts), min(STRANGERS, len(hosts)))]
+
+
 class Reliance:
     """The accounts that one peer keeps of others.
 
@@ -103,7 +119,7 @@ class Reliance:
     >>> reliance = Reliance(own, unit=1)
     >>> reliance.look({30: Neighbour(far, stamp=0, since=0)}, now=25)
     >>> reliance.look({20: Neighbour(near, stamp=26, since=26)}, now=26)
-    >>> order, passed = reliance.order((0.5,), neighbours=[near], others=[])
+    >>> order, passed = reliance.order((0.5,), neighbours=[near], others=[], dice=Dice(1))
     >>> [peer.id for peer in order], passed
     ([20, 30], {20})
     """
@@ -171,13 +187,13 @@ class Reliance:
         return id in self._barred
 
     def order(
-        self, point: Coordinates, neighbours: Sequence[Descriptor], others: Iterable[Descriptor]
+        self, point: Coordinates, neighbours: Sequence[Descriptor], others: Iterable[Descriptor], dice: Dice
     ) -> tuple[list[Descriptor], set[int]]:
         """Whom an event may go to along the ring, in its order, and past whom it has to go.
 
         Named are the nearest neighbour in either direction, the nearest at other hosts than these, and
-        whoever is relied on among neighbours, former ones and others; without any of these, neighbours of
-        long standing; without these, all at other hosts.
+        whoever is relied on among neighbours, former ones and others; without any of these, somebody at each
+        of a few hosts, by chance.
         """
         own = self.own.id
         ring = [peer for peer in neighbours if peer.matches(point)]
@@ -190,22 +206,12 @@ class Reliance:
             key=lambda peer: (peer.id - own) % AROUND,
         )
         nearest = _ends([peer for peer in everybody if peer.id in adjacent])
-        elsewhere = _elsewhere(nearest, everybody)
-        named = {peer.id for peer in everybody if self.relies_on(peer.id)}
-        named = named or self._of_long_standing(nearest, everybody) or {peer.id for peer in elsewhere}
-        passed = {peer.id for peer in (*nearest, *_ends(elsewhere))} - named
-        if not named or not passed:
+        passed = {peer.id for peer in (*nearest, *_ends(_elsewhere(nearest, everybody)))}
+        relied = {peer.id for peer in everybody if self.relies_on(peer.id)}
+        named = passed | (relied or {peer.id for peer in _strangers(everybody, dice)})
+        if len(named) == len(nearest):
             return ring, set()
-        return [peer for peer in everybody if peer.id in named | passed], passed
-
-    def _of_long_standing(self, nearest: Sequence[Descriptor], everybody: Iterable[Descriptor]) -> set[int]:
-        """IDs of those that have been neighbours for much longer than the nearest."""
-        newest = max((self._since(peer.id) for peer in nearest), default=0)
-        held = [peer.id for peer in everybody if peer.id in self._view or peer.id in self.former]
-        return {id for id in held if newest - self._since(id) >= TENURE * self.unit}
-
-    def _since(self, id: int) -> int:
-        return (self._view.get(id) or self.former[id]).since
+        return [peer for peer in everybody if peer.id in named], named - relied
 
     def _remember(self, each: Neighbour) -> None:
         """Keep a former neighbour; of too many, those relied on, and that were neighbours for longest."""

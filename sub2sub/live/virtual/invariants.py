@@ -44,6 +44,7 @@ def core_excesses(core: Core) -> list[str]:
         ("ring links", len(core.ring.view), overlay.ring.cap),
         ("events seen", len(core.events.seen), core.events.memory),
         ("events open", len(core.events.open), core.events.memory),
+        ("bytes of events open", core.events.held, core.events.space),
         ("former neighbours", len(core.reliance.former), FORMER),
         ("accounts of peers", core.reliance.accounts, 2 * ACCOUNTS),
     )
