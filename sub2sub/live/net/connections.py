@@ -283,8 +283,9 @@ class Connections(Generic[FrameT]):
         room = limits.incoming - (0 if known else min(limits.reserved, limits.incoming // 2))
         if len(self._incoming) < room:
             return True
-        crowded, most = self._from.most_common(1)[0]
-        if most <= self._from[host] + 1 or (self.is_known(crowded) and not known):
+        others = [each for each in self._from if known or not self.is_known(each)]
+        crowded = max(others, key=self._from.__getitem__, default=host)
+        if self._from[crowded] <= self._from[host] + 1:
             return False
         next(each for each in self._incoming if each.host == crowded).close()
         return True
