@@ -276,6 +276,7 @@ class Core:
         return []
 
     def _fail(self, exchange: Exchange) -> list[m.Send]:
+        self.reliance.forget(exchange.partner.id)
         if exchange.shuffle:
             self.random.fail(exchange.shuffle)
         elif exchange.reply is m.NearBack:
@@ -290,6 +291,7 @@ class Core:
         exchange = self.exchanges.finish(message.exchange, message, self.now)
         if exchange is None:
             return self._ignore()
+        self.reliance.answered(exchange.partner)
         match message:
             case m.Shuffled(_, links) if exchange.shuffle:
                 self.random.finish(exchange.shuffle, self._few(links, self.random))

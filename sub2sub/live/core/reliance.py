@@ -33,6 +33,7 @@ BARRED = 50  # cycles
 FORMER = 16  # neighbours remembered
 OF_A_HOST = 2  # of them
 FEWEST = 2  # links of a host that a view takes, however many hosts there are
+TRIED = 64  # hosts of which somebody that has answered is remembered
 STRANGERS = 4  # hosts that an event also goes to while nobody is relied on
 FIRST_DRAW = 1 << 40  # number of the draw that chooses them
 ACCOUNTS = 1024  # peers whose events are counted
@@ -112,6 +113,8 @@ class Reliance:
     ----------
     former : dict of int to Neighbour
         Neighbours that nearer ones have made superfluous.
+    tried : dict of str to Descriptor
+        Peers that have answered, the first of each host.
 
     Examples
     --------
@@ -127,6 +130,7 @@ class Reliance:
     def __init__(self, own: Descriptor, unit: int) -> None:
         self.own, self.unit = own, unit
         self.former: dict[int, Neighbour] = {}
+        self.tried: dict[object, Descriptor] = {}
         self._taken: Counter[int] = Counter()  # events, since the peer brought one
         self._brought: dict[int, None] = {}  # IDs of those that have
         self._barred: dict[int, int] = {}  # until when
@@ -167,8 +171,15 @@ class Reliance:
         while len(self._taken) > ACCOUNTS:
             del self._taken[next(iter(self._taken))]
 
+    def answered(self, peer: Descriptor) -> None:
+        """Note that a peer has answered; while those before it answer, it takes nobody's place."""
+        host = _host(peer)
+        if host not in self.tried and len(self.tried) < TRIED and self.own.overlaps(peer):
+            self.tried[host] = peer
+
     def forget(self, id: int) -> None:
         """Note that a peer did not answer."""
+        self.tried = {host: peer for host, peer in self.tried.items() if peer.id != id}
         self.former.pop(id, None)
         self._view.pop(id, None)
 
@@ -200,7 +211,8 @@ class Reliance:
         if not self._barred and all(self.relies_on(peer.id) for peer in _ends(ring)):
             return ring, set()
         adjacent = {peer.id: peer for peer in (*ring, *(each.peer for each in self.former.values()))}
-        known = {peer.id: peer for peer in others} | adjacent
+        known = {peer.id: peer for peer in others if self.relies_on(peer.id)}
+        known |= {peer.id: peer for peer in self.tried.values()} | adjacent
         everybody = sorted(
             (peer for peer in known.values() if peer.matches(point)),
             key=lambda peer: (peer.id - own) % AROUND,
@@ -209,7 +221,7 @@ class Reliance:
         passed = {peer.id for peer in (*nearest, *_ends(_elsewhere(nearest, everybody)))}
         relied = {peer.id for peer in everybody if self.relies_on(peer.id)}
         named = passed | (relied or {peer.id for peer in _strangers(everybody, dice)})
-        if len(named) == len(nearest):
+        if named == {peer.id for peer in _ends(ring)}:
             return ring, set()
         return [peer for peer in everybody if peer.id in named], named - relied
 
