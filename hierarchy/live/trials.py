@@ -13,17 +13,22 @@ from dataclasses import replace
 
 from hierarchy.live.histories import LEASE, CommunityHistory
 from hierarchy.live.liars import forger_of_goodbyes
+from sub2sub.live.virtual.conditions import Conditions
 from sub2sub.live.virtual.history import PERIOD, SPREAD
 
 __all__ = ["TrialHistory"]
 
-STORM = 1.5  # cycles in which all connections are refused
+STORM = 1.0  # cycles in which all connections are refused; after longer ones, back-off takes longer, too
 LEASES = 3  # that pass
 LOOKS = 3  # at a community that is not whole, in as many cycles, before that counts
 
 
 class TrialHistory(CommunityHistory):
     """A history of CAMCAST processes with three trials, in any order."""
+
+    def draw_conditions(self) -> Conditions:
+        """A fast network: what is lost is lost by a trial."""
+        return Conditions(latency=(0.001, 0.003), jitter=0.0005)
 
     async def _inject_faults(self) -> None:
         trials = [self.forged_goodbyes, self.refused_connections, self.ended_leases]
@@ -41,13 +46,17 @@ class TrialHistory(CommunityHistory):
         """All connections end and none can be opened, while an event is published."""
         self.forget_events()
         self.network.conditions = replace(self.calm, refused=1.0)
-        for machine in self.network.machines:
-            for end in list(machine.ends):
+        for _ in range(2):  # also those that are just being opened
+            for end in [end for machine in self.network.machines for end in machine.ends]:
                 end.reset()
-        await asyncio.sleep(0.1 * PERIOD)
-        await self.publish()
+            await asyncio.sleep(0.01 * PERIOD)
+        publishing = asyncio.create_task(self.publish())  # which may have to wait
         await asyncio.sleep(STORM * PERIOD)
         self.network.conditions = self.calm
+        await publishing
+        for event, wanted in self._wanted.items():  # above, tables are empty until the next search
+            own = max((self.participants[number].topic for number in wanted), key=len, default="")
+            self._wanted[event] = {k for k in wanted if self.participants[k].topic == own}
         await asyncio.sleep(SPREAD * PERIOD)
         for line in self.missing():
             self.violate(f"{line} that could not be sent at first")

@@ -2,12 +2,13 @@
 
 Not in Sub-2-Sub, whose peers are honest. Anybody can put peers of its own right beside another one: they
 become its nearest neighbours, hide the true ones, take events and pass none on (an eclipse). So a live peer
-keeps an account of each peer: it relies on those that have brought an event that was new here, and have not
-taken more than `CREDIT` events since.
+keeps an account of each peer: for each event that was new here a peer may take `EACH` others, `CREDIT` at
+most; while it has some left, it is relied on. So one that swallows events has to publish in turn.
 
 An event goes to the nearest neighbour as ever. If that is not relied on, the event also goes past it: to the
 nearest peer at another host, and if that is not relied on either, to the nearest that is; while nobody is
-relied on, to somebody at each of a few hosts by chance. For this, neighbours that nearer ones have made
+relied on, to somebody at each of a few hosts by chance (`tried`: the first of each host that has answered,
+while it answers, as Bitcoin's peers keep addresses). For this, neighbours that nearer ones have made
 superfluous are remembered (`former`), a few of each host, those that were neighbours for longest.
 
 A neighbour that has taken `PATIENCE` events and brought none leaves the view for `BARRED` cycles, so that the
@@ -27,7 +28,8 @@ from sub2sub.ring.peer import Neighbour
 
 __all__ = ["Reliance", "WaryNeed", "few_of_a_host", "is_loopback"]
 
-CREDIT = 8  # events
+EACH = 4  # events that one may take for each that it brings
+CREDIT = 8  # such events, at most
 PATIENCE = 32  # events
 BARRED = 50  # cycles
 FORMER = 16  # neighbours remembered
@@ -132,18 +134,18 @@ class Reliance:
         self.former: dict[int, Neighbour] = {}
         self.tried: dict[object, Descriptor] = {}
         self._taken: Counter[int] = Counter()  # events, since the peer brought one
-        self._brought: dict[int, None] = {}  # IDs of those that have
+        self._credit: dict[int, int] = {}  # events that those that have may still take
         self._barred: dict[int, int] = {}  # until when
         self._view: dict[int, Neighbour] = {}
 
     @property
     def accounts(self) -> int:
         """How many there are."""
-        return len(self._brought) + len(self._taken)
+        return len(self._credit) + len(self._taken)
 
     def relies_on(self, id: int) -> bool:
         """Whether a peer is relied on."""
-        return id in self._brought and self._taken[id] <= CREDIT
+        return self._credit.get(id, 0) > 0
 
     def look(
         self, view: Mapping[int, Neighbour], now: int,
@@ -160,14 +162,15 @@ class Reliance:
     def brought(self, id: int) -> None:
         """Note that a peer has brought an event that was new."""
         self._taken.pop(id, None)
-        self._brought.pop(id, None)
-        self._brought[id] = None
-        while len(self._brought) > ACCOUNTS:
-            del self._brought[next(iter(self._brought))]
+        self._credit[id] = min(self._credit.pop(id, 0) + EACH, CREDIT)
+        while len(self._credit) > ACCOUNTS:
+            del self._credit[next(iter(self._credit))]
 
     def took(self, id: int) -> None:
         """Note that a peer has taken an event."""
         self._taken[id] += 1
+        if id in self._credit:
+            self._credit[id] = max(self._credit[id] - 1, 0)
         while len(self._taken) > ACCOUNTS:
             del self._taken[next(iter(self._taken))]
 

@@ -6,7 +6,17 @@ from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.live_peer import Core
-from sub2sub.live.core.reliance import BARRED, CREDIT, FORMER, OF_A_HOST, PATIENCE, STRANGERS, TRIED, Reliance
+from sub2sub.live.core.reliance import (
+    BARRED,
+    CREDIT,
+    EACH,
+    FORMER,
+    OF_A_HOST,
+    PATIENCE,
+    STRANGERS,
+    TRIED,
+    Reliance,
+)
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.overlay.descriptors import Descriptor
 from sub2sub.ring.peer import Neighbour
@@ -111,9 +121,15 @@ def test_an_event_goes_past_a_neighbour_to_any_peer_that_has_brought_one() -> No
 def test_credit_is_used_up_by_events_taken() -> None:
     made = core()
     made.receive(m.Event(bytes(16), (0.5,), 0, b""), OLD.id, draws())
-    for number in range(CREDIT + 1):
+    for number in range(EACH):
         assert made.reliance.relies_on(OLD.id)
         targets(made, 1 + number)
+    assert not made.reliance.relies_on(OLD.id)
+    for _ in range(9):
+        made.reliance.brought(OLD.id)
+    for _ in range(CREDIT):
+        assert made.reliance.relies_on(OLD.id)
+        made.reliance.took(OLD.id)
     assert not made.reliance.relies_on(OLD.id)
 
 
