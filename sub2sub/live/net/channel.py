@@ -291,7 +291,7 @@ class Channel(asyncio.BufferedProtocol):
         """
         data = self._unread
         if self._size < 0 and len(data) >= PREFIX:
-            size = self.owner.format.size_of(data[:PREFIX])
+            size = self.owner.format.size_of(bytes(data[:PREFIX]))
             if size > SMALL:
                 if self.owner.unfinished + size > self.owner.limits.unfinished:
                     raise ValueError(f"{self.owner.unfinished} bytes of unfinished frames are held already")

@@ -311,10 +311,17 @@ class Node(Host):
 
     async def _meet_all(self) -> None:
         """Ask all addresses that the user has given for peers; one has to answer, if there are any."""
-        asked = (self._meet(address) for address in self._bootstrap())
-        answers = await asyncio.gather(*asked, return_exceptions=True)
-        if answers and all(isinstance(answer, BaseException) for answer in answers):
-            raise next(answer for answer in answers if isinstance(answer, BaseException))
+        failures = await asyncio.gather(*(self._failure_to_meet(address) for address in self._bootstrap()))
+        for failure in failures[:1] if all(failures) else ():
+            raise failure
+
+    async def _failure_to_meet(self, contact: Address) -> Any:
+        """Ask an address for peers; why that has failed, if it has."""
+        try:
+            await self._meet(contact)
+        except ConnectionError as error:
+            return error
+        return None
 
     async def _meet(self, contact: Address) -> Descriptor | None:
         """Ask an address for peers to begin with; the first is who answers, if it subscribes to anything."""
