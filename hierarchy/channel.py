@@ -16,8 +16,6 @@ from sub2sub.kernels.randomness import unit
 from sub2sub.overlay.network import Network, reaches
 from sub2sub.overlay.sizes import NAME
 
-__all__ = ["WORD", "Channel", "Sent", "arrives", "by_sender", "channel_of"]
-
 WORD = NAME
 
 Sent = tuple[tuple[NDArray[np.int64], int], ...]  # messages by sender and bytes of one, for some kinds

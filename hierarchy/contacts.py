@@ -1,7 +1,7 @@
 """What peers written as objects know one another by, and what they want sent.
 
 The peers of SCAMP, P-Grid and the super-topic tables (`peer.py` of each room) have no clock and no socket.
-Their methods yield `Send`s one after the other: whoever drives a peer may carry each message, and all that
+Their methods yield `Send`s one after the other. The driver of a peer may deliver each message, and all that
 it causes, before it asks for the next, as the kernels do, or send them all at once, as a live process does.
 """
 
@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-
-__all__ = ["Contact", "Send", "Sends"]
 
 
 class Contact(NamedTuple):

@@ -1,7 +1,7 @@
-"""How one event went through a gossip protocol: who got it when, and who sent how much.
+"""The way of one event through a gossip protocol: when each member got it, and how much each sent.
 
-What the protocols of this package report of an event. Whom it was meant for is not theirs to know: with that
-added, `sub2sub.events.accounting` makes an `Outcome` of it.
+This is what the protocols of this package report of an event. They do not know which members want it: with
+that added, `sub2sub.events.accounting` makes an `Outcome` of it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-__all__ = ["Trace"]
 
 
 @dataclass(frozen=True)

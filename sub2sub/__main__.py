@@ -7,8 +7,6 @@ from importlib import import_module
 
 from sub2sub.version import DISTRIBUTION
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Hand over to the command line of `sims`, which the bare library comes without."""

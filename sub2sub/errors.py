@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-__all__ = ["InputError", "require"]
+from dataclasses import fields, is_dataclass
+from numbers import Integral, Real
 
 
 class InputError(ValueError):
@@ -14,6 +15,8 @@ class InputError(ValueError):
 
 def require(settings: object, table: str = "", /, **domains: float | tuple[float, float]) -> None:
     """Check attributes against their domains: a least value, or a least and a greatest one.
+
+    Attributes that a dataclass declares as `int` have to be whole numbers; optional ones may be None.
 
     Raises
     ------
@@ -27,9 +30,15 @@ def require(settings: object, table: str = "", /, **domains: float | tuple[float
     Traceback (most recent call last):
     sub2sub.errors.InputError: cyclon.tries: expected 1 or more, got 0
     """
+    declared = {field.name: field.type for field in fields(settings)} if is_dataclass(settings) else {}
     for name, domain in domains.items():
         low, high = domain if isinstance(domain, tuple) else (domain, None)
-        value = getattr(settings, name)
-        if not low <= value or (high is not None and not value <= high):
+        value, kind = getattr(settings, name), declared.get(name)
+        if value is None and "None" in str(kind):
+            continue
+        whole = kind in ("int", int)
+        is_number = isinstance(value, Integral if whole else Real)
+        if not is_number or not low <= value or (high is not None and not value <= high):
             expected = f"{low:g} or more" if high is None else f"{low:g} to {high:g}"
+            expected = expected if is_number else f"a {'whole ' * whole}number, {expected}"
             raise InputError(f"{table}{'.' if table else ''}{name}: expected {expected}, got {value!r}")

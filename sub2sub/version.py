@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["DISTRIBUTION", "VERSION"]
-
 VERSION = "0.1.0"
 DISTRIBUTION = "sub2sub-overlays"
 """The name to install: another project has the name `sub2sub` on the package index."""

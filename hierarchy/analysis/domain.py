@@ -9,8 +9,6 @@ from typing import Any
 
 from sub2sub.errors import InputError
 
-__all__ = ["Values", "check", "per_level"]
-
 Values = float | Sequence[float]
 """One value for all levels of a hierarchy, or one for each."""
 

@@ -12,8 +12,6 @@ from math import e, log
 
 from sub2sub.errors import InputError
 
-__all__ = ["average", "best", "rounds", "worst"]
-
 
 def rounds(n: float, constant: float = 0.0) -> float:
     """R(n), rounds to infect a community of n > e.

@@ -7,8 +7,6 @@ from math import log
 
 from hierarchy.analysis.domain import Values, check, per_level
 
-__all__ = ["broadcast", "camcast", "hierarchical", "multicast"]
-
 
 def camcast(n: float, c: float, z: float = 0.0) -> float:
     """ln N + c + z for a process of a community of n; z = 0 in the root community.

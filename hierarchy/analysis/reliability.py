@@ -22,19 +22,6 @@ from math import exp, log, prod
 
 from hierarchy.analysis.domain import Values, check, per_level
 
-__all__ = [
-    "broadcast",
-    "camcast",
-    "camcast_as_printed",
-    "effective_c",
-    "gossip",
-    "hierarchical",
-    "infected_proportion",
-    "multicast",
-    "propagation",
-    "propagation_exact",
-]
-
 
 def gossip(c: float) -> float:
     """Probability that everybody receives, ln n + c targets each: exp(-exp(-c)).

@@ -14,8 +14,6 @@ from math import log
 
 from hierarchy.analysis.domain import Values, check, per_level
 
-__all__ = ["broadcast", "camcast", "camcast_bound", "hierarchical", "multicast", "upward", "within"]
-
 
 def within(n: float, c: float) -> float:
     """Messages within a community of n in which everybody receives the event: n (ln n + c), c >= -ln n.

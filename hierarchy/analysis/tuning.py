@@ -16,9 +16,6 @@ from typing import NamedTuple
 from hierarchy.analysis.domain import check
 from sub2sub.errors import InputError
 
-__all__ = ["Range", "Tuning", "like_broadcast", "like_hierarchical", "like_multicast", "range_broadcast"]
-__all__ += ["range_hierarchical", "range_multicast"]
-
 
 class Range(NamedTuple):
     """Values of an alternative's c that CAMCAST can match: lowest <= c < highest."""

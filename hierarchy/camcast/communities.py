@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
 
-__all__ = ["Communities", "populated_supertopics"]
-
 
 @dataclass(frozen=True)
 class Communities:

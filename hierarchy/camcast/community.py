@@ -3,7 +3,7 @@
 CAMCAST Section 5.1. A process has one `CommunityManager`, which hands out a `Community` for each topic. The
 first subscription or publication makes the process a member; it leaves when it has no subscription left and
 has stopped publishing. A `Transport` carries events: `hierarchy.membership.SimulatedTransport`, or live
-peers.
+peers. The same names with `await`: `hierarchy.live.Process` and `SimulatedProcess`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol, runtime_checkable
 
 from sub2sub.errors import InputError
-
-__all__ = ["Community", "CommunityManager", "Event", "Subscriber", "Transport"]
+from sub2sub.overlay.sizes import MAX_DATA
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class Event:
     ----------
     topic : str
         The topic it was published on.
-    data : object
+    data : bytes
         What was published.
     id : int
         The same for all who receive it; a process in two communities may get it in both.
@@ -37,7 +36,7 @@ class Event:
     """
 
     topic: str
-    data: Any
+    data: bytes
     id: int
     publisher: int
     round: int
@@ -47,24 +46,57 @@ LOG = logging.getLogger(__name__)
 Subscriber = Callable[[Event], None]
 
 
+@runtime_checkable
 class Transport(Protocol):
     """What communities need of a network: simulated, or of live peers."""
 
     def join(self, process: int, topic: str, deliver: Subscriber) -> None:
         """Make a process a member of a community; `deliver` is called for each of its events, once."""
-        ...
 
     def leave(self, process: int, topic: str) -> None:
         """Take a process out of a community."""
-        ...
 
-    def publish(self, process: int, topic: str, data: Any) -> int:
+    def publish(self, process: int, topic: str, data: bytes, upward: float | None = None) -> int:
         """Publish on a topic of which the process is a member; returns the id of the event."""
-        ...
 
     def parents(self, topic: str) -> list[str]:
         """The direct supertopics; refuses an unknown topic."""
-        ...
+
+    def add_parent(self, topic: str, parent: str) -> None:
+        """Give a topic a further supertopic."""
+
+
+def check_callback(callback: object) -> None:
+    """Refuse what cannot be called with an event."""
+    if not callable(callback):
+        raise InputError(f"callback: expected a function of one event, got {callback!r}")
+
+
+def check_data(data: object) -> bytes:
+    """What is published, as bytes."""
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise InputError(f"data: expected bytes, got {type(data).__name__}")
+    if len(data) > MAX_DATA:
+        raise InputError(f"data: expected at most {MAX_DATA} bytes, got {len(data)}")
+    return bytes(data)
+
+
+def check_upward(upward: object) -> None:
+    """Refuse what is no probability."""
+    if upward is not None and not (isinstance(upward, int | float) and 0 <= upward <= 1):
+        raise InputError(f"upward: expected a probability, got {upward!r}")
+
+
+def not_subscribed(topic: str, subscription: object) -> InputError:
+    """The error of ending a subscription that there is not."""
+    return InputError(
+        f"subscription: expected one to {topic!r} that has not ended, got {type(subscription).__name__}"
+    )
+
+
+def not_publishing(topic: str) -> InputError:
+    """The error of ending publications that never began."""
+    return InputError(f"stop_publishing: expected a publisher of {topic!r}; nothing was published")
 
 
 class CommunityManager:
@@ -86,28 +118,47 @@ class CommunityManager:
     >>> heard = []
     >>> subscription = alice.community(".soccer").subscribe(lambda event: heard.append(event.data))
     >>> italy = bob.community(".soccer.italy")
-    >>> _ = italy.publish("goal")
+    >>> _ = italy.publish(b"goal")
     >>> heard
-    ['goal']
+    [b'goal']
     >>> alice.community(".soccer").unsubscribe(subscription)
     >>> italy.stop_publishing()
     """
 
     def __init__(self, process: int, transport: Transport) -> None:
+        if not isinstance(process, int):
+            raise InputError(f"process: expected the number of a process, got {process!r}")
+        if not isinstance(transport, Transport):
+            raise InputError(f"transport: expected a SimulatedTransport or LiveTransport, got {transport!r}")
         self.process = process
         self.transport = transport
         self._communities: dict[str, Community] = {}
 
     def community(self, topic: str) -> Community:
         """The community of a topic, the same object each time."""
+        if not isinstance(topic, str):
+            raise InputError(f"topic: expected the name of a topic, got {topic!r}")
         if topic not in self._communities:
-            self.transport.parents(topic)
+            self.parents(topic)
             self._communities[topic] = Community(self.process, topic, self.transport)
         return self._communities[topic]
 
     def super_communities(self, topic: str) -> list[Community]:
         """The communities of the direct supertopics."""
-        return [self.community(parent) for parent in self.transport.parents(topic)]
+        return [self.community(parent) for parent in self.parents(topic)]
+
+    def parents(self, topic: str) -> list[str]:
+        """The direct supertopics of a topic."""
+        return self.transport.parents(topic)
+
+    def add_parent(self, topic: str, parent: str) -> None:
+        """Take note of a further supertopic of a topic; every process has to, for its events to get there."""
+        self.transport.add_parent(topic, parent)
+
+    def leave(self) -> None:
+        """Leave all communities."""
+        for community in self._communities.values():
+            community.leave()
 
 
 class Community:
@@ -125,31 +176,37 @@ class Community:
         """Whether the process takes part in the community now."""
         return self._publishes or bool(self._subscribers)
 
-    def subscribe(self, subscriber: Subscriber) -> Subscriber:
-        """Call `subscriber` with each event of the topic and of its subtopics; returns it.
+    def subscribe(self, callback: Subscriber) -> Subscriber:
+        """Call `callback` with each event of the topic and of its subtopics; returns it.
 
         Can decorate a function.
         """
-        if not callable(subscriber):
-            raise InputError(f"subscriber: expected a function of one event, got {subscriber!r}")
+        check_callback(callback)
         self._enter()
-        self._subscribers.append(subscriber)
-        return subscriber
+        self._subscribers.append(callback)
+        return callback
 
-    def unsubscribe(self, subscriber: Subscriber) -> None:
+    def unsubscribe(self, subscription: Subscriber) -> None:
         """End a subscription."""
-        if subscriber not in self._subscribers:
-            raise InputError(
-                f"subscriber: expected one that is subscribed to {self.topic!r}, got {subscriber!r}"
-            )
-        self._subscribers.remove(subscriber)
+        if subscription not in self._subscribers:
+            raise not_subscribed(self.topic, subscription)
+        self._subscribers.remove(subscription)
         self._leave_if_idle()
 
-    def publish(self, data: Any) -> int:
-        """Publish an event on the topic; the first one joins the community. Returns the event's id."""
+    def publish(self, data: bytes = b"", upward: float | None = None) -> int:
+        """Publish an event on the topic; the first one joins the community. Returns the event's id.
+
+        Parameters
+        ----------
+        data : bytes
+        upward : float, optional
+            The event's own p_sel, the paper's `setUpwardProb`; by default that of each community.
+        """
+        data = check_data(data)
+        check_upward(upward)
         self._enter()
         try:
-            id = self._transport.publish(self.process, self.topic, data)
+            id = self._transport.publish(self.process, self.topic, data, upward)
         except BaseException:  # refused: it is as if nothing had been published
             self._leave_if_idle()
             raise
@@ -159,11 +216,15 @@ class Community:
     def stop_publishing(self) -> None:
         """Stay in the community only as long as there are subscriptions."""
         if not self._publishes:
-            raise InputError(
-                f"stop_publishing: expected a publisher of {self.topic!r}; nothing was published"
-            )
+            raise not_publishing(self.topic)
         self._publishes = False
         self._leave_if_idle()
+
+    def leave(self) -> None:
+        """End all subscriptions, and the membership."""
+        if self.is_member:
+            self._subscribers, self._publishes = [], False
+            self._leave_if_idle()
 
     def _enter(self) -> None:
         if not self.is_member:

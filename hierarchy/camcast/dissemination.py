@@ -38,8 +38,6 @@ from sub2sub.overlay.network import Network, reaches
 from sub2sub.timing.agenda import Agenda, clear, departure, new_agenda, offer, take
 from sub2sub.timing.latency import Clock, travel
 
-__all__ = ["Spread", "choose_targets", "choose_upward", "disseminate"]
-
 STREAM = stream_number("camcast dissemination")
 AGAIN = 1 << 32  # where the draws for messages that are sent again begin
 

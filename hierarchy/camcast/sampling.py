@@ -10,8 +10,6 @@ from __future__ import annotations
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw
 
-__all__ = ["draw_others", "draw_some"]
-
 
 @kernel
 def draw_places(n, key, k, out):

@@ -19,10 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.topics import TopicTree
-from sub2sub.errors import InputError
-
-__all__ = ["SENDING_TO_ALL", "MemberParameters", "Parameters", "Settings", "TopicSettings", "for_topics"]
-__all__ += ["member_parameters", "parameters", "select"]
+from sub2sub.errors import InputError, require
 
 
 @dataclass(frozen=True)
@@ -65,19 +62,11 @@ class TopicSettings:
     rounding: Literal["down", "up"] = "down"
 
     def __post_init__(self) -> None:
-        checks = [
-            ("c", self.c >= 0, "a number not below 0"),
-            ("g", self.g >= 1, "a number not below 1"),
-            ("z", self.z >= 1, "a whole number not below 1"),
-            ("a", 1 <= self.a <= self.z, f"a number from 1 to z = {self.z}"),
-            ("tau", 0 <= self.tau <= self.z, f"a whole number from 0 to z = {self.z}"),
-            ("b", self.b is None or self.b >= 0, "a number not below 0"),
-            ("p_sel", self.p_sel is None or 0 <= self.p_sel <= 1, "a probability"),
-            ("rounding", self.rounding in ("down", "up"), "'down' or 'up'"),
-        ]
-        for field, right, expected in checks:
-            if not right:
-                raise InputError(f"{field}: expected {expected}, got {getattr(self, field)!r}")
+        """Refuse settings outside their domain."""
+        require(self, c=0, g=1, z=1, b=0, p_sel=(0, 1))
+        require(self, a=(1, self.z), tau=(0, self.z))
+        if self.rounding not in ("down", "up"):
+            raise InputError(f"rounding: expected 'down' or 'up', got {self.rounding!r}")
 
     def fanout(self, n: int) -> int:
         """Targets within a community of n: ln n + c, rounded."""
@@ -147,8 +136,14 @@ def for_topics(settings: Settings | None, topics: int, tree: TopicTree | None = 
     """
     if settings is None or isinstance(settings, TopicSettings):
         return [settings or TopicSettings()] * topics
+    if not isinstance(settings, Mapping):
+        raise InputError(
+            f"settings: expected TopicSettings, or a mapping of topics to them, got {settings!r}"
+        )
     chosen = [settings.get("*", TopicSettings())] * topics
     for topic, own in settings.items():
+        if not isinstance(own, TopicSettings):
+            raise InputError(f"settings[{topic!r}]: expected TopicSettings, got {own!r}")
         if topic != "*":
             if tree is None:
                 raise InputError("tree: expected the topic tree beside settings of single topics")

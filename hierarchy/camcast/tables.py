@@ -20,8 +20,6 @@ from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number, unit
 
-__all__ = ["StaticTables", "Tables", "thin"]
-
 STREAM = stream_number("camcast tables")
 
 

@@ -14,8 +14,6 @@ from hierarchy.camcast.settings import Parameters
 from hierarchy.camcast.tables import Tables
 from hierarchy.gossip.groups import fanout, flat_parameters, group_tables
 
-__all__ = ["GossipBroadcast"]
-
 
 class GossipBroadcast:
     """Tables of a gossip broadcast; `disseminate` runs it.

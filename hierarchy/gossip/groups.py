@@ -12,8 +12,6 @@ from hierarchy.camcast.tables import fill_topic_tables
 from sub2sub.errors import InputError
 from sub2sub.kernels.randomness import cycle_key, stream_number
 
-__all__ = ["fanout", "flat_parameters", "group_tables"]
-
 STREAM = stream_number("gossip tables")
 
 

@@ -21,8 +21,6 @@ from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key
 
-__all__ = ["HierarchicalBroadcast"]
-
 
 class HierarchicalBroadcast:
     """Tables of a two-level gossip broadcast; `disseminate` runs it.

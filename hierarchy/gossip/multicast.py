@@ -19,8 +19,6 @@ from hierarchy.camcast.settings import Parameters
 from hierarchy.camcast.tables import Tables
 from hierarchy.gossip.groups import fanout, flat_parameters, group_tables
 
-__all__ = ["GossipMulticast"]
-
 
 class GossipMulticast:
     """Tables of a gossip multicast; `disseminate` runs it.

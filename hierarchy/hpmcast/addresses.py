@@ -16,8 +16,6 @@ from math import prod
 
 from sub2sub.errors import InputError
 
-__all__ = ["AddressSpace"]
-
 
 @dataclass(frozen=True)
 class AddressSpace:

@@ -2,10 +2,10 @@
 
 The paper names "a gossip-based exchange phase for digests of received events, periodically sending
 identifiers of buffered events to interested participants" as a way to improve delivery for small audiences,
-and does not build it. Here: after the last round of dissemination, in each of a few rounds, everybody who
-has the event sends its identifier to `fanout` random participants of one of its views, those that the event
-is for. One who gets the identifier and lacks the event asks for it, and is sent it. Digest, request and
-event are messages of their own: each is billed, and each may be lost.
+and does not build it. Here: after the last round of dissemination, in each of a few rounds, every participant
+that has the event sends its identifier to `fanout` random participants of one of its views, those that the
+event is for. A participant that gets the identifier and lacks the event asks for it, and is sent it. Digest,
+request and event are messages of their own: each is billed, and each may be lost.
 
 Decided here: the view is that of a random level from 1 to the highest at which the sender stands in its own
 view, so that delegates repair subsystems that were missed, and neighbours repair neighbours.
@@ -25,8 +25,6 @@ from sub2sub.errors import require
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
 from sub2sub.overlay.network import Network, reaches
-
-__all__ = ["DigestSettings", "exchange_digests"]
 
 STREAM = stream_number("hpmcast digests")
 LEVEL, PER_TARGET = 0, 4  # draws: the level; then target, digest, request and event of each target
@@ -49,7 +47,6 @@ class DigestSettings:
     fanout: int = 2
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "digests", rounds=1, fanout=1)
 
 
@@ -75,7 +72,7 @@ def _exchange(views, top, wanted, phase, key, alive, group, trace):
     for now in range(1, phase.rounds + 1):
         round_key = peer_key(key, now)
         for x in range(n):
-            # Who gets the event in this round sends digests from the next one on.
+            # A participant that gets the event in this round sends digests from the next one on.
             if round_of[x] < 0 or round_of[x] >= first + now or alive[x] == 0 or top[x] == 0:
                 continue
             draws = peer_key(round_key, x)

@@ -44,8 +44,6 @@ from sub2sub.overlay.network import Network
 from sub2sub.timing.agenda import again, later, new_agenda, offer, sooner_than_first, take
 from sub2sub.timing.latency import Clock, next_beat
 
-__all__ = ["disseminate"]
-
 STREAM = stream_number("hpmcast")
 DEFAULT = Gossip()
 
@@ -150,14 +148,15 @@ def disseminate(
         The participant that publishes; it has the event and takes part at every level.
     settings : Gossip
     network : Network, optional
-        Who has crashed, partitions, message loss; all well by default.
+        Crashed participants, partitions, message loss; none by default.
     seed, event : int
         Draws are a function of the two.
     shares : (l,) array_like, optional
         Interested share of the entries at each level, level 1 first, instead of the one that Figure 6
         has participants measure in their own views: an estimate by equation 19, say (Section 6.1.1).
     record : bool
-        Keep who sent the event to whom (`Multicast.letters`), at the price of a second run.
+        Keep sender and receiver of each message that arrives (`Multicast.arrivals`), at the price of a second
+        run.
     places : (n,) int64, optional
         The host of each participant, in a network with latencies; one each by default.
 
@@ -198,7 +197,7 @@ def disseminate(
     world = World(views, rules, audience, network.faults(), clock)
     key = cycle_key(seed, STREAM, event)
 
-    def run(letters: int) -> Multicast:
+    def run(arrivals: int) -> Multicast:
         counts = Counts(
             first=np.full(n, -1, np.int32),
             sent=np.zeros(n, np.int32),
@@ -206,7 +205,7 @@ def disseminate(
             filtered=np.zeros(n, np.int32),
             messages=np.zeros(len(views.row), np.int64),
             matched=np.zeros(len(views.row), np.int64),
-            letters=np.empty((letters, 2), np.int32),
+            arrivals=np.empty((arrivals, 2), np.int32),
             ends=np.zeros(1, np.int64),
         )
         agenda = new_agenda(2 * n if clock.timed else 0, clock)
@@ -214,7 +213,7 @@ def disseminate(
         rounds = follow(world, publisher, key, Buffers.empty(n, settings.fanout), agenda, counts)
         when = agenda.when[:n] if clock.timed else counts.first.astype(np.float64)
         trace = Trace(counts.first, counts.sent, counts.received, publisher, network.alive, when)
-        return Multicast(trace, counts.filtered, counts.messages, counts.matched, counts.letters, rounds)
+        return Multicast(trace, counts.filtered, counts.messages, counts.matched, counts.arrivals, rounds)
 
-    found = run(letters=0)
-    return run(letters=int(found.trace.received.sum())) if record else found
+    found = run(arrivals=0)
+    return run(arrivals=int(found.trace.received.sum())) if record else found

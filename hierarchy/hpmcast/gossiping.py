@@ -21,8 +21,6 @@ from sub2sub.overlay.network import Faults, arrives
 from sub2sub.timing.agenda import departure, offer
 from sub2sub.timing.latency import HOPS, Clock, travel
 
-__all__ = ["Audience", "Buffers", "Counts", "Rules", "World", "enter", "gossip", "publish"]
-
 AGAIN = 1 << 32  # where the draws for messages that are sent again begin
 
 
@@ -59,7 +57,7 @@ class World(NamedTuple):
 
 @by_reference
 class Counts(NamedTuple):
-    """What became of the event: by participant, by level, and the letters that arrived."""
+    """What became of the event: by participant, by level, and the arrivals that arrived."""
 
     first: NDArray[np.int32]
     sent: NDArray[np.int32]
@@ -67,8 +65,8 @@ class Counts(NamedTuple):
     filtered: NDArray[np.int32]
     messages: NDArray[np.int64]
     matched: NDArray[np.int64]
-    letters: NDArray[np.int32]
-    ends: NDArray[np.int64]  # letters so far
+    arrivals: NDArray[np.int32]
+    ends: NDArray[np.int64]  # arrivals so far
 
 
 @by_reference
@@ -220,8 +218,8 @@ def gossip(world, x, now, draws, buffers, agenda, trace):
 def _note(x, y, trace):
     """Note a message that arrived."""
     trace.received[y] += 1
-    if trace.ends[0] < trace.letters.shape[0]:
-        trace.letters[trace.ends[0], 0], trace.letters[trace.ends[0], 1] = x, y
+    if trace.ends[0] < trace.arrivals.shape[0]:
+        trace.arrivals[trace.ends[0], 0], trace.arrivals[trace.ends[0], 1] = x, y
         trace.ends[0] += 1
 
 

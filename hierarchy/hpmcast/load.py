@@ -1,4 +1,4 @@
-"""What the dissemination of one event cost whom in rfpbcast, pmcast and hpmcast, besides its trace."""
+"""The cost of the dissemination of one event in rfpbcast, pmcast and hpmcast, besides its trace."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hierarchy.trace import Trace
-
-__all__ = ["Multicast"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class Multicast:
         Messages sent at each level, level 1 first.
     matched : (l,) int64
         Times the event was matched against an interest of each level, level 1 first.
-    letters : (m, 2) int32
+    arrivals : (m, 2) int32
         Senders and receivers of the messages that arrived, in order, if they were recorded.
     rounds : int
         The last round in which anybody gossiped.
@@ -36,5 +34,5 @@ class Multicast:
     filtered: NDArray[np.int32]
     messages: NDArray[np.int64]
     matched: NDArray[np.int64]
-    letters: NDArray[np.int32]
+    arrivals: NDArray[np.int32]
     rounds: int

@@ -3,7 +3,7 @@
 The paper suggests UDP broadcast where the lowest level is a populated LAN. Gossip goes through the levels
 above as it does; then each delegate that has the event broadcasts it once in its own group of level 1. A
 broadcast is one message however many hear it; each neighbour hears it unless it is lost for that one, and
-filters on arrival, so that whoever does not want the event is disturbed, too.
+filters on arrival, so that participants that do not want the event receive it, too.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from hierarchy.hpmcast.settings import Gossip
 from hierarchy.hpmcast.views import Views
 from sub2sub.errors import InputError
 from sub2sub.overlay.network import Network
-
-__all__ = ["broadcast_below"]
 
 
 def broadcast_below(
@@ -65,7 +63,7 @@ def broadcast_below(
         reached[heard[reached[heard] < 0]] = now
     messages = np.concatenate([[int(trace.reached.sum())], gossip.messages])
     below = replace(trace, first=reached, sent=sent, received=received)
-    # Whoever hears a broadcast matches the event with its own interest.
+    # A participant that hears a broadcast matches the event with its own interest.
     heard_in_all = int((received - trace.received).sum())
     matched = np.concatenate([[heard_in_all], gossip.matched])
     return replace(gossip, trace=below, messages=messages, matched=matched, rounds=now)

@@ -1,4 +1,4 @@
-"""Who is there: the participants of a hierarchy and its populated subsystems (hpmcast, Sections 4.1 and 5.2).
+"""The participants of a hierarchy and its populated subsystems (hpmcast, Sections 4.1 and 5.2).
 
 Participants are numbered in the order of their addresses, so every subsystem is an interval of participant
 numbers and the participants with the smallest addresses are the first ones of that interval. Only populated
@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from hierarchy.hpmcast.addresses import AddressSpace
 from sub2sub.errors import InputError
-
-__all__ = ["Population"]
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,6 @@ import numpy as np
 
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["pittel_rounds"]
-
 
 @kernel
 def pittel_rounds(size, fanout, loss, crash, constant):

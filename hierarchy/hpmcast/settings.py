@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError, require
 
-__all__ = ["Condensation", "Gossip", "Reading", "Upkeep"]
-
 
 class Reading(Enum):
     """How to read lines 27 and 35 of Figure 6, which multiply |view| by R at every level, level 1 included.
@@ -56,7 +54,6 @@ class Condensation:
     by_coverage: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, redundancy=1)
         if not self.boxes or min(self.boxes) < 1:
             raise InputError(f"boxes: expected at least 1 box for each level, got {self.boxes}")
@@ -131,7 +128,6 @@ class Gossip:
     redundancy: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, fanout=1, audience=0, retries=0, redundancy=1, reliable=1)
         if not np.isfinite(self.constant):
             raise InputError(f"constant: expected a finite number of rounds, got {self.constant}")
@@ -186,7 +182,6 @@ class Upkeep:
     revisit: float = 0.02
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, fanout=1, tries=0, revisit=(0, 1))
         if not self.timeout or min(self.timeout) < 1:
             raise InputError(f"timeout: expected at least 1 cycle for each level, got {self.timeout}")

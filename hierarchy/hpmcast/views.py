@@ -1,4 +1,4 @@
-"""Views: whom a participant may gossip to at each level, compiled from tables (hpmcast, Section 4.1.3).
+"""Views: the participants to gossip to at each level, compiled from tables (hpmcast, Section 4.1.3).
 
 The view of level i holds the delegates of every line of the table of level i; at level 1, all neighbours.
 Exact tables are shared by a whole group, the tables of the membership protocol are one per
@@ -18,8 +18,6 @@ from hierarchy.hpmcast.membership.condensation import line_matches
 from hierarchy.hpmcast.membership.tables import Table
 from sub2sub.geometry.boxes import points
 from sub2sub.kernels.compilation import kernel
-
-__all__ = ["Knowledge", "Views"]
 
 
 class Views(NamedTuple):
@@ -97,7 +95,7 @@ def _match(table, compared, event, hit):
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Tables of all levels, whoever holds them: the step between membership and dissemination.
+    """Tables of all levels, exact or of the protocol: the step between membership and dissemination.
 
     Attributes
     ----------

@@ -1,8 +1,7 @@
 """A live process without `await`: a transport for `hierarchy.camcast.CommunityManager`, over TCP.
 
 The calls, events and ids are those of simulated communities (`hierarchy.membership.SimulatedTransport`); only
-the transport differs, and what is published has to be bytes. The process runs in a thread of its own, in
-which subscribers are called too.
+the transport differs. The process runs in a thread of its own, in which subscribers are called too.
 
 >>> from queue import Queue
 >>> from hierarchy.camcast import CommunityManager
@@ -31,8 +30,6 @@ from hierarchy.live.events import Events
 from hierarchy.live.process import Process
 from sub2sub.errors import InputError
 from sub2sub.live.net.connections import Address
-
-__all__ = ["LiveTransport"]
 
 T = TypeVar("T")
 
@@ -81,28 +78,41 @@ class LiveTransport:
 
     def leave(self, process: int, topic: str) -> None:
         """Take the process out of a community."""
+        self._check_member(topic)
         community = self.process.community(topic)
         if topic in self._published:
             self._published.discard(topic)
             self._run(community.stop_publishing())
         self._run(community.unsubscribe(self._joined.pop(topic)))
 
-    def publish(self, process: int, topic: str, data: Any) -> int:
+    def publish(self, process: int, topic: str, data: bytes, upward: float | None = None) -> int:
         """Publish on a topic of which the process is a member; returns the id of the event."""
-        name = self._run(self.process.community(topic).publish(data))
+        self._check_member(topic)
+        name = self._run(self.process.community(topic).publish(data, upward))
         self._published.add(topic)
         return name
 
     def parents(self, topic: str) -> list[str]:
         """The direct supertopics; refuses what is no topic."""
-        self.process.community(topic)
-        return list(self.process.parents(topic))
+        return self.process.parents(topic)
+
+    def add_parent(self, topic: str, parent: str) -> None:
+        """Give a topic a further supertopic."""
+
+        async def add() -> None:
+            self.process.add_parent(topic, parent)
+
+        self._run(add())
 
     def close(self) -> None:
         """Leave all communities and end the thread."""
         if self._thread.is_alive():
             self._run(self.process.leave())
             self._stop()
+
+    def _check_member(self, topic: str) -> None:
+        if topic not in self._joined and self._thread.is_alive():
+            raise InputError(f"topic: expected one of which the process is a member, got {topic!r}")
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         """Have the process's thread do something, and wait for the outcome."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from hierarchy.camcast.community import Event
+from hierarchy.camcast.community import Event, Subscriber
 from sub2sub.live.net.subscriptions import Inbox
-
-__all__ = ["Events"]
 
 
 class Events(Inbox[Event]):
     """One subscription to a community; made by `Community.subscribe`."""
 
-    def __init__(self, callback: Callable[[Event], None] | None = None) -> None:
+    def __init__(self, callback: Subscriber | None = None) -> None:
         super().__init__(callback)

@@ -38,8 +38,6 @@ from hierarchy.membership.pgrid.peer import (
 from hierarchy.membership.pgrid.settings import PGridSettings
 from sub2sub.kernels.dice import Dice
 
-__all__ = ["ANNOUNCE", "ENTER", "PLACE", "SEARCH", "Grid"]
-
 PLACE, SEARCH, ANNOUNCE, ENTER = range(4)
 DEPTH = 16  # bits of a path at most; leaves part only while they are crowded, so far fewer
 HELD = 1024  # announcements at most
@@ -98,7 +96,7 @@ class Grid:
         me.hold(message.postings, cycle)
 
     def met(self, message: Met, cycle: int, dice: Dice) -> Sends:
-        """Take up what came of a meeting, and ask for the next."""
+        """Apply the result of a meeting, and ask for the next."""
         before = self._asked.pop(message.exchange, None)
         if before is None:
             return
@@ -165,6 +163,8 @@ class Grid:
             return
         known = len(me.known(message.topic))
         some = me.some_of(message.topic, asker.id, wanted, dice)
+        if message.wish == SEARCH and message.topic == asker.topic:
+            some = list(dict.fromkeys([*me.following(message.topic, asker.id), *some]))
         if message.wish == ENTER:  # one who is not in yet waits for a smaller number, if there is one
             some += [each for each in me.known(message.topic) if each.id != asker.id][:1]
         if message.wish == ANNOUNCE or (message.wish == ENTER and not known):

@@ -1,7 +1,8 @@
 """Members whose contacts, or tables, come from a P-Grid (CAMCAST, Sections 5.2.2 and 5.2.3).
 
 Structured: topic and super-topic table are what searches bring back, ln N + c and z members, asked for anew
-every `refresh` cycles; N is how many the answering peer knows of. Semi-structured: only contacts are found
+every `refresh` cycles; N is how many the answering peer knows of. The first of the ln N + c is the next in
+the order of numbers, as in `hierarchy.membership.structured`. Semi-structured: only contacts are found
 that way, the topic table is SCAMP's. A newcomer rests in the overlay, searches, and subscribes through whom
 it found; `hierarchy.membership.entrance` says who founds a community.
 """
@@ -20,8 +21,6 @@ from hierarchy.membership.entrance import CONFIRM, FOUND, WAIT, decide
 from hierarchy.membership.pgrid.peer import key_of
 from hierarchy.membership.pgrid.settings import PGridSettings
 from sub2sub.kernels.dice import Dice
-
-__all__ = ["GridMember"]
 
 BEGIN = 4  # cycles that the first gateway asks the others before it begins the overlay
 WANTED = 32  # members a search asks for
@@ -211,15 +210,15 @@ class GridMember(Member):
         yield from self.scamp.join(contact, self.cycle, dice)
 
     def _listed(self, message: m.Listed, dice: Dice) -> m.Sends:
-        """Take up what a search brought back."""
+        """Accept what a search brought back."""
         search = self._searches.pop(message.exchange, None)
         if search is None:
             return
         members = [each for each in message.contacts if each.topic == search.topic and each.id != self.own.id]
         topic = self.settings.topic
         if search.place == PART:
-            if members:
-                yield self.census.ask(members[0], dice)
+            if members:  # the first is the next one, the others are random
+                yield self.census.ask(members[-1], dice)
         elif search.place == OWN:
             self._listed_own = True
             if self.keeps_scamp:
@@ -231,7 +230,7 @@ class GridMember(Member):
             yield from self._listed_above(search, members, dice)
 
     def _listed_above(self, search: _Search, members: Sequence[m.Contact], dice: Dice) -> m.Sends:
-        """Take up members of a supertopic; if there are none, search for the next."""
+        """Accept members of a supertopic; if there are none, search for the next."""
         tables = self.super_tables()
         if search.table >= len(tables):  # topics have other parents by now
             return

@@ -20,8 +20,6 @@ from sub2sub.live.virtual.faults import FAULTS
 from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Fault, History, Participant, Plan
 from sub2sub.live.virtual.invariants import beyond, host_excesses
 
-__all__ = ["CommunityHistory"]
-
 TOPICS = (".", ".a", ".a.b")
 LEASE = 16  # cycles; parts of a community grow together within two
 GATEWAYS = 2  # well-known members of each community

@@ -9,8 +9,6 @@ from hierarchy.live.wire import MAX_CYCLES, PROTOCOL
 from sub2sub.live.virtual.history import History
 from sub2sub.live.virtual.liars import Liar, visit
 
-__all__ = ["LIARS"]
-
 
 async def forger_of_goodbyes(history: History) -> None:
     """Says goodbye to every member in the name of all others, each with an heir that does not exist."""

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from hierarchy.contacts import Contact
 from hierarchy.membership.scamp.scamp_messages import Replace
 
-__all__ = ["Beaten", "Liveness"]
-
 FAILURES = 3  # messages to one of the view that could not be delivered, with no answer between them
 
 

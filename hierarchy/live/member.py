@@ -33,8 +33,6 @@ from hierarchy.membership.scamp.peer import ScampPeer
 from hierarchy.super_tables.peer import answer
 from sub2sub.kernels.dice import Dice
 
-__all__ = ["Member"]
-
 MOST = 256  # entries of a view; (c + 1) ln n are far fewer
 FEW_LINKS = 4  # up to so many, a member that renews through a gateway also links to who served it
 CENSUS_TURNS = ("count", "ask_part")
@@ -307,7 +305,7 @@ class Member(TopicsAbove):
             yield m.Send(leaver.peer, m.Check(exchange))
 
     def _take_contact(self, contacts: Sequence[m.Contact], dice: Dice) -> m.Sends:
-        """Take up a contact that a gateway named; alone, subscribe through it at once."""
+        """Accept a contact that a gateway named; alone, subscribe through it at once."""
         self._sought = -1
         found = [each for each in contacts if each.topic == self.own.topic and each.id != self.own.id]
         if found:

@@ -9,8 +9,7 @@ from hierarchy.camcast.settings import TopicSettings
 from hierarchy.contacts import Contact
 from hierarchy.membership.census.settings import CensusSettings
 from hierarchy.membership.scamp.settings import ScampSettings
-
-__all__ = ["Gateways", "MemberSettings", "Trace", "supertopics"]
+from sub2sub.errors import InputError, require
 
 Gateways = Mapping[str, Sequence[Contact]]
 """Well-known members of communities, by topic; who they are is found out by asking, so their id is 0."""
@@ -56,6 +55,13 @@ class MemberSettings:
     grace: float = 1.0
     patience: int = 2
     memory: int = 65536
+
+    def __post_init__(self) -> None:
+        """Refuse settings outside their domain."""
+        require(self, timeout=1, grace=0, patience=0, memory=1)
+        for name, kind in (("topic", TopicSettings), ("scamp", ScampSettings), ("census", CensusSettings)):
+            if not isinstance(getattr(self, name), kind):
+                raise InputError(f"{name}: expected {kind.__name__}, got {getattr(self, name)!r}")
 
 
 @dataclass

@@ -24,10 +24,18 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
 
-from hierarchy.camcast.community import Event as Received
+from hierarchy.camcast.community import (
+    Event,
+    Subscriber,
+    check_callback,
+    check_data,
+    check_upward,
+    not_publishing,
+    not_subscribed,
+)
 from hierarchy.camcast.settings import SENDING_TO_ALL
 from hierarchy.live import messages as m
 from hierarchy.live.events import Events
@@ -45,10 +53,8 @@ from sub2sub.live.net.connections import Address
 from sub2sub.live.net.host import Host, is_address
 from sub2sub.live.net.signatures import Signer, accepts
 from sub2sub.live.net.tls import Tls
-from sub2sub.live.wire.framing import MAX_DATA, Frame
+from sub2sub.live.wire.framing import Frame
 from sub2sub.live.wire.limits import Limits
-
-__all__ = ["Community", "Process"]
 
 STREAM = stream_number("live camcast")
 WAIT = 64  # cycles to wait before publishing, at most
@@ -121,9 +127,13 @@ class Process(Host):
             self._communities[topic] = Community(self, topic)
         return self._communities[topic]
 
-    def parents(self, topic: str) -> tuple[str, ...]:
+    def super_communities(self, topic: str) -> list[Community]:
+        """The communities of the direct supertopics."""
+        return [self.community(parent) for parent in self.parents(topic)]
+
+    def parents(self, topic: str) -> list[str]:
         """The direct supertopics of a topic."""
-        return self.graph.parents(check_topic(topic))
+        return list(self.graph.parents(check_topic(topic)))
 
     def add_parent(self, topic: str, parent: str) -> None:
         """Take note of a further supertopic of a topic; every process has to, for its events to get there."""
@@ -134,7 +144,7 @@ class Process(Host):
     async def leave(self) -> None:
         """Leave all communities and close all connections."""
         for community in self._communities.values():
-            community.leave()
+            await community.leave()
         await self.close()
 
     def draws(self) -> Dice:
@@ -204,21 +214,26 @@ class Community:
         self._publishes = False
         self._entering = asyncio.Lock()
 
-    async def subscribe(self, callback: Callable[[Received], None] | None = None) -> Events:
+    @property
+    def is_member(self) -> bool:
+        """Whether the process takes part in the community now."""
+        return self.member is not None
+
+    async def subscribe(self, callback: Subscriber | None = None) -> Events:
         """Receive each event of the topic and of its subtopics; without a callback, iterate over them."""
-        if callback is not None and not callable(callback):
-            raise InputError(f"callback: expected a function of one event, got {callback!r}")
+        if callback is not None:
+            check_callback(callback)
         await self._enter()
         events = Events(callback)
         self._subscribers.append(events)
         return events
 
-    async def unsubscribe(self, events: Events) -> None:
+    async def unsubscribe(self, subscription: Events) -> None:
         """End a subscription."""
-        if events not in self._subscribers:
-            raise InputError(f"events: expected a subscription to {self.topic!r} that has not ended")
-        self._subscribers.remove(events)
-        events.close()
+        if subscription not in self._subscribers:
+            raise not_subscribed(self.topic, subscription)
+        self._subscribers.remove(subscription)
+        subscription.close()
         self._leave_if_idle()
 
     async def publish(self, data: bytes = b"", upward: float | None = None) -> int:
@@ -234,12 +249,8 @@ class Community:
         upward : float, optional
             The event's own p_sel, the paper's `setUpwardProb`; by default that of each community.
         """
-        if upward is not None and not (isinstance(upward, int | float) and 0 <= upward <= 1):
-            raise InputError(f"upward: expected a probability, got {upward!r}")
-        if not isinstance(data, bytes | bytearray | memoryview):
-            raise InputError(f"data: expected bytes, got {type(data).__name__}")
-        if len(data) > MAX_DATA:
-            raise InputError(f"data: expected at most {MAX_DATA} bytes, got {len(data)}")
+        data = check_data(data)
+        check_upward(upward)
         member = await self._enter()
         self._publishes = True
         process = self.process
@@ -248,7 +259,7 @@ class Community:
                 break
             await asyncio.sleep(process.period / 4)
         name, chance = process.dice.randbytes(NAME), -1.0 if upward is None else float(upward)
-        event = m.Event(name, self.topic, member.own.id, 0, chance, bytes(data))
+        event = m.Event(name, self.topic, member.own.id, 0, chance, data)
         if process.signer:
             event = process.signer.sign(event)
         process.dispatch(member, list(member.publish(event, process.draws())))
@@ -257,13 +268,11 @@ class Community:
     async def stop_publishing(self) -> None:
         """Stay in the community only as long as there are subscriptions."""
         if not self._publishes:
-            raise InputError(
-                f"stop_publishing: expected a publisher of {self.topic!r}; nothing was published"
-            )
+            raise not_publishing(self.topic)
         self._publishes = False
         self._leave_if_idle()
 
-    def leave(self) -> None:
+    async def leave(self) -> None:
         """End all subscriptions, and the membership."""
         for events in self._subscribers:
             events.close()
@@ -305,7 +314,7 @@ class Community:
 
     def _deliver(self, event: m.Event) -> None:
         id = int.from_bytes(event.name, "big")
-        received = Received(event.topic, event.data, id, event.publisher, event.round)
+        received = Event(event.topic, event.data, id, event.publisher, event.round)
         for events in list(self._subscribers):
             events.deliver(received)
 

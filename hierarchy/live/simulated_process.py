@@ -20,14 +20,17 @@ without `await` is `hierarchy.camcast.CommunityManager`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import TracebackType
 
-from hierarchy.camcast.community import Community, CommunityManager, Event, Transport
+from hierarchy.camcast.community import (
+    Community,
+    CommunityManager,
+    Subscriber,
+    Transport,
+    check_callback,
+    not_subscribed,
+)
 from hierarchy.live.events import Events
-from sub2sub.errors import InputError
-
-__all__ = ["SimulatedProcess"]
 
 
 class SimulatedProcess:
@@ -55,9 +58,20 @@ class SimulatedProcess:
 
     def community(self, topic: str) -> SimulatedCommunity:
         """The community of a topic, the same object each time."""
-        if topic not in self._communities:
-            self._communities[topic] = SimulatedCommunity(self._manager.community(topic))
-        return self._communities[topic]
+        community = self._manager.community(topic)
+        return self._communities.setdefault(topic, SimulatedCommunity(community))
+
+    def super_communities(self, topic: str) -> list[SimulatedCommunity]:
+        """The communities of the direct supertopics."""
+        return [self.community(parent) for parent in self.parents(topic)]
+
+    def parents(self, topic: str) -> list[str]:
+        """The direct supertopics of a topic."""
+        return self._manager.parents(topic)
+
+    def add_parent(self, topic: str, parent: str) -> None:
+        """Take note of a further supertopic of a topic."""
+        self._manager.add_parent(topic, parent)
 
     async def leave(self) -> None:
         """Leave all communities."""
@@ -70,39 +84,41 @@ class SimulatedCommunity:
 
     def __init__(self, community: Community) -> None:
         self.topic, self._community = community.topic, community
-        self._subscribers: dict[Events, Callable[[Event], None]] = {}
-        self._publishes = False
+        self._subscribers: list[Events] = []
 
-    async def subscribe(self, callback: Callable[[Event], None] | None = None) -> Events:
+    @property
+    def is_member(self) -> bool:
+        """Whether the process takes part in the community now."""
+        return self._community.is_member
+
+    async def subscribe(self, callback: Subscriber | None = None) -> Events:
         """Receive each event of the topic and of its subtopics; without a callback, iterate over them."""
-        if callback is not None and not callable(callback):
-            raise InputError(f"callback: expected a function of one event, got {callback!r}")
+        if callback is not None:
+            check_callback(callback)
         events = Events(callback)
-        self._subscribers[events] = self._community.subscribe(events.deliver)
+        self._community.subscribe(events.deliver)
+        self._subscribers.append(events)
         return events
 
-    async def unsubscribe(self, events: Events) -> None:
+    async def unsubscribe(self, subscription: Events) -> None:
         """End a subscription."""
-        if events not in self._subscribers:
-            raise InputError(f"events: expected a subscription to {self.topic!r} that has not ended")
-        self._community.unsubscribe(self._subscribers.pop(events))
-        events.close()
+        if subscription not in self._subscribers:
+            raise not_subscribed(self.topic, subscription)
+        self._subscribers.remove(subscription)
+        self._community.unsubscribe(subscription.deliver)
+        subscription.close()
 
-    async def publish(self, data: bytes = b"") -> int:
+    async def publish(self, data: bytes = b"", upward: float | None = None) -> int:
         """Publish an event; returns its id."""
-        if not isinstance(data, bytes | bytearray | memoryview):
-            raise InputError(f"data: expected bytes, got {type(data).__name__}")
-        self._publishes = True
-        return self._community.publish(bytes(data))
+        return self._community.publish(data, upward)
 
     async def stop_publishing(self) -> None:
         """Stay in the community only as long as there are subscriptions."""
         self._community.stop_publishing()
-        self._publishes = False
 
     async def leave(self) -> None:
         """End all subscriptions, and the membership."""
-        for events in list(self._subscribers):
-            await self.unsubscribe(events)
-        if self._publishes:
-            await self.stop_publishing()
+        for events in self._subscribers:
+            events.close()
+        self._subscribers = []
+        self._community.leave()

@@ -19,8 +19,6 @@ from hierarchy.live.member import Member
 from hierarchy.live.member_settings import MemberSettings
 from sub2sub.kernels.dice import Dice
 
-__all__ = ["Swarm"]
-
 GATEWAYS = 2  # of each community: its first members
 DEEP = 60  # messages of which one causes the next, within a cycle
 

@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from sub2sub.errors import InputError
 
-__all__ = ["Chain", "TopicGraph", "check_topic"]
-
 MAX_TOPIC = 256  # bytes of a topic's name
 
 

@@ -14,8 +14,6 @@ from hierarchy.live.topic_graph import Chain, TopicGraph
 from hierarchy.super_tables.peer import SuperTable
 from sub2sub.kernels.dice import Dice
 
-__all__ = ["TopicsAbove"]
-
 
 class TopicsAbove(ABC):
     """What a member knows of the topics above its own.

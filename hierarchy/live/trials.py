@@ -16,8 +16,6 @@ from hierarchy.live.liars import forger_of_goodbyes
 from sub2sub.live.virtual.conditions import Conditions
 from sub2sub.live.virtual.history import PERIOD, SPREAD
 
-__all__ = ["TrialHistory"]
-
 STORM = 1.0  # cycles in which all connections are refused; after longer ones, back-off takes longer, too
 LEASES = 3  # that pass
 LOOKS = 3  # at a community that is not whole, in as many cycles, before that counts

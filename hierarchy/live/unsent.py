@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from hierarchy.contacts import Contact
 from hierarchy.live.messages import Event, Send
 
-__all__ = ["Unsent"]
-
 CYCLES = 4  # in which an event is sent again
 MOST = 1024  # messages that wait; further ones are not sent again
 SPACE = 1 << 22  # bytes of them

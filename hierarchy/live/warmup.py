@@ -9,8 +9,6 @@ from hierarchy.live.member import Member
 from hierarchy.live.messages import Contact, Event
 from sub2sub.kernels.dice import Dice
 
-__all__ = ["warm_up"]
-
 
 @cache
 def warm_up() -> None:

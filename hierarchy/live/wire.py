@@ -10,7 +10,6 @@ from hierarchy.live import messages as m
 from hierarchy.live.messages import Contact
 from hierarchy.live.topic_graph import MAX_TOPIC
 from sub2sub.live.wire.framing import (
-    MAX_DATA,
     MAX_HOST,
     Check,
     Protocol,
@@ -23,8 +22,7 @@ from sub2sub.live.wire.framing import (
     octets,
     shown,
 )
-
-__all__ = ["PROTOCOL", "VERSION", "pack", "unpack"]
+from sub2sub.overlay.sizes import MAX_DATA
 
 VERSION = 2
 HEAD = struct.Struct(">QHB")  # number of the member, port, length of the host

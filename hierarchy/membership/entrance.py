@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["CONFIRM", "FOUND", "WAIT", "decide"]
-
 CONFIRM = 6
 
 

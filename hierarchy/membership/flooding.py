@@ -27,8 +27,6 @@ from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import FREE
 
-__all__ = ["Flooding"]
-
 STREAM = stream_number("flooding contacts")
 RECENT = 8  # peers that came last, one of whom a newcomer gets as its contact
 

@@ -18,8 +18,6 @@ from hierarchy.super_tables.rules import Search, answer, ask, entries, merge
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number, unit
 
-__all__ = ["FOUNDS", "UNANSWERED", "Gateways"]
-
 STREAM = stream_number("gateways")
 UNANSWERED, FOUNDS = -2, -1
 LOST = 1 << 20  # where the draws for lost messages begin

@@ -18,8 +18,6 @@ from hierarchy.topics import TopicTree
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.network import Network
 
-__all__ = ["Membership", "known_parameters"]
-
 
 @runtime_checkable
 class Membership(Layer, Protocol):
@@ -41,31 +39,24 @@ class Membership(Layer, Protocol):
 
     def leave(self, peers: ArrayLike, cycle: int) -> None:
         """Let `peers` unsubscribe from their communities."""
-        ...
 
     def sizes(self) -> NDArray[np.float64]:
         """Each member's estimate of the size of its community, (n,)."""
-        ...
 
     def inside(self) -> NDArray[np.bool_]:
         """Which members are in their communities."""
-        ...
 
     def ready(self) -> NDArray[np.bool_]:
         """Which members may publish (CAMCAST, Section 5.1): they know super-processes, or there are none."""
-        ...
 
     def topics_changed(self) -> None:
         """Update the state after topics or further parents were added to the tree."""
-        ...
 
     def referenced(self, alive: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Which members a live member still refers to; only the others may be reused for another topic."""
-        ...
 
     def tables(self) -> Tables:
         """The current tables, for dissemination."""
-        ...
 
 
 def known_parameters(

@@ -24,8 +24,6 @@ from sub2sub.geometry.boxes import normalise
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 
-__all__ = ["CommunityOverlay"]
-
 
 class CommunityOverlay:
     """A population of topic subscribers with a membership, which the engine can step.
@@ -92,8 +90,9 @@ class CommunityOverlay:
         return self.membership.topic
 
     def communities(self) -> Communities:
-        """The communities and their members, including crashed and dormant peers."""
-        return Communities.of(self.ranges.tree, self.topic)
+        """The communities and their members, including crashed and dormant peers; of no topic: the root's."""
+        known = np.isin(self.topic, list(self.ranges.tree))
+        return Communities.of(self.ranges.tree, np.where(known, self.topic, 0))
 
     def bootstrap(self, cycle: int = 0) -> None:
         """Let all live peers join; the membership provides their contacts."""
@@ -111,7 +110,7 @@ class CommunityOverlay:
         return {self.membership.name: self.membership.step(cycle, self.network)}
 
     def restored(self) -> None:
-        """Take up the topics of peers whose ranges came from a checkpoint."""
+        """Set the topics of peers whose ranges came from a checkpoint."""
         self._follow(np.flatnonzero(self.population.present))
 
     def add_topic(self, name: str, parents: Sequence[str | int] | None = None) -> Added:

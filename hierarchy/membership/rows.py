@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["add", "find", "named", "remove_at", "widened"]
-
 
 @kernel
 def find(row, size, peer):

@@ -32,8 +32,6 @@ from hierarchy.topics import TopicTree
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import table_links
 
-__all__ = ["ScampMembership", "add_up", "part"]
-
 
 class ScampMembership(ABC):
     """Topic tables by SCAMP, super-topic tables by a finder, sizes by a census.

@@ -27,8 +27,6 @@ from hierarchy.super_tables.rules import Search
 from hierarchy.topics import TopicTree
 from sub2sub.overlay.network import Network
 
-__all__ = ["OverlayFinder", "SemiStructured"]
-
 WANTED = 8  # members a newcomer asks for
 
 

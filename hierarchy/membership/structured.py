@@ -2,8 +2,11 @@
 
 Every `refresh` cycles each member searches the P-Grid for ln N + c members of its community and z members of
 the nearest supertopic that has members. N is the number of members that the answering peer knows, so members
-need not know the size. Each search draws from the whole community, so the community stays connected as long
-as the P-Grid knows its members.
+need not know the size.
+
+Not in the paper: one of the ln N + c is the member next to the searcher in the order of numbers, after the
+last the first. Random ones alone leave, with probability e^-c or so, somebody in nobody's table until the
+next search; these form a ring, so the community is strongly connected as long as the P-Grid knows all of it.
 """
 
 from __future__ import annotations
@@ -27,8 +30,6 @@ from sub2sub.errors import InputError
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import table_links
 
-__all__ = ["Structured"]
-
 
 class Structured:
     """Topic and super-topic tables drawn uniformly from the members that a P-Grid knows.
@@ -41,6 +42,8 @@ class Structured:
     refresh : int
         Number of cycles between two searches of a member; in the paper it depends on how fast subscriptions
         change.
+    ring : bool
+        Whether the next member is one of those in a topic table; in the paper all are random.
 
     Examples
     --------
@@ -66,14 +69,15 @@ class Structured:
         pgrid: PGridSettings | None = None,
         refresh: int = 10,
         true_sizes: bool = False,
+        ring: bool = True,
     ) -> None:
-        if refresh < 1:
-            raise InputError(f"refresh: expected a whole number not below 1, got {refresh!r}")
+        if not isinstance(refresh, int) or refresh < 1:
+            raise InputError(f"refresh: expected a whole number, 1 or more, got {refresh!r}")
         self.topic = np.asarray(topic, np.int32)
         self.settings, self.true_sizes = settings, true_sizes
         self.grid = PGrid(tree, self.topic, seed, pgrid)
         self.slots = slots_of(tree)
-        self.refresh = refresh
+        self.refresh, self.ring = refresh, ring
         n, own = len(self.topic), for_topics(settings, tree.capacity, tree)
         self.topic_table = np.full((n, max(s.table_size(n) for s in own)), -1, np.int32)
         self.super_table = np.full((n, self.slots.most, max(s.z for s in own)), -1, np.int32)
@@ -106,9 +110,12 @@ class Structured:
         sizes = np.array(
             [own[t].table_size(int(n)) for t, n in zip(self.topic[due], found.known, strict=True)]
         )
-        keep = np.arange(wanted) < sizes[:, None]
+        members = np.where(np.arange(wanted) < sizes[:, None], found.members, -1)
+        if self.ring:
+            left_out = (found.following >= 0) & np.all(members != found.following[:, None], axis=1)
+            members[left_out, sizes[left_out] - 1] = found.following[left_out]
         known = found.known > 0
-        self.topic_table[due[known]] = np.where(keep, found.members, -1)[known]
+        self.topic_table[due[known]] = members[known]
         self.known[due[known]] = found.known[known]
         self.searched[due[known]] = True
         hops, messages = [found.hops], int(found.messages.sum()) + len(due)

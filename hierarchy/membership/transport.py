@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hierarchy.camcast.community import Event, Subscriber
+from hierarchy.camcast.community import Event, Subscriber, check_callback, check_data, check_upward
 from hierarchy.camcast.dissemination import disseminate
 from hierarchy.camcast.settings import SENDING_TO_ALL, Settings
 from hierarchy.membership.interface import Membership, known_parameters
@@ -15,8 +15,6 @@ from hierarchy.membership.unstructured import Unstructured
 from hierarchy.topics import TopicTree
 from sub2sub.errors import InputError
 from sub2sub.overlay.network import Network
-
-__all__ = ["SimulatedTransport"]
 
 WAIT = 64  # cycles to wait before publishing, at most
 
@@ -46,9 +44,9 @@ class SimulatedTransport:
     >>> heard = []
     >>> network.join(7, ".", heard.append)
     >>> network.join(8, ".a", heard.append)
-    >>> _ = network.publish(8, ".a", "hello")
+    >>> _ = network.publish(8, ".a", b"hello")
     >>> [(event.topic, event.data, event.publisher) for event in heard]
-    [('.a', 'hello', 8), ('.a', 'hello', 8)]
+    [('.a', b'hello', 8), ('.a', b'hello', 8)]
     """
 
     def __init__(
@@ -59,6 +57,13 @@ class SimulatedTransport:
         capacity: int = 1000,
         membership: Callable[[TopicTree, Any, int, Settings], Membership] = Unstructured,
     ) -> None:
+        if not isinstance(tree, TopicTree):
+            raise InputError(f"tree: expected a TopicTree, got {tree!r}")
+        if not callable(membership):
+            raise InputError(f"membership: expected a class such as Unstructured, got {membership!r}")
+        for field, number, least in (("seed", seed, 0), ("capacity", capacity, 1)):
+            if not isinstance(number, int) or number < least:
+                raise InputError(f"{field}: expected a whole number, {least} or more, got {number!r}")
         self.tree, self.seed = tree, seed
         self.settings = settings or SENDING_TO_ALL
         self.network = Network(np.zeros(capacity, np.uint8), np.zeros(capacity, np.uint8))
@@ -71,6 +76,9 @@ class SimulatedTransport:
 
     def join(self, process: int, topic: str, deliver: Subscriber) -> None:
         """Make a process a member of a community."""
+        check_callback(deliver)
+        if not isinstance(process, int):
+            raise InputError(f"process: expected the number of a process, got {process!r}")
         t, member = self.tree.number(topic), len(self._owner)
         if (process, t) in self._members:
             raise InputError(f"process: {process} is a member of {topic!r} already")
@@ -86,27 +94,29 @@ class SimulatedTransport:
 
     def leave(self, process: int, topic: str) -> None:
         """Remove a process from a community."""
-        member = self._members.pop((process, self.tree.number(topic)))
+        member = self._member(process, topic)
+        del self._members[process, self.tree.number(topic)]
         self.membership.leave(np.array([member]), self.cycle)
         self.network.alive[member] = 0
         self.step()
 
-    def publish(self, process: int, topic: str, data: Any) -> int:
+    def publish(self, process: int, topic: str, data: bytes, upward: float | None = None) -> int:
         """Gossip an event, and deliver it to all processes that it reaches.
 
         Waits some cycles until the process knows members of its supertopics, or knows that there are none
         (CAMCAST, Section 5.1). An event published earlier would not reach them.
         """
-        t = self.tree.number(topic)
-        member = self._members[process, t]
+        data, member = check_data(data), self._member(process, topic)
+        check_upward(upward)
         for _ in range(WAIT):
             if self.membership.ready()[member]:
                 break
             self.step()
         number, self._events = self._events, self._events + 1
+        chances = known_parameters(self.membership, self.network, self.settings, self.tree)
         spread = disseminate(
             self.membership.tables(),
-            known_parameters(self.membership, self.network, self.settings, self.tree),
+            chances if upward is None else chances._replace(p_sel=np.full_like(chances.p_sel, upward)),
             member,
             seed=self.seed,
             event=number,
@@ -122,8 +132,15 @@ class SimulatedTransport:
         """The direct supertopics; refuses an unknown topic."""
         return [self.tree.name(parent) for parent in self.tree.parents(topic)]
 
+    def add_parent(self, topic: str, parent: str) -> None:
+        """Give a topic a further supertopic, unless it is below that already."""
+        if not self.tree.includes(parent, topic):
+            self.tree.add_parent(topic, parent)
+
     def step(self, cycles: int = 1) -> None:
         """Run some cycles: leases are renewed, tables are checked and refilled."""
+        if not isinstance(cycles, int) or cycles < 0:
+            raise InputError(f"cycles: expected a whole number, 0 or more, got {cycles!r}")
         self._follow_tree()
         for _ in range(cycles):
             self.membership.step(self.cycle, self.network)
@@ -134,6 +151,13 @@ class SimulatedTransport:
         for (owner, _), member in list(self._members.items()):
             if owner == process:
                 self.network.alive[member] = 0
+
+    def _member(self, process: int, topic: str) -> int:
+        t = self.tree.number(topic)
+        member = self._members.get((process, t)) if isinstance(process, int) else None
+        if member is None:
+            raise InputError(f"process: expected a member of {topic!r}, got {process!r}")
+        return member
 
     def _follow_tree(self) -> None:
         if self.tree.changes > self._changes:

@@ -22,8 +22,6 @@ from hierarchy.super_tables.layer import Finder
 from hierarchy.topics import TopicTree
 from sub2sub.overlay.network import Network
 
-__all__ = ["Unstructured"]
-
 
 class Unstructured(ScampMembership):
     """SCAMP views as topic tables; super-topic tables found and maintained as in Section 3.

@@ -32,8 +32,6 @@ from sub2sub.ring.growing import grow_tombstones
 from sub2sub.ring.layer import Ring
 from sub2sub.ring.tombstones import TOMBSTONES
 
-__all__ = ["NestedTables"]
-
 
 class NestedTables:
     """The tables of a population.

@@ -1,7 +1,7 @@
 """One overlay for topics and ranges: Sub-2-Sub's three kinds of links, and CAMCAST's two tables.
 
 A topic subscription is a range subscription (`hierarchy.topics.NestedRanges`), so the rings carry topics
-without knowing it, and the ranges in descriptors tell who is of which community. A publication goes by
+without knowing it, and the ranges in descriptors tell which peer is in which community. A publication goes by
 CAMCAST's routing or along the rings, as its publisher likes.
 """
 
@@ -31,8 +31,6 @@ from sub2sub.overlay.views import FREE
 
 if TYPE_CHECKING:  # an overlay needs its ranges, not its code
     from hierarchy.topics import NestedRanges
-
-__all__ = ["Route", "SharedOverlay"]
 
 Route = CamcastRoute | DisseminationSettings
 """How an event goes: by CAMCAST's routing, or along the rings."""
@@ -95,6 +93,8 @@ class SharedOverlay(Overlay):
         if settings is not None and not isinstance(settings, SharedSettings):
             raise InputError(f"settings: expected SharedSettings, got {type(settings).__name__}")
         super().__init__(population, settings or SharedSettings(), seed, network, **layers)
+        if topics is not None and not hasattr(topics, "bounds"):
+            raise InputError(f"topics: expected NestedRanges, got {type(topics).__name__}")
         if not 0 <= axis < population.d:
             raise InputError(f"axis: expected an attribute from 0 to {population.d - 1}, got {axis}")
         self.topics, self.axis = topics, axis
@@ -121,7 +121,7 @@ class SharedOverlay(Overlay):
     def ready(self) -> NDArray[np.bool_]:
         """Which peers may publish by CAMCAST's routing (CAMCAST, Section 5.1; `TablePeer.is_ready`).
 
-        They know who is above, or have searched long enough to know that nobody is.
+        They know a peer above, or have searched long enough to know that there is none.
         """
         age = self.cycle - self.tables.since
         known = (self.tables.above[:, 0] != FREE) | (age > EAGER)
@@ -137,6 +137,9 @@ class SharedOverlay(Overlay):
         threads: int = 1,
     ) -> Published:
         """Publish events by CAMCAST's routing or along the rings, as the type of `settings` has it.
+
+        By CAMCAST's routing, publishers wait until they know who is above, or that nobody is (CAMCAST,
+        Section 5.1): cycles pass meanwhile.
 
         Parameters
         ----------
@@ -157,7 +160,11 @@ class SharedOverlay(Overlay):
                 "at: expected the subscription each event is published by, a member of its topic"
             )
         found, given = self._points(events)
-        outcome = self.spread(found, self._peers(at, len(found)), settings, self.cycle, record=True)
+        publishers = self._peers(at, len(found))
+        self._check_members(found, publishers)
+        while not self.ready()[publishers[self.network.alive[publishers] == 1]].all():
+            self.run(1)
+        outcome = self.spread(found, publishers, settings, self.cycle, record=True)
         return Published.of(self.population, self.network, found, outcome, given)
 
     def spread(

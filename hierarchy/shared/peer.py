@@ -3,28 +3,28 @@
 CAMCAST's two tables (Section 3.2) on the ranges of Sub-2-Sub, and a third:
 
 - the *topic table*, `equals`: peers with the same range. Room in it means that all of them are known. The
-  nearest successors and predecessors among them, the *neighbours*, are never given up for others: so nobody
-  is forgotten by all, and the distance to them tells how many there are;
+  nearest successors and predecessors among them, the *neighbours*, are never replaced by others. So every
+  member stays known to some, and the distance to the neighbours tells how many members there are;
 - the *super-topic table*, `above`: peers with the tightest enclosing ranges;
-- the *directory*, `below`: one peer for each subtopic. Events never go there; it is what a newcomer's search
-  for its community goes by, from any supertopic down. CAMCAST has a bootstrap service for that.
+- the *directory*, `below`: one peer for each subtopic. Events never go there. A newcomer searches for its
+  community with it, from any supertopic down. CAMCAST has a bootstrap service for that.
 
 In a cycle a peer
 
 1. drops entries that nobody has heard from for long (`expire`);
-2. hears of the peers that its other links lead to (`hear`), which costs nothing but a greeting to each new
-   neighbour: that one has to answer, and learns of its new neighbour that way. A newcomer also greets who is
-   below it: it may be the first of its topic, and above all of them;
+2. hears of the peers that its other links lead to (`hear`). This costs only a greeting to each new neighbour,
+   which has to answer, and so learns of its own new neighbour. A newcomer also greets the peers below it,
+   because it may be the first of its topic;
 3. asks peers above (`to_ask`): a newcomer for the way to its community, others now and then whether there is
    a tighter supertopic or an equal they do not know, more often where they know few; or a suspect entry
    whether it is there and for others of its community;
-4. exchanges all tables with an equal (`partners`, `tell`, `answer`, `finish`): in turns the one of all and of
-   the neighbours that it has heard from least recently. A newcomer does so with the nearest it knows until
-   no nearer ones turn up, so that it stands between its neighbours from its first cycle on.
+4. exchanges all tables with an equal (`partners`, `tell`, `answer`, `finish`): the one heard from least
+   recently, of all equals and of the neighbours in alternate cycles. A newcomer exchanges tables with the
+   nearest equals it knows until no nearer ones turn up, so it knows its neighbours from its first cycle on.
 
-Whoever is silent is forgotten, and not taken up again until it was heard from later
-(`sub2sub.ring.tombstones`). The class is fit for live peers, and the kernels of `hierarchy.shared.layer` must
-take its decisions, draw for draw.
+A peer that does not answer is forgotten, and not accepted again until somebody heard from it later
+(`sub2sub.ring.tombstones`). Live peers run this class, and the kernels of `hierarchy.shared.layer` must make
+the same decisions, draw for draw.
 """
 
 from __future__ import annotations
@@ -40,10 +40,8 @@ from sub2sub.overlay.descriptors import AROUND, Descriptor, Link, oldest_place, 
 from sub2sub.ring.pool import SPREAD
 from sub2sub.ring.tombstones import TOMBSTONES
 
-__all__ = ["TableContents", "TablePeer"]
-
 Greet = Callable[[Descriptor], bool | None]
-"""Tells a peer that it has been taken up; whether it answered, or None if that will turn out later."""
+"""Tells a peer that it has been accepted; whether it answered, or None if that will turn out later."""
 
 
 class TableContents(NamedTuple):
@@ -120,9 +118,9 @@ class TablePeer:
             table[:] = [link for link in table if link.stamp >= self._oldest_allowed(now)]
 
     def hear(self, links: Iterable[Link], now: int, greet: Greet) -> None:
-        """Take up links that others told of; who is to be greeted is, and forgotten if it is silent."""
+        """Accept links that others sent; greet new neighbours, and forget those that do not answer."""
         for link in links:
-            if self._take_up(link, now, direct=False):
+            if self._accept(link, now, direct=False):
                 answered = greet(link.peer)
                 if answered:
                     self.heard_from(link.peer, now)
@@ -131,7 +129,7 @@ class TablePeer:
 
     def heard_from(self, sender: Descriptor, now: int) -> None:
         """Take note that a peer is there: it sent a message itself."""
-        self._take_up(Link(sender, now), now, direct=True)
+        self._accept(Link(sender, now), now, direct=True)
 
     def fail(self, peer: Descriptor, now: int) -> None:
         """Forget a peer that did not answer."""
@@ -144,7 +142,7 @@ class TablePeer:
     def to_ask(self, now: int) -> Iterator[Descriptor]:
         """Peers to ask in this cycle: those with enclosing ranges, then those below.
 
-        Each has to be asked, and its answer to be taken up or its silence noted, before the next is taken.
+        Each has to be asked, and its answer to be accepted or its silence noted, before the next is taken.
         """
         newcomer, patience = not self.equals and self._age(now) <= EAGER, self.settings.patience
         if 2 * len(self.equals) < self.settings.equals:
@@ -164,8 +162,8 @@ class TablePeer:
     def ways(self, sender: Descriptor, step: int, now: int, dice: Dice) -> list[Link]:
         """Answer the question number `step` of a peer's turn: some of one's community, and ways to its.
 
-        It takes note of who asks only then: in the directory, the one who asks for the way to its community
-        would take the place of the one who knows it.
+        It records the peer that asks only after that: in the directory, this peer, which asks for the way to
+        its community, would replace the one that knows the way.
         """
         count = min(len(self.equals), self.settings.z)
         places = dice.sample(ASKS + step * DRAWS + 2, len(self.equals), count)
@@ -176,9 +174,9 @@ class TablePeer:
         return told
 
     def partners(self, now: int) -> Iterator[Descriptor]:
-        """Whom to exchange tables with in this cycle, one after the other.
+        """Partners of the exchanges of this cycle, one after the other.
 
-        What each tells has to be taken up, or its silence noted, before the next is taken.
+        What each tells has to be accepted, or its silence noted, before the next is taken.
         """
         if self._age(now) < HASTE:
             yield from self._nearest()
@@ -194,22 +192,22 @@ class TablePeer:
         return TableContents(tuple(self.equals), tuple(self.above), tuple(self.below))
 
     def answer(self, sender: Descriptor, told: TableContents, now: int, greet: Greet) -> TableContents:
-        """Take up what a request brought; returns what to send back."""
+        """Accept what a request brought; returns what to send back."""
         reply = self.tell()
         self.finish(sender, told, now, greet)
         return reply
 
     def finish(self, partner: Descriptor, told: TableContents, now: int, greet: Greet) -> None:
-        """Take up what an equal told."""
+        """Accept what an equal told."""
         self.heard_from(partner, now)
         for links in told:
             self.hear(links, now, greet)
 
     def is_ready(self, now: int) -> bool:
-        """Whether it may publish (CAMCAST, Section 5.1): it knows who is above, or has searched long enough.
+        """Whether it may publish (CAMCAST, Section 5.1): it knows a peer above, or has searched long enough.
 
-        Nobody may be above. Whoever is would have been found within `EAGER` cycles, in which one without
-        equals searches each time.
+        There may be no peer above. If there were one, it would have been found within `EAGER` cycles, in each
+        of which a peer without equals searches.
         """
         return bool(self.above) or self._age(now) > EAGER
 
@@ -261,8 +259,8 @@ class TablePeer:
         near = {*order[: self.settings.neighbours], *order[-self.settings.neighbours :]}
         return {(self.own.id + way) % self.around for way in near}
 
-    def _take_up(self, link: Link, now: int, direct: bool) -> bool:
-        """Refresh the entry there is, or take one up where it belongs; whether it is to be greeted."""
+    def _accept(self, link: Link, now: int, direct: bool) -> bool:
+        """Refresh the entry of a peer, or add it to its table; whether the peer is to be greeted."""
         peer, own = link.peer, self.own
         if peer.id == own.id or link.stamp < self._oldest_allowed(now):
             return False
@@ -287,7 +285,7 @@ class TablePeer:
         return self._take_below(link) and self._age(now) < HASTE
 
     def _take_equal(self, link: Link, direct: bool) -> bool:
-        """A full table takes up neighbours, and who sent a message itself, in place of the oldest other."""
+        """A full table accepts neighbours, and direct senders, in place of the oldest other entry."""
         near = self._neighbours([*self.equals, link])
         is_near = link.peer.id in near
         if len(self.equals) < self.settings.equals:
@@ -298,7 +296,7 @@ class TablePeer:
         return is_near
 
     def _take_above(self, link: Link) -> None:
-        """A full table takes up a tighter one in place of the loosest, or a fresher one as loose."""
+        """A full table accepts a tighter one in place of the loosest, or a fresher one as loose."""
         if len(self.above) < self.settings.z:
             self.above.append(link)
             return
@@ -311,7 +309,7 @@ class TablePeer:
             self.above[self.above.index(worst)] = link
 
     def _take_below(self, link: Link) -> bool:
-        """One entry a range, and none within another; of too many ranges the oldest entry's goes.
+        """One entry per range, and no range within another; with too many ranges, the oldest entry goes.
 
         Returns whether the range is new.
         """

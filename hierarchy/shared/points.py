@@ -1,7 +1,7 @@
 """VICINITY over the points (low, high) of ranges, where peers with equal ranges are nearest to one another.
 
-VICINITY over ranges takes all that overlap for equally near, so that the many subscribers of popular
-supertopics crowd out the few of one's own topic. Seen as a point with two coordinates for each attribute, the
+To VICINITY over ranges all that overlap are equally near, so that the many subscribers of popular
+supertopics displace the few of one's own topic. Seen as a point with two coordinates for each attribute, the
 low end and the high end of its range, a subscription is at distance 0 from equal ones alone; tight enclosing
 ranges come next, and of two nested ones the tighter is never the farther. Everything else is
 `sub2sub.vicinity` as it is.
@@ -21,8 +21,6 @@ from sub2sub.overlay.population import Population
 from sub2sub.vicinity.layer import Vicinity
 from sub2sub.vicinity.proximity import packed_boxes
 from sub2sub.vicinity.settings import VicinitySettings
-
-__all__ = ["Points", "point_boxes"]
 
 APART = stream_number("points")  # keeps the draws apart from those of the VICINITY over ranges
 

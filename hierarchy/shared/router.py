@@ -1,4 +1,4 @@
-"""Whom one peer sends an event of its topic to: CAMCAST's routing on the tables of a `TablePeer`.
+"""The targets of one peer for an event of its topic: CAMCAST's routing on the tables of a `TablePeer`.
 
 `hierarchy.shared.routing` says how the paper is read, and does the same for all peers at once; its kernels
 choose the same targets from the same draws. Live peers use this one.
@@ -15,11 +15,9 @@ from hierarchy.shared.settings import CamcastRoute
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import Coordinates, Descriptor
 
-__all__ = ["Targets", "range_neighbours", "targets_of"]
-
 
 class Targets(NamedTuple):
-    """Whom an event goes to: members of the nearest supertopics, and members of the own community."""
+    """Targets of an event: members of the nearest supertopics, and of the peer's own community."""
 
     upward: list[Descriptor]
     within: list[Descriptor]

@@ -15,11 +15,11 @@ Read differently from the paper:
 - In a community of fewer than g, where all are links, each sends to more of its entries, so that an event
   goes up g a times on average, as in a large one.
 - The nearest successor and predecessor among the equals are the first of the ln N + c, the others are random:
-  so nobody is left out for bad luck (Voulgaris, van Steen: *Hybrid dissemination*, Middleware 2007).
+  so no member is left out by chance (Voulgaris, van Steen: *Hybrid dissemination*, Middleware 2007).
 
 Range subscribers beside the topics' have no tables. They stand on the event's ring between members, and get
-the event along it: whoever has it sends it to its adjacent neighbours there that are range subscribers. Where
-there are none, this costs nothing, and all is CAMCAST.
+the event along it: every peer that has it sends it to its adjacent neighbours that are range subscribers.
+Where there are none, this costs nothing, and all is CAMCAST.
 """
 
 from __future__ import annotations
@@ -56,13 +56,11 @@ from sub2sub.overlay.views import peer_of
 if TYPE_CHECKING:
     from hierarchy.shared.overlay import SharedOverlay
 
-__all__ = ["route_events", "routing_tables"]
-
 STREAM = stream_number("shared routing")
 
 
 class Ring(NamedTuple):
-    """What range subscribers are reached by: ring views, and who is one."""
+    """How range subscribers are reached: ring views, and which peers are range subscribers."""
 
     start: NDArray[np.int64]
     size: NDArray[np.int32]

@@ -16,17 +16,11 @@ from sub2sub.kernels.randomness import stream_number
 from sub2sub.overlay.views import FREE, peer_of, stamp_of
 from sub2sub.ring.tombstones import is_buried
 
-__all__ = [
-    "ASKS", "DRAWS", "EAGER", "EXCHANGES", "GREETINGS", "HASTE", "SEARCHES", "STEPS", "STREAM", "World",
-    "encloses", "entries", "expire", "looseness", "nearest", "oldest_entry", "oldest_neighbour", "relation",
-    "remove", "take_up",
-]  # fmt: skip
-
 STREAM = stream_number("shared tables")
 GREETINGS = stream_number("shared greetings")
 EXCHANGES = 8  # of tables in one cycle at most, with two draws each
 ASKS = 2 * EXCHANGES  # draws of a peer's turn: those of its exchanges come first, then those of its questions
-DRAWS = 24  # for each of them: whether it arrives, whether the answer does, and whom that names
+DRAWS = 24  # for each of them: whether it arrives, whether the answer does, and the peers that it names
 EAGER = 10  # cycles after joining in which one that knows no equal searches each time
 HASTE = 3  # cycles after joining in which it looks for its nearest equals at once
 SEARCHES = 3  # times as often a peer searches that knows few equals
@@ -35,7 +29,7 @@ UNRELATED, EQUAL, ENCLOSING, ENCLOSED = range(4)
 
 
 class World(NamedTuple):
-    """What descriptors say about peers, the tables themselves, and who was found silent.
+    """What descriptors say about peers, the tables themselves, and the peers found silent.
 
     Attributes
     ----------
@@ -180,8 +174,8 @@ def is_neighbour(row, size, peer, extra, holder, n, neighbours):
 def take_equal(row, holder, word, n, neighbours, direct):
     """Let a new peer with the same range into a table; whether it is a neighbour there now.
 
-    A full table takes up neighbours, and who sends a message itself (`direct`), in place of the entry heard
-    from least recently that is no neighbour; it has no use for others.
+    A full table accepts neighbours, and the sender of a message (`direct`), in place of the entry heard
+    from least recently that is no neighbour; it accepts no others.
     """
     size, peer = entries(row), peer_of(word)
     near = is_neighbour(row, size, peer, peer, holder, n, neighbours)
@@ -218,7 +212,7 @@ def take_above(row, boxes, holder, word):
 
 @rule
 def take_below(row, boxes, holder, word):
-    """Let a new peer with an enclosed range into a directory: one entry a range, and none within another.
+    """Let a new peer with an enclosed range into a directory: one entry per range, no range within another.
 
     Of more ranges than there is room for, the one heard of least recently goes. Returns whether the range is
     new there.
@@ -245,10 +239,10 @@ def take_below(row, boxes, holder, word):
 
 
 @apart
-def take_up(world, i, word, settings, direct):
-    """Offer a link to peer i: refresh the entry it has, or take it up; whether it is to be greeted.
+def accept(world, i, word, settings, direct):
+    """Offer a link to peer i: refresh its entry, or accept it; whether it is to be greeted.
 
-    Greeted are new neighbours and, by newcomers, those of subtopics that are new to them.
+    A peer greets new neighbours; a newcomer also greets the first peer of each subtopic.
     """
     j = peer_of(word)
     if j == i or stamp_of(word) < settings.oldest_allowed:

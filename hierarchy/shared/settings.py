@@ -8,8 +8,6 @@ from sub2sub.errors import require
 from sub2sub.overlay.overlay import OverlaySettings
 from sub2sub.vicinity.settings import VicinitySettings
 
-__all__ = ["CamcastRoute", "SharedSettings", "TableSettings"]
-
 
 @dataclass(frozen=True)
 class TableSettings:
@@ -26,7 +24,7 @@ class TableSettings:
     neighbours : int
         Nearest successors, and as many predecessors, among the equals that are never given up for others.
     max_age : int
-        Oldest entry to keep or take up, in cycles; 0 for no limit.
+        Oldest entry to keep or accept, in cycles; 0 for no limit.
     suspect_age : int
         Age in cycles from which on the oldest entry of a super-topic table is asked whether it is there, and
         for others of its community; 0 for never.
@@ -52,7 +50,6 @@ class TableSettings:
     tries: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "tables", neighbours=1, equals=(2 * self.neighbours + 1, 63), z=(1, 63), below=(1, 63))
         require(self, "tables", max_age=0, suspect_age=0, patience=1, tries=1)
 
@@ -99,5 +96,4 @@ class CamcastRoute:
     retries: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, c=0, g=1, a=1, retries=0)

@@ -17,6 +17,7 @@ from hierarchy.shared.rules import (
     EXCHANGES,
     HASTE,
     SEARCHES,
+    accept,
     encloses,
     entries,
     expire,
@@ -25,7 +26,6 @@ from hierarchy.shared.rules import (
     oldest_entry,
     oldest_neighbour,
     remove,
-    take_up,
 )
 from sub2sub.kernels.compilation import apart, hot, rule
 from sub2sub.kernels.randomness import draw, peer_key
@@ -34,8 +34,6 @@ from sub2sub.overlay.views import FREE, link, peer_of, sample, stamp_of
 from sub2sub.ring.pool import PEER, STAMP, get, size_of
 from sub2sub.ring.tombstones import bury
 
-__all__ = ["Feeds", "Net", "StepSettings", "TableContents", "keep_tables"]
-
 MESSAGES, FAILED, SAME, OTHER, ASKED, GREETED = range(6)  # counted by sender; links of equals and of others
 
 
@@ -43,7 +41,7 @@ class StepSettings(NamedTuple):
     """The settings as numbers, and what follows from them in one cycle."""
 
     neighbours: int
-    oldest_allowed: int  # least stamp to keep or take up
+    oldest_allowed: int  # least stamp to keep or accept
     suspect: int  # entries not heard from since are asked
     patience: int
     cycle: int
@@ -101,8 +99,8 @@ def _forget(world, i, j, cycle):
 
 @apart
 def _hear(world, i, word, settings, net, counts):
-    """Let i hear of a peer from others; who is to be greeted is, and forgotten if it is silent."""
-    if not take_up(world, i, word, settings, False):
+    """Let i hear of a peer from others; greet a new neighbour, and forget it if it does not answer."""
+    if not accept(world, i, word, settings, False):
         return
     j = peer_of(word)
     draws = peer_key(peer_key(net.greetings, i), j)
@@ -110,9 +108,9 @@ def _hear(world, i, word, settings, net, counts):
     if not _send(net, i, j, draw(draws, 0), 0, 0, counts):
         _forget(world, i, j, settings.cycle)
         return
-    take_up(world, j, link(i, settings.cycle), settings, True)
+    accept(world, j, link(i, settings.cycle), settings, True)
     if _send(net, j, i, draw(draws, 1), 0, 0, counts):
-        take_up(world, i, link(j, settings.cycle), settings, True)
+        accept(world, i, link(j, settings.cycle), settings, True)
     else:
         _forget(world, i, j, settings.cycle)
 
@@ -168,12 +166,12 @@ def _exchange(world, i, j, settings, net, draws, first, scratch, counts):
         _forget(world, i, j, cycle)
         return
     same, other = _copy_tables(world, j, his)
-    take_up(world, j, link(i, cycle), settings, True)
+    accept(world, j, link(i, cycle), settings, True)
     _hear_tables(world, j, mine, settings, net, counts)
     if not _send(net, j, i, draw(draws, first + 1), same, other, counts):
         _forget(world, i, j, cycle)
         return
-    take_up(world, i, link(j, cycle), settings, True)
+    accept(world, i, link(j, cycle), settings, True)
     _hear_tables(world, i, his, settings, net, counts)
 
 
@@ -197,9 +195,8 @@ def _exchange_with_nearest(world, i, settings, net, draws, scratch, counts):
 
 @rule
 def _exchange_tables(world, i, settings, net, draws, scratch, counts):
-    """Exchange tables with equals: newcomers with the nearest, others with who was least recently heard from.
-
-    That one is, in turns, of all and of the neighbours.
+    """Exchange tables with equals: newcomers with the nearest, others with the one heard from least
+    recently, of all equals and of the neighbours in alternate cycles.
     """
     cycle, n = settings.cycle, world.equals.shape[0]
     if cycle - world.since[i] < HASTE:
@@ -246,7 +243,7 @@ def _ask(world, i, j, settings, net, draws, step, counts):
     told = min(known, world.above.shape[1])
     ways = _ways(world, world.below[j], i) + _ways(world, world.above[j], i)
     if _send(net, j, i, draw(draws, first + 1), told, ways, counts):
-        take_up(world, i, link(j, settings.cycle), settings, True)
+        accept(world, i, link(j, settings.cycle), settings, True)
         chosen = sample(known, told, draws, first + 2)
         for place in range(known):
             if (chosen >> place) & 1:
@@ -255,7 +252,8 @@ def _ask(world, i, j, settings, net, draws, step, counts):
         _hear_ways(world, i, world.above[j], settings, net, counts)
     else:
         _forget(world, i, j, settings.cycle)
-    take_up(world, j, link(i, settings.cycle), settings, True)  # not before: it asks for who has its place
+    # Only now: in the directory of j, i would replace the peer that knows the way.
+    accept(world, j, link(i, settings.cycle), settings, True)
 
 
 @rule

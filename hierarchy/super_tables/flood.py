@@ -1,10 +1,10 @@
 """FIND_SUPER_CONTACT: asking the neighbourhood for members of the super-community.
 
-CAMCAST Section 3.3, Figure 5. A request names the topics searched for, at first the parent alone, and
-spreads from neighbour to neighbour. Who gets it for the first time and knows members of one of these topics
-answers with them; who does not, passes it on, until its time to live is over. When a request finds nobody,
-the next one, after a timeout, names one more supertopic, up to the root; when it finds members of a farther
-one, the search goes on for nearer ones.
+CAMCAST Section 3.3, Figure 5. A request names the topics searched for, at first the parent alone, and spreads
+from neighbour to neighbour. A process that gets it for the first time and knows members of one of these
+topics answers with them; one that knows none passes it on, until its time to live is over. When a request
+finds nobody, the next one, after a timeout, names one more supertopic, up to the root; when it finds members
+of a farther one, the search goes on for nearer ones.
 
 Readings
 --------
@@ -25,8 +25,6 @@ from hierarchy.super_tables.rules import Search, answer, merge
 from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import cycle_key, draw, peer_key, stream_number
-
-__all__ = ["Flood"]
 
 STREAM = stream_number("camcast bootstrap")
 

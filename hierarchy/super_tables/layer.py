@@ -41,8 +41,6 @@ from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import table_links
 
-__all__ = ["Finder", "SuperTables"]
-
 STREAM = stream_number("camcast upkeep")
 
 
@@ -51,7 +49,6 @@ class Finder(Protocol):
 
     def find(self, search: Search) -> tuple[NDArray[np.int32], int]:
         """Serve requests; returns a row of candidates for each, padded with -1, and the messages it took."""
-        ...
 
 
 class SuperTables:
@@ -125,7 +122,7 @@ class SuperTables:
         self.joined[peers] = 0
 
     def topics_changed(self) -> None:
-        """Take up topics, or further parents, that were added to the tree.
+        """Add topics, or further parents, that were added to the tree.
 
         Members whose supertopics are others than before search all their tables anew.
         """

@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from hierarchy.contacts import Contact, Send, Sends
 from sub2sub.kernels.dice import Dice
 
-__all__ = ["Check", "Checked", "Find", "Found", "SuperMessage", "SuperTable", "Supers", "answer"]
-
 EXCHANGE = -1  # numbers of exchanges are drawn apart from everything else
 
 

@@ -17,8 +17,6 @@ from hierarchy.super_tables.slots import Slots, chain_place
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw
 
-__all__ = ["Search", "State", "answer", "ask", "check", "merge", "table_place"]
-
 FAR = 1 << 30
 
 

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from hierarchy.topics import TopicTree
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["Slots", "chain_place", "chains_of", "slots_of"]
-
 
 class Slots(NamedTuple):
     """Super-topic tables ("slots") of each topic, as the kernels read them.

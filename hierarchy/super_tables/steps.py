@@ -12,8 +12,6 @@ from hierarchy.super_tables.rules import answer, ask, check, entries, merge, tab
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import draw, peer_key, unit
 
-__all__ = ["Limits", "adopt", "deactivate", "due_requests", "keep_updated", "pass_on", "take_found"]
-
 PASS_ON, KEEP_UPDATED, SEARCH = range(-3, 0)  # draws of the phases are kept apart
 
 

@@ -28,8 +28,6 @@ from numpy.typing import NDArray
 from hierarchy.topics.tree import TopicTree
 from sub2sub.errors import InputError
 
-__all__ = ["Added", "NestedRanges"]
-
 SPAN = 2**53
 ROOMY = 2**16  # numbers per topic that make a subtree worth laying out anew: 16 levels or 255 subtopics each
 

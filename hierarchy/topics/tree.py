@@ -19,8 +19,6 @@ import networkx as nx
 
 from sub2sub.errors import InputError
 
-__all__ = ["ROOT", "TopicTree"]
-
 ROOT = "."
 
 

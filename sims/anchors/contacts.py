@@ -19,8 +19,6 @@ from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import HEADER, LINK, NAME
 from sub2sub.overlay.views import table_links
 
-__all__ = ["CHECKS", "ENTRIES", "Entries"]
-
 STREAM = stream_number("anchors/entries")
 ENTRIES, CHECKS, TRIES = 3, 0.1, 3
 

@@ -25,8 +25,6 @@ from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import HEADER, LINK, NAME
 from sub2sub.overlay.stack import Stack
 
-__all__ = ["GroupStack", "Groups", "Seeking", "first_contacts"]
-
 STREAM = stream_number("anchors/rendezvous")
 Integers = NDArray[np.int64]
 
@@ -99,11 +97,9 @@ class Seeking(Protocol):
 
     def seeking(self, cycle: int, alive: NDArray[np.uint8]) -> Sequence[int]:
         """Live peers that ask for a contact now."""
-        ...
 
     def introduce(self, peer: int, contact: int) -> None:
         """Name it."""
-        ...
 
 
 class GroupStack(Stack):

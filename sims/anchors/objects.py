@@ -15,8 +15,6 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import stream_number
 from sub2sub.overlay.network import Network
 
-__all__ = ["ObjectLayer", "ObjectPeer"]
-
 Integers = NDArray[np.int64]
 ORDER = -2  # numbers the draws of the order of turns
 

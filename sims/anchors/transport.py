@@ -19,8 +19,6 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import HEADER
 
-__all__ = ["Message", "Receiver", "Sends", "Transport"]
-
 
 class Message(Protocol):
     """What is sent."""
@@ -28,7 +26,6 @@ class Message(Protocol):
     @property
     def size(self) -> int:
         """Bytes beyond the header."""
-        ...
 
 
 Sends = Iterable[tuple[int, Any]]
@@ -39,11 +36,9 @@ class Receiver(Protocol):
 
     def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
         """Handle a message; return messages to send."""
-        ...
 
     def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
         """Note that a message could not be delivered; return messages to send."""
-        ...
 
 
 class Transport:
@@ -97,14 +92,15 @@ class Transport:
 
     def carry(self, peers: Sequence[Receiver], sender: int, sends: Sends) -> None:
         """Deliver messages and all that follow from them, the first sent first."""
-        queue = deque((sender, target, message) for target, message in sends)
+        queue, dice = deque((sender, target, message) for target, message in sends), self.dice
         while queue:
             sender, target, message = queue.popleft()
             if self.arrives(sender, target, message.size):
-                author, sends = target, peers[target].receive(sender, message, self.dice[target])
+                author, sends = target, peers[target].receive(sender, message, dice[target])
             else:
-                author, sends = sender, peers[sender].unreachable(target, message, self.dice[sender])
-            queue.extend((author, further, answer) for further, answer in sends)
+                author, sends = sender, peers[sender].unreachable(target, message, dice[sender])
+            for further, answer in sends:
+                queue.append((author, further, answer))
 
     def live(self, order: Dice) -> Iterator[int]:
         """Live peers, in a random order."""

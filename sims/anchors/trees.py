@@ -8,8 +8,6 @@ from sub2sub.overlay.network import reaches
 from sub2sub.timing.agenda import clear, departure
 from sub2sub.timing.latency import travel
 
-__all__ = ["descend"]
-
 
 @kernel
 def descend(nodes, parents, retries, faults, key, clock, agenda, traced):

@@ -24,8 +24,6 @@ from sub2sub.overlay.population import Population
 from sub2sub.rings.selection import select_ring
 from workloads import named
 
-__all__ = ["MEASUREMENTS", "Measurement", "measure"]
-
 WORKLOAD = "power-law-3"
 CYCLES = 20  # of an overlay that is built from nothing
 TRIES = 3

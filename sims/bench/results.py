@@ -13,8 +13,6 @@ from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
 from workloads.files.environment import machine, versions
 
-__all__ = ["COLUMNS", "append_results", "as_rows"]
-
 COLUMNS = ("date", "version", "processor", "cores", "benchmark", "size", "rate", "unit")
 
 

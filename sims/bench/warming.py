@@ -15,8 +15,6 @@ import numpy as np
 
 from sub2sub import Links, Overlay, Population, disseminate, find_entry, select_ring
 
-__all__ = ["PARTS", "warm"]
-
 
 def tiny_overlay() -> Overlay:
     """An overlay of 64 peers with one link each."""

@@ -24,8 +24,6 @@ from sims.cli.extras import what_to_install
 from sub2sub.errors import InputError
 from sub2sub.version import VERSION
 
-__all__ = ["main"]
-
 COMMANDS = Path(__file__).with_name("commands")
 
 

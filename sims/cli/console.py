@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["progress_bar", "shown"]
-
 Report = Callable[[int, int], None]
 """Called as report(done, total)."""
 
@@ -70,7 +68,7 @@ def progress_bar(title: str, unit: str = "", per_step: float = 1.0, quiet: bool 
 
 
 def shown(value: object) -> str:
-    """Format a value for population.
+    """Format a value for people to read.
 
     Examples
     --------

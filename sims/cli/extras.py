@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from sub2sub.version import DISTRIBUTION
 
-__all__ = ["what_to_install"]
-
 _EXTRAS = {
     "sims": (
         "networkx", "scipy", "pandas", "pyarrow", "matplotlib", "click", "rich", "jinja2", "markupsafe",

@@ -22,8 +22,6 @@ from sims.runs.folder import RunWriter
 from workloads.settings.toml import dumps
 from workloads.spec.table_files import is_stored
 
-__all__ = ["compare"]
-
 
 def _roundings(plan: Plan) -> list[str]:
     """What rounding does to the ranges of tables; drawn worlds have no values to begin with."""

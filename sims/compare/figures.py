@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["figures"]
-
 BLUE, RED, GREEN, PINK, ORANGE, SKY, BLACK = COLOURS
 LOOKS: dict[str, tuple[str, str, str]] = {
     "sub2sub": (BLUE, "o", "-"),
@@ -39,9 +37,13 @@ LOOKS: dict[str, tuple[str, str, str]] = {
     "hpmcast, piggybacked": (SKY, "v", "-"),
     "plumtree": (GREEN, "o", "-"),
     "plumtree, view 4": (GREEN, "v", ":"),
+    "plumtree, view 3": (GREEN, "^", ":"),
     "gossipsub": (GREEN, "s", "--"),
+    "gossipsub, D 8": (GREEN, "D", "--"),
     "gossipsub, D 4": (GREEN, "x", "--"),
+    "gossipsub, D 3": (GREEN, "+", "--"),
     "poldercast": (PINK, "o", "-"),
+    "poldercast, views 10": (PINK, "v", ":"),
     "scribe": (PINK, "s", "--"),
     "meghdoot": (ORANGE, "D", "--"),
     "broker": (BLACK, "*", "-"),
@@ -70,10 +72,10 @@ def figures(table: pd.DataFrame) -> Iterator[tuple[str, str, Figure]]:
             slug = world.replace(" ", "-").replace("/", "-")
             yield (
                 f"frontier-{slug}",
-                f"{world}: reliability against cost. Each point is one setting (fan-out, shortcuts); lower "
-                "left is better; what misses fewer than 1 in 10,000 stands at the bottom. Without faults, "
-                "with 5 % of the messages lost, with 30 % crashed and nothing repaired. Settings dearer than "
-                "two that deliver 99 % are left out.",
+                f"{world}: reliability against cost. Each point is one setting (fan-out, shortcuts); lines "
+                "join those that no cheaper one beats. Lower left is better; what misses fewer than 1 in "
+                "10,000 stands at the bottom. Without faults, with 5 % of the messages lost, with 30 % "
+                "crashed and nothing repaired. Settings dearer than two that deliver 99 % are left out.",
                 _frontier(table, world),
             )
             yield (
@@ -128,7 +130,11 @@ def _frontier(table: pd.DataFrame, world: str) -> Figure:
             if hit.empty:
                 continue
             order = cost[hit.index].sort_values().index
-            ax.plot(cost[order], np.maximum(1 - hit[order], FLOOR), **_look(system))
+            spent, missed = cost[order], (1 - hit[order]).clip(lower=FLOOR)
+            best, look = missed < missed.cummin().shift(fill_value=np.inf), _look(system)
+            ax.plot(spent[best], missed[best], **look)
+            faint = {"linestyle": "", "alpha": 0.25, "markersize": 4, "label": None}
+            ax.plot(spent[~best], missed[~best], **look | faint)
         ax.set(xscale="log", yscale="log", xlabel="messages per delivery", title=str(fault))
     axes[0].set_ylabel("missed deliveries (share)")
     axes[0].set_ylim(FLOOR / 1.5, 1.3)

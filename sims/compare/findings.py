@@ -1,27 +1,27 @@
-"""What a comparison found, in a sentence for each kind of world, computed from its table.
+"""What a comparison found, in sentences computed from its table.
 
-Costs are those of the working points (`sims.compare.summary`); a system that delivers less than 99 % with 5 %
-of the messages lost is named with what it delivers, and compared with nobody. Two costs differ when their
-95 % confidence intervals do not overlap; otherwise they are called equal.
+Costs are those of the working points (`sims.compare.summary`). A system that is not shown to deliver 99 %
+with 5 % of the messages lost is named with what it delivers, one that could not run with the reason, and
+neither is compared with others. Two costs differ when their 95 % confidence intervals do not overlap. Where
+they do the sentence says so, and calls costs equal that are within `CLOSE` of one another: an interval over
+few seeds may be wide because worlds differ, which is no reason to call all costs within it equal.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import floor
 from pathlib import PurePath
 
 import numpy as np
 import pandas as pd
 
-from sims.compare.summary import healed, value, working_point
+from sims.compare.summary import healed, number, value, working_point
 from sims.compare.worlds import CRASH, world_options
 
-__all__ = ["findings"]
-
 RINGS, CAMCAST, ENCLOSING, COVER = "sub2sub", "camcast", "enclosing topic", "exact cover"
-ANCHORS = (
-    "matching tree", "broker", "plumtree", "plumtree, view 4", "gossipsub", "gossipsub, D 4", "poldercast",
-    "scribe", "meghdoot",
-)  # fmt: skip
+# Each with its variants, such as "gossipsub, D 4".
+ANCHORS = ("matching tree", "broker", "plumtree", "gossipsub", "poldercast", "scribe", "meghdoot")
 BOUND, COST = "matching tree", "messages_per_delivery"
 COSTS = {
     COST: "messages per delivery",
@@ -30,69 +30,81 @@ COSTS = {
     "last_ms_median": "milliseconds to the last",
     "links.mean": "links",
     "memory_bytes.mean": "memory bytes",
-    "upkeep_messages.mean": "upkeep messages",
-    "upkeep_messages.p99": "those of the 99th percentile",
+    "upkeep_messages.mean": "upkeep messages a cycle",
+    "upkeep_messages.p99": "of the 99th percentile",
     "upkeep_messages.max": "of the busiest",
     "upkeep_bytes.mean": "upkeep bytes a cycle",
     "heal_cycles": "cycles to heal",
 }
 BUILT = {metric for metric in COSTS if metric.startswith(("links", "memory", "upkeep", "heal"))}
 MEASURES = {COST: "messages per delivery", "upkeep_bytes.mean": "upkeep bytes", "links.mean": "links"}
+CLOSE = 1.05  # the ratio up to which costs are called equal if their intervals overlap
+DELIVERING = "99 % with 5 % of the messages lost"
 
 
 def findings(table: pd.DataFrame) -> list[str]:
     """A sentence for each kind of world in the table: topics, ranges, the family between."""
     worlds = list(dict.fromkeys(table.world))
     kinds = {kind: [w for w in worlds if w.split(" ")[0] == kind] for kind in ("topics", "ranges", "between")}
-    sentences = []
-    if kinds["topics"]:
-        sentences.append(_topics(table, kinds["topics"][0]))
-    if kinds["ranges"]:
-        sentences.append(_ranges(table, kinds["ranges"]))
-    for world in (*kinds["topics"], *kinds["ranges"]):
-        sentences += _beside_anchors(table, world)
+    sentences = [_topics(table, world) for world in kinds["topics"]]
+    sentences.append(_ranges(table, kinds["ranges"]))
+    sentences += [_beside_anchors(table, world) for world in (*kinds["topics"], *kinds["ranges"])]
     if len(kinds["between"]) > 1:
         sentences.append(_between(table, kinds["between"]))
     return [sentence for sentence in sentences if sentence]
 
 
-def _cell(table: pd.DataFrame, world: str, system: str, metric: str, built: bool = False) -> pd.Series | None:
+def _cell(table: pd.DataFrame, world: str, system: str, metric: str) -> pd.Series | None:
     """A cost at the working point, or of the overlay; None for a system that does not deliver enough."""
     point = working_point(table, world, system)
     if point is None or not point.reached:
         return None
-    cell = value(table, world, system, metric, "" if built else point.knob)
+    cell = value(table, world, system, metric, "" if metric in BUILT else point.knob)
     return None if cell is None or np.isnan(cell["mean"]) else cell
 
 
-def _short(table: pd.DataFrame, world: str, system: str) -> str:
-    """What a system that does not deliver enough delivers; nothing for one that does or does not run."""
-    point = working_point(table, world, system)
-    return f"{point.hit:.3f}" if point is not None and not point.reached else ""
+def _lacking(table: pd.DataFrame, world: str, system: str) -> str:
+    """Why a system is compared with nobody; nothing for one that delivers or takes no part."""
+    point, unable = working_point(table, world, system), value(table, world, system, "unable")
+    if unable is not None and (point is None or not point.reached):
+        return str(unable.note).replace("not run: ", "").removesuffix(" (and alike)")
+    return "" if point is None or point.reached else f"{point.hit:.3f} at best"
 
 
 def _topics(table: pd.DataFrame, world: str) -> str:
-    costs = {s: cell for s in _systems(table, world) if (cell := _cell(table, world, s, COST)) is not None}
+    systems = _systems(table, world)
+    costs = {s: cell for s in systems if (cell := _cell(table, world, s, COST)) is not None}
     costs.pop(BOUND, None)  # no protocol: who wants an event is the simulator's knowledge
-    short = {s: hit for s in _systems(table, world) if (hit := _short(table, world, s))}
-    if not costs:
-        return f"In the world of {world} no system delivers 99 % with 5 % of the messages lost."
-    cheapest = min(costs, key=lambda s: costs[s]["mean"])
-    text = (
-        f"Where interests are topics, {_named(table, world, cheapest)} needs the fewest messages per "
-        f"delivery of the {len(costs)} systems that deliver 99 % with 5 % of the messages lost "
-        f"({_shown(costs[cheapest])})"
-    )
-    rings, camcast = (_cell(table, world, s, COST) for s in (RINGS, CAMCAST))
+    text = f"Where interests are topics, {_cheapest(table, world, costs)}"
+    rings, camcast = costs.get(RINGS), costs.get(CAMCAST)
     if rings is not None and camcast is not None:
-        upkeep = [_cell(table, world, s, "upkeep_messages.mean", built=True) for s in (RINGS, CAMCAST)]
-        text += f"; rings over nested ranges take {_versus(rings, camcast)} CAMCAST on its own tables"
-        if upkeep[0] is not None and upkeep[1] is not None:
-            text += f", and {_versus(upkeep[0], upkeep[1])} it for upkeep"
-    if short:
-        text += "; " + ", ".join(f"{s} ({hit} at best)" for s, hit in short.items())
-        text += f" {'do' if len(short) > 1 else 'does'} not deliver 99 %"
+        text += f"; rings over nested ranges take {_times(rings, camcast)} as CAMCAST on its own tables"
+        text += f" ({_pair(rings, camcast)})"
+        own, other = (_cell(table, world, s, "upkeep_messages.mean") for s in (RINGS, CAMCAST))
+        if own is not None and other is not None:
+            text += f", and for upkeep {_times(own, other)} ({_pair(own, other)})"
+    lacking = {s: why for s in systems if (why := _lacking(table, world, s))}
+    if lacking:
+        text += "; not shown to deliver 99 %: " if costs else ": "
+        text += _listed(f"{s} ({why})" for s, why in lacking.items())
     return text + _after_crash(table, world) + "."
+
+
+def _cheapest(table: pd.DataFrame, world: str, costs: dict[str, pd.Series]) -> str:
+    """Which systems need the fewest messages: several, if they cannot be told apart."""
+    if not costs:
+        return f"no system is shown to deliver {DELIVERING}"
+    least = min(costs.values(), key=lambda cell: float(cell["mean"]))
+    first = [system for system, cell in costs.items() if _alike(cell, least)]
+    first.sort(key=lambda system: float(costs[system]["mean"]))
+    told = "; ".join(f"{system} {_shown(costs[system])} {_setting(table, world, system)}" for system in first)
+    if len(costs) == 1:
+        return f"one system is shown to deliver {DELIVERING} (messages per delivery: {told})"
+    need = "needs" if len(first) == 1 else "need, not to be told apart,"
+    return (
+        f"{_listed(first)} {need} the fewest messages per delivery of the {len(costs)} systems shown to "
+        f"deliver {DELIVERING} ({told})"
+    )
 
 
 def _after_crash(table: pd.DataFrame, world: str) -> str:
@@ -102,142 +114,159 @@ def _after_crash(table: pd.DataFrame, world: str) -> str:
         point = working_point(table, world, system)
         if point is not None and point.reached:
             cell = value(table, world, system, "hit_ratio", point.knob, CRASH.loss, CRASH.crashed)
-            if cell is not None:
-                found[system] = float(cell["mean"])
-    if not found:
-        return ""
-    most, least = max(found, key=lambda s: found[s]), min(found, key=lambda s: found[s])
-    return (
-        f"; with {CRASH} and nothing repaired, the same settings deliver from {100 * found[least]:.3g} % "
-        f"({least}) to {100 * found[most]:.3g} % ({most})"
-    )
+            if cell is not None and not np.isnan(cell["mean"]):
+                found[system] = _percent(cell["mean"])
+    ends = [end(found.values(), key=float) for end in (min, max)] if found else []
+    told = [f"{end} % ({_listed(s for s, share in found.items() if share == end)})" for end in ends]
+    if len(set(told)) == 2:
+        told = [f"from {told[0]} to {told[1]}"]
+    return f"; with {CRASH} and nothing repaired, the same settings deliver {told[0]}" if told else ""
 
 
 def _ranges(table: pd.DataFrame, worlds: list[str]) -> str:
     parts = []
     for world in worlds:
-        rings = _cell(table, world, RINGS, COST)
         name = PurePath(world_options(world.partition(" ")[2])[0]).stem
+        rings = _cell(table, world, RINGS, COST)
         if rings is None:
-            if hit := _short(table, world, RINGS):
-                parts.append(f"on {name} rings deliver {hit} at best with 5 % of the messages lost, not 99 %")
+            if why := _lacking(table, world, RINGS):
+                parts.append(f"on {name} rings are not shown to deliver {DELIVERING} ({why})")
             continue
-        part = f"on {name} rings take {_shown(rings)} messages per delivery and send no spam"
-        spam = _cell(table, world, RINGS, "spam_per_event")
-        if spam is not None and spam["mean"] > 0:
-            part = part.replace("send no spam", f"{_shown(spam)} spam an event")
-        enclosing = _cell(table, world, ENCLOSING, COST)
-        if enclosing is not None:
-            share = _cell(table, world, ENCLOSING, "spam_per_delivery")
-            part += f", one enclosing topic {_ratio(enclosing, rings)} as many"
-            if share is not None:
-                part += f" ({100 * share['mean'] / enclosing['mean']:.0f} % spam)"
-        elif short := _short(table, world, ENCLOSING):
-            part += f", one enclosing topic delivers {short} at best"
-        cover, unable = _cell(table, world, COVER, COST), value(table, world, COVER, "unable")
-        links = [_cell(table, world, s, "links.mean", built=True) for s in (COVER, RINGS)]
-        if cover is not None and links[0] is not None and links[1] is not None:
-            part += (
-                f", an exact cover {_ratio(cover, rings)} as many on {_ratio(links[0], links[1])} the links"
-            )
-        elif short := _short(table, world, COVER):
-            part += f", an exact cover delivers {short} at best"
-        elif unable is not None:
-            part += f", an exact cover is {unable.note.replace('not run: ', 'out of reach (')})"
+        part = f"on {name} rings take {_shown(rings)} messages per delivery"
+        if (spam := _cell(table, world, RINGS, "spam_per_event")) is not None:
+            part += f" and send {f'{_shown(spam)} an event as' if spam['mean'] > 0 else 'no'} spam"
+        for system, words in ((ENCLOSING, "one enclosing topic"), (COVER, "an exact cover")):
+            part += _instead(table, world, system, words, rings)
         parts.append(part)
     return "Where interests are ranges, " + "; ".join(parts) + "." if parts else ""
 
 
-def _beside_anchors(table: pd.DataFrame, world: str) -> list[str]:
+def _instead(table: pd.DataFrame, world: str, system: str, words: str, rings: pd.Series) -> str:
+    """What topics cost where interests are ranges, beside rings."""
+    cost = _cell(table, world, system, COST)
+    if cost is None:
+        why = _lacking(table, world, system)
+        return f", {words} is not shown to deliver as much ({why})" if why else ""
+    text = f", {words} takes {_times(cost, rings)}"
+    links = [_cell(table, world, s, "links.mean") for s in (system, RINGS)]
+    if system == COVER and links[0] is not None and links[1] is not None:
+        text += f" on {_ratio(links[0], links[1])} the links"
+    spam = _cell(table, world, system, "spam_per_delivery")
+    if spam is not None and spam["mean"] > 0:
+        text += f" ({100 * spam['mean'] / cost['mean']:.0f} % of them spam)"
+    return text
+
+
+def _beside_anchors(table: pd.DataFrame, world: str) -> str:
     """All costs of rings beside those of what an engineer would choose instead."""
-    lines, short = [], []
-    for system in (s for s in (RINGS, *ANCHORS) if s in _systems(table, world)):
-        costs = [_cell(table, world, system, metric, metric in BUILT) for metric in COSTS]
+    lines, lacking = [], []
+    for system in _systems(table, world):
+        if system != RINGS and system.partition(",")[0] not in ANCHORS:
+            continue
+        costs = [_cell(table, world, system, metric) for metric in COSTS]
         if costs[0] is not None:
-            told = ", ".join("—" if cost is None else f"{cost['mean']:.3g}" for cost in costs)
+            told = " / ".join("—" if cost is None else number(cost["mean"]) for cost in costs)
             seeds = healed(table, world, system)
-            some = f" ({seeds[0]} of {seeds[1]} seeds)" if seeds and seeds[0] < seeds[1] else ""
-            lines.append(f"{system} {told}{some}")
-        elif hit := _short(table, world, system):
-            short.append(f"{system} ({hit} at best)")
+            some = f" (healed in {seeds[0]} of {seeds[1]} seeds)" if seeds and seeds[0] < seeds[1] else ""
+            lines.append(f"{system}: {told}{some}")
+        elif why := _lacking(table, world, system):
+            lacking.append(f"{system} ({why})")
     if len(lines) < 2:
-        return []
-    text = f"On {world}, {', '.join(COSTS.values())}: {'; '.join(lines)}"
-    missed = f"; {', '.join(short)} {'do' if len(short) > 1 else 'does'} not deliver 99 %" if short else ""
-    return [text + missed + "."]
+        return ""
+    missed = f"; not shown to deliver {DELIVERING}: {_listed(lacking)}" if lacking else ""
+    return f"On {world}, {' / '.join(COSTS.values())}: {'; '.join(lines)}{missed}."
 
 
 def _between(table: pd.DataFrame, worlds: list[str]) -> str:
     steps = sorted((float(world.split(" ")[1]), world) for world in worlds)
-    parts = [
-        _crossing(table, steps, other, metric, built)
-        for other, metric, built in (
-            (ENCLOSING, COST, False),
-            (COVER, COST, False),
-            (COVER, "upkeep_bytes.mean", True),
-            (COVER, "links.mean", True),
-        )
-    ]
-    return "From topics (t = 0) to free ranges (t = 1), " + "; ".join(part for part in parts if part) + "."
+    compared = ((ENCLOSING, COST), (COVER, COST), (COVER, "upkeep_bytes.mean"), (COVER, "links.mean"))
+    parts = [part for other, metric in compared if (part := _crossing(table, steps, other, metric))]
+    return f"From topics (t = 0) to free ranges (t = 1), {'; '.join(parts)}." if parts else ""
 
 
-def _crossing(
-    table: pd.DataFrame, steps: list[tuple[float, str]], other: str, metric: str, built: bool
-) -> str:
+def _crossing(table: pd.DataFrame, steps: list[tuple[float, str]], other: str, metric: str) -> str:
     """Where along the family rings cost less than another system."""
-    what = MEASURES[metric]
     pairs = [
-        (t, _cell(table, world, RINGS, metric, built), _cell(table, world, other, metric, built))
-        for t, world in steps
+        (t, _cell(table, world, RINGS, metric), _cell(table, world, other, metric)) for t, world in steps
     ]
     known = [(t, a, b) for t, a, b in pairs if a is not None and b is not None]
     if not known:
-        hits = [short for _, world in steps if (short := _short(table, world, other))]
-        return f"the {other} delivers {max(hits)} at best, not 99 %" if hits and not built else ""
-    cheaper = [t for t, a, b in known if a.high < b.low]
-    dearer = [t for t, a, b in known if a.low > b.high]
-    first, last = known[0], known[-1]
-    grows = f"{_ratio(first[2], first[1])} the rings' at t = {first[0]:g}, "
-    grows += f"{_ratio(last[2], last[1])} at t = {last[0]:g}"
-    if len(cheaper) == len(known):
-        return f"rings cost less than the {other} in {what} throughout ({grows})"
-    if len(dearer) == len(known):
-        return f"rings cost more than the {other} in {what} throughout ({grows})"
-    if cheaper and cheaper == [t for t, _, _ in known][-len(cheaper) :]:
-        before = f"more up to t = {dearer[-1]:g} and " if dearer else ""
-        return f"rings cost {before}less than the {other} in {what} from t = {cheaper[0]:g} on ({grows})"
-    told = [
-        f"{word} at t = {', '.join(f'{t:g}' for t in at)}"
-        for word, at in (("less", cheaper), ("more", dearer))
+        reasons = [why for _, world in steps if (why := _lacking(table, world, other))]
+        told = metric == COST and len(reasons) == len(steps)
+        return f"the {other} is nowhere shown to deliver {DELIVERING} ({max(reasons)})" if told else ""
+    words = {
+        "less": [t for t, a, b in known if a.high < b.low],
+        "more": [t for t, a, b in known if a.low > b.high],
+        "neither more nor less, within the intervals,": [t for t, a, b in known if _overlap(a, b)],
+    }
+    where = ", ".join(
+        word if len(at) == len(known) else f"{word} at t = {_listed(f'{t:g}' for t in at)}"
+        for word, at in words.items()
         if at
-    ]
-    apart = f"cost {' and '.join(told)}, and elsewhere cannot be told" if told else "cannot be told"
-    return f"rings {apart} apart from the {other} in {what} ({grows})"
+    )
+    ends = ", ".join(
+        f"{_ratio(b, a)} the rings' at t = {t:g}" for t, a, b in known[:: max(len(known) - 1, 1)]
+    )
+    left_out = [f"{t:g}" for t, a, b in pairs if a is None or b is None]
+    missing = f"; not compared at t = {_listed(left_out)}" if left_out else ""
+    return f"rings cost {where} than the {other} in {MEASURES[metric]} ({ends}{missing})"
 
 
 def _systems(table: pd.DataFrame, world: str) -> list[str]:
     return [str(s) for s in table[table.world == world].system.unique()]
 
 
-def _named(table: pd.DataFrame, world: str, system: str) -> str:
+def _setting(table: pd.DataFrame, world: str, system: str) -> str:
     point = working_point(table, world, system)
-    return system if point is None else f"{system} ({point.knob})"
+    return f"with {point.knob}" if point is not None and point.knob else "as it is"
 
 
-def _versus(a: pd.Series, b: pd.Series) -> str:
-    """How a compares with b, in words that go before the name of b."""
-    if a.low <= b.high and b.low <= a.high:
-        return f"as many ({_shown(a)} and {_shown(b)}) as"
-    return f"{_ratio(a, b)} as many ({_shown(a)}) as"
+def _overlap(a: pd.Series, b: pd.Series) -> bool:
+    """Whether intervals overlap; a single seed has none, and tells nothing apart."""
+    return not (a.high < b.low or b.high < a.low)
+
+
+def _alike(a: pd.Series, b: pd.Series) -> bool:
+    least, most = sorted((float(a["mean"]), float(b["mean"])))
+    return most <= CLOSE * least and _overlap(a, b)
+
+
+def _times(a: pd.Series, b: pd.Series) -> str:
+    return "as many" if _alike(a, b) else f"{_ratio(a, b)} as many"
+
+
+def _pair(a: pd.Series, b: pd.Series) -> str:
+    return f"{_shown(a)} and {_shown(b)}" + (": the intervals overlap" if _overlap(a, b) else "")
 
 
 def _ratio(a: pd.Series, b: pd.Series) -> str:
-    return (
-        f"{a['mean'] / b['mean']:.2g} times"
-        if a["mean"] < 10 * b["mean"]
-        else f"{a['mean'] / b['mean']:,.0f} times"
-    )
+    ratio = a["mean"] / b["mean"]
+    return f"{ratio:.2g} times" if ratio < 10 else f"{ratio:,.0f} times"
 
 
 def _shown(cell: pd.Series) -> str:
-    return f"{cell['mean']:.3g} ± {(cell.high - cell.low) / 2:.2g}"
+    half = (cell.high - cell.low) / 2
+    return f"{cell['mean']:.3g}" + ("" if np.isnan(half) else f" ± {half:.2g}")
+
+
+def _percent(share: float) -> str:
+    """A share in percent; rounded down, so that only all of it is 100 %.
+
+    Examples
+    --------
+    >>> _percent(0.99999), _percent(0.28512), _percent(1.0)
+    ('99.99', '28.5', '100')
+    """
+    return f"{100 * share:.3g}" if share < 0.99 else f"{floor(1e4 * share + 1e-6) / 100:g}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names in a sentence.
+
+    Examples
+    --------
+    >>> _listed(["a"]), _listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

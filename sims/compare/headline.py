@@ -7,8 +7,6 @@ import pandas as pd
 from sims.compare.plan import Plan
 from sims.compare.summary import healed, value, working_point
 
-__all__ = ["headline"]
-
 # What a column shows: a metric, whether it is of the overlay and not of a working point, and how to write it.
 COLUMNS = {
     "messages per delivery": ("messages_per_delivery", False, "{:.2f}"),
@@ -35,10 +33,12 @@ def headline(table: pd.DataFrame, plan: Plan) -> str:
     for world in (world for world in plan.worlds if not world.startswith("between")):
         columns = [name for name in COLUMNS if _known(table, world, name)]
         lines += [f"**{world}**", "", f"| system | {' | '.join(columns)} |", "|---|" + "---:|" * len(columns)]
-        rows, short = [], []
+        rows, short, unable = [], [], []
         for system in (str(name) for name in table[table.world == world].system.unique()):
             point = working_point(table, world, system)
             if point is None:
+                reason = value(table, world, system, "unable")
+                unable += [] if reason is None else [f"{system} ({reason.note})"]
                 continue
             if not point.reached:
                 short.append(f"{system} {point.hit:.3f}")
@@ -51,6 +51,8 @@ def headline(table: pd.DataFrame, plan: Plan) -> str:
         if short:
             below = "Not shown to deliver 99 %, by the lower end of the confidence interval"
             lines += [f"{below}: {', '.join(short)}.", ""]
+        if unable:
+            lines += [f"Without numbers: {', '.join(unable)}.", ""]
     return "\n".join(lines).rstrip()
 
 

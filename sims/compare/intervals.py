@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["reach_over_events", "reach_over_seeds"]
-
 CONFIDENCE = 0.95
 
 

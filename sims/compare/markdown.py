@@ -9,8 +9,6 @@ import pandas as pd
 from sims.compare.plan import Plan
 from sims.compare.summary import COLUMNS, summary
 
-__all__ = ["markdown"]
-
 
 def markdown(table: pd.DataFrame, plan: Plan, sentences: Sequence[str]) -> str:
     """One section for each world: a row for each system, without faults."""

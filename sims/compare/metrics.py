@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from sub2sub.events.outcome import Outcome, gini
 from sub2sub.overlay.sizes import ACK, HEADER, NAME, event_bytes
 
-__all__ = ["hit_ratio", "hits", "of_cell", "per_peer"]
-
 
 def per_peer(name: str, values: NDArray[np.float64]) -> dict[str, float]:
     """How a cost is spread over the subscribers.

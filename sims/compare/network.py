@@ -14,8 +14,6 @@ from workloads.files.digests import file_digest
 from workloads.settings.documents import Document
 from workloads.settings.models import table
 
-__all__ = ["HOPS", "network_digest", "network_named", "network_of", "network_text"]
-
 HOPS = "hops"
 MODELS = ("constant", "uniform", "log-normal", "sphere")
 

@@ -11,8 +11,6 @@ from sims.compare.plan import Plan
 from sims.compare.summary import COLUMNS, summary
 from sims.report.html import Page
 
-__all__ = ["write_page"]
-
 HOW = (
     "Every system gets the same subscribers, the same events in the same order from the same publishers, the "
     "same crashed peers and the same loss rate. A system's own upkeep is run and billed; nothing the "

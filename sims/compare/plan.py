@@ -18,8 +18,6 @@ from workloads.settings.plugins import is_plugin
 from workloads.spark.packages import digest as code_digest
 from workloads.spec.table_files import is_stored
 
-__all__ = ["Plan", "Unit", "worlds_of"]
-
 WORKLOADS, QUICK_STEPS = ("power-law-1", "power-law-3"), (0.0, 0.3, 1.0)
 USUAL = "usual"  # topics and the first of these workloads: what fits into a quarter of an hour
 CHOOSING_EVENTS = 1_000  # events by which a working point is chosen, over all seeds
@@ -151,7 +149,7 @@ class Plan:
         known = {name for world in self.worlds for name in systems_of(world)}
         for name in self.only:
             if name not in known:
-                raise InputError(f"only = {name!r}: expected one of {', '.join(sorted(known))}")
+                raise InputError(f"only = {name!r}: expected one of {', '.join(map(repr, sorted(known)))}")
         for name in self.own:
             if not system(name).knobs:
                 raise InputError(f"system = {name!r}: expected knobs, the settings it is compared with")

@@ -23,8 +23,6 @@ from workloads.spark.processes import run_in_processes
 from workloads.spark.session import spark_session
 from workloads.spark.tasks import run_numbers
 
-__all__ = ["read_unit", "run_units"]
-
 SCHEMA = pa.schema(
     [
         ("knob", pa.string()),

@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 
 from sims.compare.worlds import GOOD
 
-__all__ = ["Tried", "search"]
-
 LOOKS = 3.3
 STAGES = (32, 100)  # events after which a setting may be given up
 ENOUGH = 2  # settings that have to be sure

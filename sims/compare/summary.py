@@ -17,7 +17,17 @@ import pandas as pd
 
 from sims.compare.worlds import GOOD, WORKING, Fault
 
-__all__ = ["COLUMNS", "GOOD", "WORKING", "WorkingPoint", "facts", "summary", "value", "working_point"]
+__all__ = [
+    "COLUMNS",
+    "GOOD",
+    "WORKING",
+    "WorkingPoint",
+    "facts",
+    "number",
+    "summary",
+    "value",
+    "working_point",
+]
 
 BUILT = {
     "links": "links.mean",
@@ -160,8 +170,9 @@ def _shown(cell: pd.Series) -> str:
     if np.isnan(cell["mean"]):
         return "—"
     half = (cell.high - cell.low) / 2
-    return _number(cell["mean"]) + (f" ± {_number(half)}" if half > 0 else "")
+    return number(cell["mean"]) + (f" ± {number(half)}" if half > 0 else "")
 
 
-def _number(x: float) -> str:
+def number(x: float) -> str:
+    """A number as tables show it."""
     return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}" if abs(x) < 0.995 or abs(x) >= 1 else f"{x:.4f}"

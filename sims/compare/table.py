@@ -17,8 +17,6 @@ from sims.compare.intervals import reach_over_events, reach_over_seeds
 from sims.compare.plan import Unit
 from sims.compare.run import read_unit
 
-__all__ = ["KEYS", "cells", "gather"]
-
 KEYS = ["world", "system", "knob", "loss", "crashed", "metric"]
 CHOSEN = "choosing_hit_ratio"
 

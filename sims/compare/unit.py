@@ -38,8 +38,6 @@ from sub2sub.events.outcome import Outcome
 from sub2sub.timing.latency import seeded
 from sub2sub.timing.settings import Timing
 
-__all__ = ["CYCLES", "Row", "measure"]
-
 CYCLES, SETTLED, HEALING = 30, 10, 24
 TOLERANCE, EVERY, WINDOW = 0.01, 2, 3
 

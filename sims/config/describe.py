@@ -16,8 +16,6 @@ from sub2sub.timing.settings import Timing
 from workloads.settings.parameters import REQUIRED, Parameter, documented, parameters, plain
 from workloads.settings.toml import value_as_toml
 
-__all__ = ["describe"]
-
 WIDTH = 100
 
 

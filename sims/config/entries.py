@@ -23,6 +23,7 @@ from sims.config.newcomers import Newcomers
 from sims.engine import Control, Schedule, faults
 from sims.engine.control import Function
 from sims.engine.sessions import Sessions
+from sims.engine.topic_changes import AddParent, AddTopic, RemoveTopic
 from sub2sub.errors import InputError
 from workloads.settings.alternatives import either, list_of, one_of
 from workloads.settings.models import table, value_type
@@ -30,14 +31,21 @@ from workloads.settings.parameters import documented, parameters, plain
 from workloads.settings.plugins import maker, plugin
 from workloads.settings.values import choice
 
-__all__ = ["FAULTS", "Entry", "Kinds", "entries"]
-
 Kinds = Mapping[str, Callable[..., Control[Any]]]
 
-_found = {name.lower(): getattr(faults, name) for name in faults.__all__}
-FAULTS: Kinds = {name: fault for name, fault in _found.items() if hasattr(fault, "execute")} | {
+FAULTS: Kinds = {
+    "churn": faults.Churn,
+    "crash": faults.Crash,
     "join": Newcomers,
+    "leave": faults.Leave,
+    "loss": faults.Loss,
+    "partition": faults.Partition,
+    "recover": faults.Recover,
+    "resubscribe": faults.Resubscribe,
     "sessions": Sessions,
+    "add topic": AddTopic,
+    "add parent": AddParent,
+    "remove topic": RemoveTopic,
 }
 END = "end"
 _CYCLE, _END = value_type(int), choice((END,))

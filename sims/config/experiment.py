@@ -51,8 +51,6 @@ from workloads.settings.reading import read
 from workloads.settings.toml import dumps
 from workloads.settings.values import choice
 
-__all__ = ["Experiment", "experiment_from", "experiment_type", "load_experiment"]
-
 
 @dataclass(frozen=True)
 class Experiment:

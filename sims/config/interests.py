@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sims.config.subscriptions import Subscriptions
 from sub2sub.errors import InputError, require
 from sub2sub.geometry.boxes import closed, normalise, points
 from workloads.folder.foreign import read_events
@@ -22,8 +24,6 @@ from workloads.spec.files import resolve
 from workloads.spec.spec import Attribute, Spec
 from workloads.spec.table_files import is_stored, open_stored
 from workloads.spec.types import ValueType
-
-__all__ = ["Interests", "PopulationSettings", "WorkloadSettings"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -48,7 +48,6 @@ class PopulationSettings:
     spare: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse negative numbers."""
         require(self, "population", size=0, spare=0)
 
 
@@ -117,10 +116,10 @@ class WorkloadSettings:
             if path is not None and not path.exists():
                 raise InputError(f"{'table' if path is self.table else 'event_table'}: {path} does not exist")
 
-    def load(self, size: int, seed: int) -> Interests:
+    def load(self, size: int, seed: int) -> Subscriptions:
         """Return subscriptions of `size` subscribers (0: the usual number), and the test events."""
         seed = seed if self.seed is None else self.seed
-        source: Source
+        source: _Source
         if self.source:
             source = _Called(self.source, self.settings, size, seed)
         elif self.table is not None:
@@ -134,29 +133,27 @@ class WorkloadSettings:
             events = source.events
         else:
             events = source.spec.events(self.events, seed, lows, highs, self.at_least)
-        return Interests(source, lows, highs, events[: self.events or None])
+        return Subscriptions(
+            lows, highs, events[: self.events or None], source=source, types=source.spec.types,
+            ring_ids=source.ids, keys=source.keys,
+        )  # fmt: skip
 
 
-class Source(Protocol):
+class _Source(ABC):
     """Any number of subscriptions; events, sequence IDs and names of subscribers if they are given."""
 
     spec: Spec
-    usual_size: int
-    events: Floats | None
-    ids: Integers | None
-    keys: list[str] | None
-
-    def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
-        """Closed ranges (lows, highs) of the subscriptions [start, stop)."""
-        ...
-
-
-class _Generated:
-    usual_size = USUAL_SIZE
+    usual_size: int = USUAL_SIZE
     events: Floats | None = None
     ids: Integers | None = None
     keys: list[str] | None = None
 
+    @abstractmethod
+    def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
+        """Closed ranges (lows, highs) of the subscriptions [start, stop)."""
+
+
+class _Generated(_Source):
     def __init__(self, spec: Spec, seed: int) -> None:
         self.spec, self.seed = spec, seed
 
@@ -164,14 +161,8 @@ class _Generated:
         return self.spec.rows(self.seed, start, stop)
 
 
-class _Rows:
+class _Rows(_Source):
     """A fixed number of rows, which are used again from the first when they run out."""
-
-    spec: Spec
-    usual_size: int
-    events: Floats | None = None
-    ids: Integers | None = None
-    keys: list[str] | None = None
 
     def __init__(self, name: str, names: Sequence[str], lows: Floats, highs: Floats) -> None:
         self.lows, self.highs, self.usual_size = lows, highs, len(lows)
@@ -226,7 +217,7 @@ def _axis(name: str, kind: ValueType, low: float, high: float) -> Attribute:
     return Attribute(name, low=low, high=high if high > low else low + 1.0, type=kind.kind)
 
 
-class _Table:
+class _Table(_Source):
     """The rows of a table, each for one subscriber; if fewer are needed, they are drawn at random.
 
     Newcomers get the rows that are left. No row is used twice.
@@ -238,8 +229,8 @@ class _Table:
         self.lows, self.highs = stored.lows[order], stored.highs[order]
         self.usual_size, self.name = len(stored), stored.name
         chosen = next((each for each in FOLLOW if each == follow), stored.own_follow)
-        self.spec: Spec = _TableSpec(stored, chosen)
-        self.events: Floats | None = stored.points if chosen == "table" else None
+        self.spec = _TableSpec(stored, chosen)
+        self.events = stored.points if chosen == "table" else None
         self.ids = None if stored.ring_ids is None else stored.ring_ids[order[: size or None]]
         self.keys = None if stored.keys is None else [stored.keys[row] for row in order.tolist()]
 
@@ -250,32 +241,3 @@ class _Table:
                 f"got {stop}; none is used twice"
             )
         return self.lows[start:stop], self.highs[start:stop]
-
-
-@dataclass(frozen=True)
-class Interests:
-    """Subscriptions (closed ranges) and test events of a run."""
-
-    source: Source
-    lows: Floats
-    highs: Floats
-    events: Floats
-
-    @property
-    def types(self) -> dict[str, ValueType]:
-        """The attributes, by name."""
-        return self.source.spec.types
-
-    @property
-    def ids(self) -> Integers | None:
-        """Sequence IDs, if the workload has them."""
-        return self.source.ids
-
-    @property
-    def keys(self) -> list[str] | None:
-        """Names of the subscribers, if the workload has them."""
-        return self.source.keys
-
-    def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
-        """Return the subscriptions [start, stop), also beyond those at the start."""
-        return self.source.rows(start, stop)

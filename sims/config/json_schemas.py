@@ -12,8 +12,6 @@ from workloads.spec.files import WORKLOAD
 from workloads.spec.table_files import TABLE_WORKLOAD
 from workloads.sweeps.sweep_file import SWEEP
 
-__all__ = ["SCHEMAS", "experiment_schema", "sweep_schema", "workload_schema"]
-
 Schema = dict[str, Any]
 
 

@@ -23,8 +23,6 @@ from workloads.settings.models import table
 from workloads.settings.parameters import parameters, plain
 from workloads.settings.plugins import maker, plugin
 
-__all__ = ["LAYER", "LayerEntry"]
-
 
 @dataclass(frozen=True)
 class LayerEntry:

@@ -4,43 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sims.engine import Schedule
+from sims.config.subscriptions import Source
 from sims.engine.control import Row
 from sims.engine.faults import enter
 from sims.engine.sessions import SessionSettings
 from sims.engine.simulation import Simulation
 from sub2sub.errors import InputError
 
-__all__ = ["REMEMBERED", "Newcomers", "Subscriptions", "room"]
+if TYPE_CHECKING:
+    from sims.config.entries import Entry
 
 REMEMBERED = 60  # cycles after which no links to a peer that left remain, with a margin
 
 
-class Scheduled(Protocol):
-    """A fault with its settings and its schedule."""
-
-    @property
-    def kind(self) -> str:
-        """Kind of the fault, such as "churn"."""
-        ...
-
-    @property
-    def schedule(self) -> Schedule:
-        """Cycles in which it happens."""
-        ...
-
-    @property
-    def arguments(self) -> Mapping[str, Any]:
-        """Settings of the fault."""
-        ...
-
-
-def room(faults: Iterable[Scheduled], size: int, cycles: int, seed: int = 0) -> int:
+def room(faults: Iterable[Entry], size: int, cycles: int, seed: int = 0) -> int:
     """Return how many places the newcomers of a run need.
 
     The place of a peer that left is used again after `REMEMBERED` cycles.
@@ -48,6 +27,7 @@ def room(faults: Iterable[Scheduled], size: int, cycles: int, seed: int = 0) -> 
     Examples
     --------
     >>> from types import SimpleNamespace
+    >>> from sims.engine import Schedule
     >>> when = Schedule(start=10, until=30)
     >>> churn = SimpleNamespace(kind="churn", schedule=when, arguments={"share": 0.05})
     >>> room([churn], size=1000, cycles=40)
@@ -60,6 +40,7 @@ def room(faults: Iterable[Scheduled], size: int, cycles: int, seed: int = 0) -> 
         if each.kind in ("join", "churn", "resubscribe")
     ]
     joining = sum(times * int(each.arguments["count"]) for each, times in due if each.kind == "join")
+    joining += sum(int(each.arguments["newcomers"]) for each in faults if each.kind == "add topic")
     replaced = sum(
         min(times, REMEMBERED) * math.ceil(float(each.arguments["share"]) * (size + joining))
         for each, times in due
@@ -74,28 +55,20 @@ def _sessions(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {name: arguments[name] for name in SessionSettings.__dataclass_fields__}
 
 
-class Subscriptions(Protocol):
-    """Any number of subscriptions, one per row."""
-
-    def rows(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Closed ranges (lows, highs) of the subscriptions [start, stop)."""
-        ...
-
-
 class Newcomers:
     """A number of subscribers join, each on a new host, with the next subscriptions of the workload.
 
     Parameters
     ----------
-    interests : Subscriptions
-        Source of their subscriptions.
+    interests : Source
+        Of their subscriptions.
     count : int
         Number of subscribers that join each time.
     name : str
         Name of the control: names its table and selects its random numbers.
     """
 
-    def __init__(self, interests: Subscriptions, count: int, name: str = "join") -> None:
+    def __init__(self, interests: Source, count: int, name: str = "join") -> None:
         if count < 1:
             raise InputError(f"{name}.count: expected at least 1 newcomer, got {count}")
         self.interests, self.count, self.name = interests, count, name

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from sub2sub.errors import InputError
 
-__all__ = ["find_file", "shipped"]
-
 FOLDER = Path(__file__).parent / "experiments"
 
 

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
 
-__all__ = ["load_checkpoint", "save_checkpoint"]
-
 FORMAT = 2
 MARK = b"sub2sub checkpoint digest:"
 DIGEST = 32  # bytes, at the very end

@@ -21,8 +21,6 @@ else:
 
     S_contra = TypeVar("S_contra", contravariant=True)
 
-__all__ = ["Control", "Function", "Replayed", "Row", "as_control"]
-
 Row = Mapping[str, float | int | str | bool]
 TRAFFIC = "traffic"  # the table that the simulation writes itself
 
@@ -34,7 +32,6 @@ class Control(Protocol[S_contra]):
     @property
     def name(self) -> str:
         """Name of the control, and of its table if it writes one."""
-        ...
 
     def execute(self, simulation: Simulation[S_contra]) -> Row | None:
         """Change or observe the simulation; return the row to append to the table `name`, if any.
@@ -42,7 +39,6 @@ class Control(Protocol[S_contra]):
         A control keeps no state of its own: everything it needs is in the simulation. A resumed run is
         therefore the same as an uninterrupted one. Random numbers come from `simulation.key(name)`.
         """
-        ...
 
 
 @runtime_checkable
@@ -50,8 +46,7 @@ class Replayed(Protocol):
     """A control that changes the set-up of a simulation, which no checkpoint holds, such as its topics."""
 
     def replay(self, simulation: Any) -> None:
-        """Change the set-up again, before the state of a checkpoint is taken up."""
-        ...
+        """Change the set-up again, before the state of a checkpoint is loaded."""
 
 
 @dataclass(frozen=True)

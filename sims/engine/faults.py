@@ -21,21 +21,6 @@ from sub2sub.errors import InputError
 from sub2sub.kernels.randomness import draws
 from sub2sub.overlay.growth import Renumbering, make_room
 
-__all__ = [
-    "Churn",
-    "Crash",
-    "Join",
-    "Leave",
-    "Loss",
-    "Partition",
-    "Recover",
-    "Resubscribe",
-    "choose",
-    "contacts_for",
-    "depart",
-    "enter",
-]
-
 Peers = NDArray[np.int64]
 
 
@@ -81,8 +66,18 @@ def _hit(simulation: Simulation, name: str, share: float, peers: tuple[int, ...]
     return given
 
 
+class _OfShare:
+    """A fault that happens to a share of the hosts or peers."""
+
+    name: str
+    share: float
+
+    def __post_init__(self) -> None:
+        _share(f"{self.name}.share", self.share)
+
+
 @dataclass(frozen=True)
-class Crash:
+class Crash(_OfShare):
     """Crash a share of the live hosts, or the given peers, all at once.
 
     Attributes
@@ -99,10 +94,6 @@ class Crash:
     peers: tuple[int, ...] = ()
     name: str = "crash"
 
-    def __post_init__(self) -> None:
-        """Refuse an invalid share."""
-        _share(f"{self.name}.share", self.share)
-
     def execute(self, simulation: Simulation) -> Row:
         """Crash the chosen peers."""
         hit = _hit(simulation, self.name, self.share, self.peers)
@@ -111,7 +102,7 @@ class Crash:
 
 
 @dataclass(frozen=True)
-class Leave:
+class Leave(_OfShare):
     """A share of the live hosts, or the given peers, leave for ever; others cannot tell it from a crash.
 
     Attributes
@@ -128,10 +119,6 @@ class Leave:
     peers: tuple[int, ...] = ()
     name: str = "leave"
 
-    def __post_init__(self) -> None:
-        """Refuse an invalid share."""
-        _share(f"{self.name}.share", self.share)
-
     def execute(self, simulation: Simulation) -> Row:
         """Let the chosen peers leave."""
         hit = _hit(simulation, self.name, self.share, self.peers)
@@ -140,7 +127,7 @@ class Leave:
 
 
 @dataclass(frozen=True)
-class Recover:
+class Recover(_OfShare):
     """A share of the hosts that are down recover, with the links they had.
 
     Attributes
@@ -153,10 +140,6 @@ class Recover:
 
     share: float = 1.0
     name: str = "recover"
-
-    def __post_init__(self) -> None:
-        """Refuse an invalid share."""
-        _share(f"{self.name}.share", self.share)
 
     def execute(self, simulation: Simulation) -> Row:
         """Let the chosen hosts recover."""
@@ -183,7 +166,6 @@ class Loss:
     name: str = "loss"
 
     def __post_init__(self) -> None:
-        """Refuse an invalid probability."""
         _share(f"{self.name}.probability", self.probability)
 
     def execute(self, simulation: Simulation) -> Row:
@@ -208,7 +190,6 @@ class Partition:
     name: str = "partition"
 
     def __post_init__(self) -> None:
-        """Refuse an invalid number of groups."""
         if not 1 <= self.groups <= 255:
             raise InputError(f"{self.name}.groups: expected 1 to 255, got {self.groups}")
 
@@ -297,7 +278,7 @@ class Join:
 
 
 @dataclass(frozen=True)
-class Churn:
+class Churn(_OfShare):
     """A share of the live hosts leaves; newcomers join with the subscriptions of the peers that left.
 
     Attributes
@@ -310,10 +291,6 @@ class Churn:
 
     share: float
     name: str = "churn"
-
-    def __post_init__(self) -> None:
-        """Refuse an invalid share."""
-        _share(f"{self.name}.share", self.share)
 
     def execute(self, simulation: Simulation) -> Row:
         """Replace the peers on the chosen hosts with newcomers."""
@@ -330,7 +307,7 @@ class Churn:
 
 
 @dataclass(frozen=True)
-class Resubscribe:
+class Resubscribe(_OfShare):
     """A share of the live peers exchange their subscriptions with each other at random.
 
     A peer that changes its subscription leaves as one peer and joins as another on the same host, which may
@@ -346,10 +323,6 @@ class Resubscribe:
 
     share: float
     name: str = "resubscribe"
-
-    def __post_init__(self) -> None:
-        """Refuse an invalid share."""
-        _share(f"{self.name}.share", self.share)
 
     def execute(self, simulation: Simulation) -> Row:
         """Exchange subscriptions."""

@@ -8,8 +8,6 @@ import threading
 from types import FrameType
 from typing import Any
 
-__all__ = ["Interruption"]
-
 
 class Interruption:
     """Defer Ctrl-C and SIGTERM while the `with` block runs: the first sets `asked`, the second interrupts.

@@ -24,8 +24,6 @@ from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.ring.probing import unanswered
 
-__all__ = ["Publish"]
-
 
 @dataclass(frozen=True)
 class Publish:
@@ -58,7 +56,6 @@ class Publish:
     name: str = "publish"
 
     def __post_init__(self) -> None:
-        """Refuse an invalid number of events."""
         if not 0 <= self.count <= len(points(self.events)):
             most = len(points(self.events))
             raise InputError(f"{self.name}.count: expected 0 (all) to {most} events, got {self.count}")

@@ -8,8 +8,6 @@ import numpy as np
 
 from sub2sub.errors import InputError
 
-__all__ = ["Schedule"]
-
 
 @dataclass(frozen=True)
 class Schedule:
@@ -42,7 +40,6 @@ class Schedule:
     at: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse invalid schedules."""
         for name, value in (
             ("from", self.start),
             ("until", self.until),

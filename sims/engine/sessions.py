@@ -5,12 +5,13 @@ Here lengths of visits follow a law (`workloads.generate.churn`: exponential or 
 
 - with a column `session`, and perhaps one `absence`: measured lengths in cycles. Each visit, and each
   absence, has one of them, drawn at random; without a column `absence` these follow the law;
-- with columns `cycle`, `subscriber` and `kind` (start, join, leave): who comes and goes when, as `sub2sub
+- with columns `cycle`, `subscriber` and `kind` (start, join, leave): a trace of churn, as `sub2sub
   workload generate` writes it for a workload with churn. Subscribers are numbered from 0.
 
-When the control is first due, everybody is there (or those that `start`), each somewhere within a visit. One
-who is away has left: it comes back as a newcomer with another sequence ID and no links. Which subscribers are
-present in a cycle is a pure function of the seed, so a resumed run continues as if uninterrupted.
+When the control is first due, everybody is there (or those that `start`), each somewhere within a visit. A
+subscriber that is away has left: it comes back as a newcomer with another sequence ID and no links. Which
+subscribers are present in a cycle is a pure function of the seed, so a resumed run continues as if
+uninterrupted.
 """
 
 from __future__ import annotations
@@ -32,8 +33,6 @@ from workloads.folder.churn_table import KINDS
 from workloads.generate.churn import Churn
 from workloads.generate.rows import uniforms
 
-__all__ = ["SessionSettings", "Sessions"]
-
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -44,12 +43,10 @@ class Subscribers(Protocol):
     @property
     def lows(self) -> Floats:
         """Lower ends of their closed ranges, (n, d)."""
-        ...
 
     @property
     def highs(self) -> Floats:
         """Upper ends."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,7 @@ class SessionSettings:
     alpha : float
         Tail of Pareto lengths, above 1; smaller is heavier.
     file : Path, optional
-        A CSV or Parquet file of lengths, or of who comes and goes when, in place of the law.
+        A CSV or Parquet file of lengths, or a trace of churn, in place of the law.
 
     Examples
     --------
@@ -88,7 +85,7 @@ class SessionSettings:
             _read(self.file)
 
     def there(self, n: int, cycle: int, seed: int) -> NDArray[np.bool_]:
-        """Who of n subscribers is there, so many cycles after the control was first due."""
+        """Which of n subscribers are there, so many cycles after the control was first due."""
         start, when, who = self._moves(n, cycle + 1, seed)
         moved: NDArray[np.bool_] = np.bincount(who[when <= cycle], minlength=n)[:n] % 2 == 1
         return np.logical_xor(start, moved)
@@ -111,7 +108,7 @@ class SessionSettings:
             raise InputError(f"sessions.{error}") from None
 
     def _moves(self, n: int, cycles: int, seed: int) -> tuple[NDArray[np.bool_], Integers, Integers]:
-        """Who is there at the start, and who comes or goes in which cycle, in turn."""
+        """Who is there at the start; then cycle and subscriber of each arrival and departure."""
         columns = _read(self.file) if self.file is not None else {}
         if "cycle" in columns:
             return _listed(columns, n, cycles)
@@ -207,7 +204,7 @@ def _read(file: Path) -> dict[str, NDArray[Any]]:
 def _listed(
     columns: dict[str, NDArray[Any]], n: int, cycles: int
 ) -> tuple[NDArray[np.bool_], Integers, Integers]:
-    """Who comes and goes when, as listed."""
+    """Arrivals and departures, as listed."""
     kind, who = columns["kind"].astype(str), columns["subscriber"].astype(np.int64)
     when = columns["cycle"].astype(np.int64)
     known = (who < n) & (when < cycles)

@@ -12,8 +12,6 @@ from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 
-__all__ = ["Simulated"]
-
 
 @runtime_checkable
 class Simulated(Protocol):
@@ -26,35 +24,27 @@ class Simulated(Protocol):
     @property
     def population(self) -> Population:
         """The peers."""
-        ...
 
     @property
     def network(self) -> Network:
         """Which peers are alive, and which peers can reach each other."""
-        ...
 
     @property
     def seed(self) -> int:
         """Random seed."""
-        ...
 
     @property
     def layers(self) -> Sequence[Layer]:
         """The layers, in the order in which they are stepped."""
-        ...
 
     def bootstrap(self, cycle: int = 0) -> None:
         """Start all peers at once."""
-        ...
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Start or restart peers, each from one contact."""
-        ...
 
     def step(self, cycle: int) -> Mapping[str, Mapping[str, int]]:
         """Run one cycle of all layers; return the cost of each."""
-        ...
 
     def referenced(self) -> NDArray[np.bool_]:
         """Which peers are in a view of a peer that is alive or may recover with its links."""
-        ...

@@ -36,8 +36,6 @@ else:
 
     S_co = TypeVar("S_co", covariant=True)
 
-__all__ = ["Simulation"]
-
 COSTS = ("messages", "failed", "bytes")  # columns of the table `traffic`, beside layer and live peers
 
 

@@ -1,30 +1,63 @@
 """Controls that add topics, remove topics and add supertopics during a run (CAMCAST, Section 2.1).
 
-They act on overlays of communities (`hierarchy.membership.CommunityOverlay`). A checkpoint does not contain
-the tree of topics: a run that is resumed repeats the changes to it (`replay`) before it takes up the state.
+They act on overlays of communities (`hierarchy.membership.CommunityOverlay`) and on the overlay shared by
+topics and ranges (`hierarchy.shared.SharedOverlay`). There a member whose topic's range has moved leaves and
+joins anew on the same host, and subscribers of a further parent join the topic's community too, as
+`hierarchy.topics.encoding` has it; who is down while its topic moves is gone. A checkpoint does not contain
+the tree of topics: a run that is resumed repeats the changes to it (`replay`) before it loads the state.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hierarchy.membership import CommunityOverlay
+from hierarchy.shared import SharedOverlay
+from hierarchy.topics import NestedRanges
 from sims.engine.control import Row
+from sims.engine.faults import depart, enter
 from sims.engine.simulation import Simulation
-from sub2sub.errors import InputError
-
-__all__ = ["AddParent", "AddTopic", "RemoveTopic"]
+from sub2sub.errors import InputError, require
 
 
-def _overlay(simulation: Simulation, name: str) -> CommunityOverlay:
+def _overlay(simulation: Simulation, name: str) -> CommunityOverlay | SharedOverlay:
     overlay = simulation.overlay
-    if not isinstance(overlay, CommunityOverlay):
-        raise InputError(f"{name}: expected communities of topics, got {type(overlay).__name__}")
-    return overlay
+    if isinstance(overlay, CommunityOverlay) or (isinstance(overlay, SharedOverlay) and overlay.topics):
+        return overlay
+    raise InputError(f"{name}: expected an overlay of topics, got {type(overlay).__name__}")
+
+
+def _ranges(overlay: CommunityOverlay | SharedOverlay) -> NestedRanges:
+    ranges = overlay.ranges if isinstance(overlay, CommunityOverlay) else overlay.topics
+    assert ranges is not None
+    return ranges
+
+
+class _TopicChange(ABC):
+    """A change of the tree, which a resumed run repeats; what subscribers did is part of the state."""
+
+    name: str
+
+    @abstractmethod
+    def _change(self, ranges: NestedRanges) -> Any:
+        """Change the tree."""
+
+    def replay(self, simulation: Simulation) -> None:
+        """Change the tree again."""
+        overlay = _overlay(simulation, self.name)
+        self._change(_ranges(overlay))
+        if isinstance(overlay, CommunityOverlay):
+            overlay.membership.topics_changed()
 
 
 @dataclass(frozen=True)
-class AddTopic:
+class AddTopic(_TopicChange):
     """Add a topic. Newcomers can subscribe to it from then on.
 
     Attributes
@@ -33,31 +66,46 @@ class AddTopic:
         Name of the new topic.
     parents : tuple of str
         Its supertopics. The topic gets a part of the first one's range. By default the parent in its path.
+    newcomers : int
+        Number of subscribers that join it at once, each on a new host.
     name : str
-        Name of the control.
+        Name of the control: names its table and selects its random numbers.
     """
 
     topic: str
     parents: tuple[str, ...] = ()
+    newcomers: int = 0
     name: str = "add topic"
+
+    def __post_init__(self) -> None:
+        """Refuse an invalid number."""
+        require(self, self.name, newcomers=0)
 
     def execute(self, simulation: Simulation) -> Row:
         """Add the topic."""
-        added = _overlay(simulation, self.name).add_topic(self.topic, self.parents or None)
+        overlay = _overlay(simulation, self.name)
+        if isinstance(overlay, CommunityOverlay):
+            added = overlay.add_topic(self.topic, self.parents or None)
+        else:
+            added = _change(simulation, overlay, self.name, self._change)
+        if self.newcomers:
+            enter(simulation, self.name, *_boxes(overlay, np.full(self.newcomers, added.topic)))
         return {"topic": self.topic, "moved": len(added.moved)}
 
-    def replay(self, simulation: Simulation) -> None:
-        """Add the topic to the tree again."""
-        self.execute(simulation)
+    def _change(self, ranges: NestedRanges) -> Any:
+        return ranges.add(self.topic, self.parents or None)
 
 
 @dataclass(frozen=True)
-class AddParent:
+class AddParent(_TopicChange):
     """Add a further supertopic to a topic.
 
     Attributes
     ----------
-    topic, parent : str
+    topic : str
+        The topic below.
+    parent : str
+        Its new supertopic, which the topic must not include.
     name : str
         Name of the control.
     """
@@ -68,21 +116,25 @@ class AddParent:
 
     def execute(self, simulation: Simulation) -> Row:
         """Add the supertopic."""
-        _overlay(simulation, self.name).add_parent(self.topic, self.parent)
+        overlay = _overlay(simulation, self.name)
+        if isinstance(overlay, CommunityOverlay):
+            overlay.add_parent(self.topic, self.parent)
+        else:
+            _change(simulation, overlay, self.name, self._change)
         return {"topic": self.topic, "parent": self.parent}
 
-    def replay(self, simulation: Simulation) -> None:
-        """Add the supertopic to the tree again."""
-        self.execute(simulation)
+    def _change(self, ranges: NestedRanges) -> None:
+        ranges.tree.add_parent(self.topic, self.parent)
 
 
 @dataclass(frozen=True)
-class RemoveTopic:
+class RemoveTopic(_TopicChange):
     """Remove a topic without subtopics; its members unsubscribe.
 
     Attributes
     ----------
     topic : str
+        Name of the topic.
     name : str
         Name of the control.
     """
@@ -92,11 +144,84 @@ class RemoveTopic:
 
     def execute(self, simulation: Simulation) -> Row:
         """Remove the topic."""
-        members = _overlay(simulation, self.name).remove_topic(self.topic, simulation.cycle)
+        overlay = _overlay(simulation, self.name)
+        if isinstance(overlay, CommunityOverlay):
+            return {"topic": self.topic, "members": overlay.remove_topic(self.topic, simulation.cycle)}
+        number = _ranges(overlay).tree.number(self.topic)
+        members = int(np.count_nonzero(_followed(overlay) == number))
+        _change(simulation, overlay, self.name, self._change)
         return {"topic": self.topic, "members": members}
 
-    def replay(self, simulation: Simulation) -> None:
-        """Remove the topic from the tree again; what its members did is part of the state."""
-        overlay = _overlay(simulation, self.name)
-        overlay.ranges.remove(self.topic)
-        overlay.membership.topics_changed()
+    def _change(self, ranges: NestedRanges) -> None:
+        ranges.remove(self.topic)
+
+
+def _followed(overlay: SharedOverlay) -> NDArray[np.int64]:
+    """The topic that each peer subscribes to; -1 for none."""
+    topics = {tuple(row): number for number, row in enumerate(_ranges(overlay).bounds().tolist())}
+    lows, highs = (side[:, overlay.axis].tolist() for side in overlay.population.ranges())
+    found = np.array([topics.get((low, high + 1), -1) for low, high in zip(lows, highs, strict=True)])
+    return np.where(overlay.population.present & (overlay.topical == 1), found, -1)
+
+
+def _boxes(
+    overlay: CommunityOverlay | SharedOverlay, topics: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Closed ranges (lows, highs) of subscriptions to topics, given by number."""
+    axis = overlay.axis if isinstance(overlay, SharedOverlay) else 0
+    bounds = _ranges(overlay).bounds()[topics]
+    lows, highs = (np.full((len(topics), overlay.population.d), end) for end in (-np.inf, np.inf))
+    lows[:, axis], highs[:, axis] = bounds[:, 0], bounds[:, 1] - 1
+    return lows, highs
+
+
+def _change(
+    simulation: Simulation, overlay: SharedOverlay, name: str, change: Callable[[NestedRanges], Any]
+) -> Any:
+    """Change the topics, and let their subscribers follow."""
+    followed, population, ranges = _followed(overlay), overlay.population, _ranges(overlay)
+    before = ranges.bounds()
+    outcome = change(ranges)
+    is_moved = np.any(before != ranges.bounds()[: len(before)], axis=1)[followed] & (followed >= 0)
+    is_left = np.array([number not in ranges.tree for number in range(len(before))])[followed]
+    follows = is_moved & ~is_left & (overlay.network.alive == 1)
+    rows, topics = population.row[follows], followed[follows]
+    depart(simulation, np.flatnonzero(is_moved & ~follows))
+    for half in (slice(0, None, 2), slice(1, None, 2)):  # those of the other half are contacts
+        _move(simulation, overlay, name, rows[half], topics[half])
+    _subscribe_further(simulation, overlay, name)
+    return outcome
+
+
+def _move(
+    simulation: Simulation, overlay: SharedOverlay, name: str, rows: NDArray[Any], topics: NDArray[np.int64]
+) -> None:
+    """Let peers, given by their rows, leave and join their topics anew."""
+    if not rows.size:
+        return
+    population = overlay.population
+    place = np.argsort(population.row)
+    old = place[np.searchsorted(population.row[place], rows)]
+    newcomers = enter(simulation, name, *_boxes(overlay, topics), population.host[old], without=old)
+    place = np.argsort(population.row)  # by their numbers now
+    old = place[np.searchsorted(population.row[place], rows)]
+    depart(simulation, old)
+    overlay.change(old, newcomers)
+
+
+def _subscribe_further(simulation: Simulation, overlay: SharedOverlay, name: str) -> None:
+    """Let subscribers join the communities that their topics include by further parents."""
+    ranges, population = _ranges(overlay), overlay.population
+    if not ranges.tree.has_further_parents:
+        return
+    followed = _followed(overlay)
+    live = np.flatnonzero((followed >= 0) & (overlay.network.alive == 1))
+    there = set(zip(population.host[live].tolist(), followed[live].tolist(), strict=True))
+    further = {
+        topic: [ranges.topic_at(int(low)) for low in ranges.ranges(topic)[1:, 0]]
+        for topic in {topic for _, topic in there}
+    }
+    missing = sorted({(host, below) for host, topic in there for below in further[topic]} - there)
+    if missing:
+        hosts, topics = np.array(missing).T
+        enter(simulation, name, *_boxes(overlay, topics), hosts)

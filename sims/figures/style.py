@@ -14,20 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "COLOURS",
-    "MARKERS",
-    "band",
-    "captioned",
-    "figure",
-    "legend_above",
-    "legend_beside",
-    "line",
-    "mean_line",
-    "stated_line",
-    "styled",
-]
-
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 _DASHES = ["-", "--", ":", "-.", "-", "--", ":"]
@@ -111,6 +97,11 @@ def stated_line(axes: Axes, label: str, *, x: float | None = None, y: float | No
 def legend_beside(axes: Axes, **options: Any) -> None:
     """A legend to the right of the axes, off the data."""
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=options.pop("fontsize", 9), **options)
+
+
+def legend_below(axes: Axes, columns: int) -> None:
+    """A legend under the axes, off the data."""
+    axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=columns)
 
 
 def legend_above(figure: Figure, axes: Axes, columns: int, **options: Any) -> None:

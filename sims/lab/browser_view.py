@@ -9,10 +9,9 @@ import numpy as np
 
 from sims.lab.frames import Changes, frame
 from sims.lab.laboratory import Laboratory
+from sims.report.overlay import domain_of
 from sub2sub.events.audience import STREAM as ENTRY
 from sub2sub.events.dissemination import STREAM as DISSEMINATION
-
-__all__ = ["BrowserView"]
 
 MOST_FOLLOWED = 1500  # an event with more subscribers is not followed every cycle
 
@@ -44,7 +43,8 @@ class BrowserView:
             how = lab.experiment.dissemination
             head = {
                 "kind": "start", "seed": str(lab.seed), "n": len(population), "d": population.d,
-                "attributes": lab.attributes, "topics": list(lab.topics), "domain": _domain(lows, highs),
+                "attributes": lab.attributes, "topics": list(lab.topics),
+                "domain": domain_of([(lows, highs)]),
                 "streams": {"entry": str(ENTRY), "dissemination": str(DISSEMINATION)},
                 "how": {"ringShortcuts": how.ring_shortcuts, "tries": how.tries, "retries": how.retries},
             }  # fmt: skip
@@ -86,16 +86,3 @@ class BrowserView:
         traffic, cycle = self.lab.simulation.tables.get("traffic", []), self.lab.simulation.cycle
         last = [row["messages"] for row in traffic[-4:] if row["cycle"] == cycle]
         return float(sum(last)) / max(peers, 1)
-
-
-def _domain(lows: Any, highs: Any) -> list[list[float]]:
-    """Return the range of each axis: it contains all finite ends."""
-    shown = []
-    for low, high in zip(lows.T, highs.T, strict=True):
-        ends = np.concatenate([low, high])
-        ends = ends[np.isfinite(ends)]
-        first, last = (float(ends.min()), float(ends.max())) if ends.size else (0.0, 1.0)
-        if first >= 0 and last <= 1:
-            first, last = 0.0, 1.0
-        shown.append([first, last if last > first else first + 1.0])
-    return shown

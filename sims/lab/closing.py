@@ -14,8 +14,6 @@ from sub2sub.geometry.matching import match
 from sub2sub.kernels.compilation import kernel
 from sub2sub.overlay.overlay import Overlay
 
-__all__ = ["UNKNOWN", "Closing"]
-
 UNKNOWN = 255  # a peer that matches no test event, or needs no ring neighbours
 MOST = 254  # a peer that knows all ring neighbours it needs
 ENOUGH = 100_000  # at most so many subscribers, summed over the test events

@@ -18,12 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Changes", "frame"]
-
-_TYPES = {
-    "|u1": "Uint8Array", "<u2": "Uint16Array", "<u4": "Uint32Array", "<i4": "Int32Array",
-    "<u8": "BigUint64Array", "<f8": "Float64Array",
-}  # fmt: skip
+from sims.report.packing import ARRAY_TYPES
 
 
 def frame(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -36,7 +31,7 @@ def frame(head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     (2, b'{"kind":"cycle","parts":')
     """
     parts = [(name, np.ascontiguousarray(values)) for name, values in arrays.items()]
-    listed = [[name, _TYPES[values.dtype.str], values.size] for name, values in parts]
+    listed = [[name, ARRAY_TYPES[values.dtype.str[1:]], values.size] for name, values in parts]
     text = json.dumps({**head, "parts": listed}, separators=(",", ":")).encode()
     text += b" " * (-(4 + len(text)) % 8)
     pieces = [struct.pack("<I", len(text)), text]

@@ -30,8 +30,6 @@ from workloads.generate.topic_ranges import TopicRanges
 from workloads.settings.toml import override, parse_override
 from workloads.spec.files import resolve
 
-__all__ = ["Laboratory", "experiment_for"]
-
 TOPIC_WORLD = Path(__file__).with_name("topic_world.toml")
 EVENTS = 500  # test events whose rings are measured
 SPARE = 4  # subscribers per place for newcomers
@@ -96,8 +94,8 @@ class Laboratory:
             self.simulation = self._shared()
         faults = len(experiment.faults)
         self.simulation.controls = self.simulation.controls[:faults]  # the page does not use observers
-        interests = experiment.workload.load(experiment.population.size, self.seed)
-        self.closing = Closing(interests.events[:EVENTS])
+        wanted = experiment.workload.load(experiment.population.size, self.seed)
+        self.closing = Closing(wanted.points[:EVENTS])
         self.simulation.overlay.bootstrap()
         self.shortcuts = int(experiment.dissemination.shortcuts)
         self.churn = 0.0
@@ -239,7 +237,7 @@ class Laboratory:
         return alive
 
     def _places(self) -> int:
-        """How many newcomers find room: in places of nobody, or of those who have left and are forgotten."""
+        """How many newcomers find a place: an unused one, or that of a peer that left and is forgotten."""
         overlay = self.simulation.overlay
         gone = ~(overlay.population.present | overlay.population.dormant)
         return int((overlay.population.dormant | (gone & ~overlay.referenced())).sum())

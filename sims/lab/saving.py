@@ -22,8 +22,6 @@ from workloads.files.atomic import atomic_write, write_text
 from workloads.settings.parameters import plain
 from workloads.settings.toml import dumps
 
-__all__ = ["save_experiment"]
-
 HEAD = "# Saved by `sub2sub lab`; `sub2sub run {name}` repeats it.\n"
 
 

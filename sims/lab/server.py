@@ -29,8 +29,6 @@ from sims.lab.lab_page import lab_page
 from sims.lab.laboratory import Laboratory
 from sub2sub.errors import InputError
 
-__all__ = ["LabServer"]
-
 NAMES = ("127.0.0.1", "localhost")
 RATE = 10.0  # cycles per second at the start
 MOST = 1 << 20  # most bytes of a command

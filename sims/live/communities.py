@@ -11,8 +11,6 @@ from hierarchy.live import MemberSettings, Process
 from hierarchy.live.wire import NAME
 from sims.live.processes import Processes
 
-__all__ = ["Communities", "EventCounts", "Participant"]
-
 KNOWN = 7  # cycles after which a P-Grid knows the first of each community
 REST = 25  # cycles that tables from a P-Grid get once all have an entry: two announcements and a search
 QUIET = 4  # consecutive looks without news after which dissemination counts as finished

@@ -16,8 +16,6 @@ from hierarchy.shared.live.shared_histories import SharedHistory
 from sub2sub.live.virtual.history import History, HistoryReport, Plan
 from sub2sub.live.virtual.rings import RingHistory
 
-__all__ = ["PLANS", "PROTOCOLS", "FuzzTotals", "histories", "live_through"]
-
 PROTOCOLS: dict[str, Callable[[int, Plan], History]] = {
     "sub2sub": RingHistory,
     "camcast": CommunityHistory,

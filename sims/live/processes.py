@@ -23,8 +23,6 @@ from typing import Any, Protocol
 
 from sub2sub.live import run
 
-__all__ = ["Failed", "Processes", "Program"]
-
 PRELOAD = "sims.live.warm"
 
 
@@ -33,11 +31,9 @@ class Program(Protocol):
 
     async def start(self) -> None:
         """Set up, in the process."""
-        ...
 
     async def stop(self) -> None:
         """Take down."""
-        ...
 
 
 class Failed(RuntimeError):
@@ -155,7 +151,7 @@ class Processes:
 
 def _run(program: Program, pipe: Connection) -> None:
     """What a process does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it decides
     logging.basicConfig(level=logging.WARNING)
     run(_serve(program, pipe))
 

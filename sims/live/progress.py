@@ -11,8 +11,6 @@ import numpy as np
 
 from sims.live.swarm import Watch
 
-__all__ = ["table", "watching"]
-
 
 def table(watch: Watch, before: Watch | None = None) -> dict[str, str]:
     """A look at a swarm as names and values; rates are since the look before.

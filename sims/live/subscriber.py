@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 from sub2sub.live import CoreSettings, Limits, Node, Received, Tls
 
-__all__ = ["Cost", "PlannedSubscription", "Report", "Subscriber", "report_of"]
-
 TRIES = 3  # to join
 YOUNG = 20_000  # new objects before the collector looks: messages are many, short-lived, and in no cycles
 
@@ -28,7 +26,7 @@ class PlannedSubscription:
 
 
 class Report(NamedTuple):
-    """What one peer tells of itself: who it is, in which cycle, whom it knows, what happened."""
+    """The report of one peer: its ID, its cycle, its links, and what happened."""
 
     id: int
     turn: int
@@ -118,7 +116,7 @@ class Subscriber:
             try:
                 subscription = await node.subscribe(plan.low, plan.high, note)
                 break
-            except ConnectionError:  # a busy machine; who joins tries again
+            except ConnectionError:  # a busy machine: try again
                 if not left:
                     raise
                 await asyncio.sleep(node.connections.limits.most_back_off)

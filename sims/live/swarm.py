@@ -21,8 +21,6 @@ from sims.live.subscriber import Cost, PlannedSubscription, Report, Subscriber
 from sub2sub.live import CoreSettings, Limits, Tls
 from sub2sub.rings.true_rings import true_rings
 
-__all__ = ["Delivery", "Swarm", "Watch", "completeness"]
-
 WAVE = 64  # peers that join at once
 QUIET = 8  # consecutive looks without news after which dissemination counts as finished
 
@@ -76,7 +74,7 @@ class Swarm:
     per_process : int
         Peers that share a process.
     seed : int
-        Of IDs, draws, contacts and whom to kill.
+        Of IDs, draws, contacts, and the processes to kill.
     settings, limits, tls
         As of `sub2sub.live.Node`.
     """

@@ -10,8 +10,6 @@ import gc
 from hierarchy.live.warmup import warm_up as warm_up_members
 from sub2sub.live.net.warmup import warm_up
 
-__all__ = ["Echo"]
-
 
 class Echo:
     """A program to try processes with."""

@@ -8,8 +8,6 @@ from sims.engine.control import Row
 from sims.engine.simulation import Simulation
 from sims.observers.degrees import live_links
 
-__all__ = ["LinkAges"]
-
 
 class LinkAges:
     """Ages of one layer's links, in cycles.

@@ -11,8 +11,6 @@ from sims.engine.simulation import Simulation
 from sub2sub.errors import InputError
 from sub2sub.overlay.layer import Layer
 
-__all__ = ["Degrees", "kinds_of", "live_links"]
-
 
 def live_links(simulation: Simulation, layer: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Links of one layer that live peers hold, as (holders, peers, stamps)."""

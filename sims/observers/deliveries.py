@@ -14,8 +14,6 @@ from sims.engine.simulation import Simulation
 from sims.observers.recording import record_cycle
 from sub2sub.events.outcome import Outcome
 
-__all__ = ["Deliveries"]
-
 
 class Publishing(Protocol):
     """A system that publishes the test events, such as `sims.systems.System`."""
@@ -23,13 +21,11 @@ class Publishing(Protocol):
     @property
     def points(self) -> NDArray[np.float64]:
         """All test events."""
-        ...
 
     def publish_tests(
         self, simulation: Simulation, settings: Any, record: bool = False
     ) -> tuple[NDArray[np.int64], Outcome]:
         """Publish the test events that can be published; return their numbers and their outcome."""
-        ...
 
 
 class Deliveries:

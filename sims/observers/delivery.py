@@ -12,8 +12,6 @@ from sub2sub.geometry.boxes import points
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay
 
-__all__ = ["Delivery", "deliver"]
-
 
 def deliver(
     simulation: Simulation[Overlay], events: ArrayLike, settings: DisseminationSettings | None = None

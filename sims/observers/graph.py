@@ -21,8 +21,6 @@ from sub2sub.kernels.threads import share_out
 if TYPE_CHECKING:
     import networkx
 
-__all__ = ["Clustering", "Connectivity", "PathLengths", "adjacency", "snapshot"]
-
 
 def adjacency(simulation: Simulation, layers: tuple[str, ...]) -> Any:
     """Undirected adjacency matrix of the links between live peers, which are renumbered from 0."""

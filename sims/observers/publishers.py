@@ -11,8 +11,6 @@ from sub2sub.geometry.boxes import points
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay
 
-__all__ = ["Publishers"]
-
 
 class Publishers:
     """One publisher for each test event starts its search at a random peer.

@@ -11,8 +11,6 @@ from workloads.files.atomic import atomic_write
 from workloads.files.checked import read_parquet, write_parquet
 from workloads.files.places import file_name
 
-__all__ = ["record_cycle"]
-
 
 def record_cycle(folder: Path, name: str, table: pa.Table) -> None:
     """Add the rows of one cycle, given in the column `cycle`, to a table in a folder.

@@ -1,4 +1,4 @@
-"""How many of those that are to have an event have it in the end: deliveries, and what recovery adds.
+"""The share of the subscribers that have an event in the end: deliveries, and what recovery adds.
 
 Events enter by publishers' walks and are then the overlay's recent events (`layers.recovery`). The table has
 a row for each cycle and each number of cycles since publication; the cost is in `traffic`, layer `recovery`.
@@ -18,11 +18,9 @@ from sub2sub.geometry.boxes import points
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay
 
-__all__ = ["Recovering"]
-
 
 class Recovering:
-    """Publish some of the test events; note who has those of the last cycles.
+    """Publish some of the test events; count the subscribers that have those of the last cycles.
 
     Parameters
     ----------

@@ -22,8 +22,6 @@ from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
 from sub2sub.ring.pool import RingPool, way_up
 
-__all__ = ["RingCompleteness", "in_view", "live_ring", "rings_in_place"]
-
 
 @rule
 def live_ring(members, alive, ring):

@@ -25,8 +25,6 @@ from sims.observers.degrees import kinds_of
 from sims.observers.recording import record_cycle
 from sub2sub.overlay.layer import Layer
 
-__all__ = ["KINDS", "Snapshots", "links_of", "peers_of"]
-
 KINDS = ("cyclon", "vicinity", "ring")
 
 

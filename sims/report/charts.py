@@ -17,8 +17,6 @@ from numpy.typing import ArrayLike
 from sims.report.html import Page, asset
 from sims.report.packing import as_json
 
-__all__ = ["Chart", "Series", "add_charts", "figure_html"]
-
 DIGITS = 6
 _SCRIPTS = ("scales", "svg", "draw", "pointer", "figures")
 

@@ -22,8 +22,6 @@ from sims.report.html import Cell, Page, share_text, table_html
 from sims.report.sources import Source
 from sims.report.sweeps import mean_cell
 
-__all__ = ["add_comparison", "add_comparison_details"]
-
 COST = "messages_per_delivery"
 CRASHED = 0.3  # share of crashed peers in the summary table
 NEEDED = ("world", "system", "knob", "loss", "crashed", "metric", "mean", "low", "high")

@@ -16,8 +16,6 @@ from sims.report.charts import Chart, Series
 from sims.report.fault_words import fault_marks
 from sims.report.sources import Source
 
-__all__ = ["CURVES", "faults_of"]
-
 Runs = Mapping[str, Source]
 Columns = dict[str, NDArray[Any]]
 BINS = 40
@@ -70,8 +68,21 @@ def rings(runs: Runs) -> list[Chart]:
     )  # fmt: skip
 
 
+def views(runs: Runs) -> list[Chart]:
+    """Membership views of hpmcast."""
+    return _charts(
+        runs, "views", "Membership views, per cycle", "%",
+        {
+            "whole": "participants with all views right", "dead": "entries dead",
+            "missing": "entries missing",
+        },
+        scale=100, top=103, caption="Views are compared with those that participants should have.",
+    )  # fmt: skip
+
+
 def delivery(runs: Runs) -> list[Chart]:
     """Delivery of test events over the cycles."""
+    timed = _with(runs, "delivery", "last_ms_median")
     return [
         *_charts(
             runs, "delivery", "Delivery, per cycle", "%",
@@ -89,20 +100,26 @@ def delivery(runs: Runs) -> list[Chart]:
             {"hops_mean": "hops to the last subscriber"},
         ),
         *_charts(
-            runs, "delivery", "Milliseconds to the last subscriber", "ms, over events",
+            timed, "delivery", "Milliseconds to the last subscriber", "ms, over events",
             {f"last_ms_{what}": f"to the last, {name}" for what, name in TIMES.items()},
         ),
         *_charts(
-            runs, "delivery", "Milliseconds to a delivery", "ms, over deliveries",
+            timed, "delivery", "Milliseconds to a delivery", "ms, over deliveries",
             {f"ms_{what}": f"to a delivery, {name}" for what, name in TIMES.items()},
         ),
     ]  # fmt: skip
 
 
+def _with(runs: Runs, table: str, column: str) -> Runs:
+    """Return the runs whose table has a column, such as times, which only networks with latencies have."""
+    found = {name: run.table(table) for name, run in runs.items()}
+    return {name: runs[name] for name, own in found.items() if own is not None and column in own.column_names}
+
+
 def _by_time(runs: Runs) -> list[Series]:
     """Share of the events that have reached their last subscriber, by milliseconds."""
     found = []
-    for name, run in runs.items():
+    for name, run in _with(runs, "events", "last_ms").items():
         events = _last_cycle(run.columns("events", "last_ms"))
         took = None if events is None else np.sort(events["last_ms"][~np.isnan(events["last_ms"])])
         if took is not None and took.size:
@@ -258,3 +275,6 @@ CURVES: dict[str, tuple[tuple[str, ...], Callable[[Runs], list[Chart]]]] = {
     "Cost of upkeep": (("traffic",), cost),
 }
 """Sections of a report: the tables any of which it takes, and what draws it."""
+
+TABLES = {"rings": rings, "views": views, "delivery": delivery, "load": load, "traffic": cost}
+"""Tables of a run that have a figure of their own."""

@@ -7,8 +7,6 @@ from typing import Any
 
 from sims.report.html import plain_number, share_text
 
-__all__ = ["fault_label", "fault_marks", "fault_when", "stress_label"]
-
 Fault = Mapping[str, Any]
 
 

@@ -31,23 +31,21 @@ from workloads.files.atomic import atomic_write
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Cell", "Page", "asset", "plain_number", "share_text", "table_html", "template"]
-
 _TYPES = {".png": "image/png", ".svg": "image/svg+xml", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
 _SCRIPTS = ("download", "page", "tables", "choices", "print")
 _FIGURE_DPI, _SCREEN_DPI = 150, 100  # figures have a higher resolution than most screens
 
 
 @cache
-def asset(name: str) -> Markup:
-    """Read a file of this package's `assets`, to be included in a page unchanged."""
-    return Markup((files("sims.report") / "assets" / name).read_text(encoding="utf-8"))
+def asset(name: str, package: str = "sims.report") -> Markup:
+    """Read a file of a package's `assets`, to be included in a page unchanged."""
+    return Markup((files(package) / "assets" / name).read_text(encoding="utf-8"))
 
 
 @cache
-def _environment() -> Environment:
+def _environment(package: str) -> Environment:
     return Environment(
-        loader=PackageLoader("sims.report", "assets"),
+        loader=PackageLoader(package, "assets"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -55,9 +53,9 @@ def _environment() -> Environment:
     )
 
 
-def template(name: str) -> Template:
-    """Return a template of this package's `assets`; the values filled in are escaped."""
-    return _environment().get_template(name)
+def template(name: str, package: str = "sims.report") -> Template:
+    """Return a template of a package's `assets`; the values filled in are escaped."""
+    return _environment(package).get_template(name)
 
 
 @cache

@@ -27,10 +27,8 @@ from sub2sub.events.dissemination import STREAM as DISSEMINATION
 from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.events.hosts import hosts_of
 
-__all__ = ["MEGABYTES", "OverlayView", "add_overlay", "encode", "scripts"]
-
 MEGABYTES = 8.0
-_VIEWS = {"near": "vicinity", "random": "cyclon", "ring": "ring"}
+VIEWS = {"near": "vicinity", "random": "cyclon", "ring": "ring"}
 _SCRIPTS = (
     "draws",
     "spread",
@@ -133,7 +131,7 @@ def encode(
             "retries": how.retries,
         },
         "attributes": _titles(attributes, d),
-        "domain": _domain(ends, d),
+        "domain": domain_of(ends),
     }  # fmt: skip
     kept, left_out = _fit(packer, shots, megabytes)
     return OverlayView({**head, "snapshots": kept}, packer, left_out)
@@ -187,7 +185,7 @@ def _snapshot(
     bad = np.flatnonzero((source < 0) | (source >= n) | (target < 0) | (target >= n))
     if bad.size:
         raise InputError(f"links row {bad[0]} of cycle {cycle}: expected peers below {n}")
-    for view, name in _VIEWS.items():
+    for view, name in VIEWS.items():
         mine = pc.equal(links["kind"].cast(pa.string()), name).to_numpy()
         shot[view] = _pack_view(packer, n, source[mine].astype(np.int64), target[mine].astype(np.int64), view)
     return shot
@@ -199,7 +197,7 @@ def _young(links: pa.Table, max_age: int) -> pa.Table:
         return links
     kinds, stamps = links["kind"].cast(pa.string()).to_numpy(), links["stamp"].to_numpy()
     young = np.ones(len(stamps), bool)
-    for name in (_VIEWS["near"], _VIEWS["random"]):
+    for name in (VIEWS["near"], VIEWS["random"]):
         mine = kinds == name
         young[mine] = stamps[mine] >= stamps[mine].max(initial=0) - max_age
     return links.filter(pa.array(young))
@@ -255,10 +253,10 @@ def _titles(attributes: list[str] | None, d: int) -> list[str]:
     return [f"attribute {k}" for k in range(d)]
 
 
-def _domain(ends: list[tuple[Floats, Floats]], d: int) -> list[list[float]]:
+def domain_of(ends: list[tuple[Floats, Floats]]) -> list[list[float]]:
     """Return the range of each axis: [0, 1] if it contains all ranges, otherwise that of all finite ends."""
     shown = []
-    for k in range(d):
+    for k in range(ends[0][0].shape[1]):
         both = np.concatenate([side[:, k] for pair in ends for side in pair])
         finite = both[np.isfinite(both)]
         low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)

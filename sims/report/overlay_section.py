@@ -13,8 +13,6 @@ from sub2sub.events.dissemination import DisseminationSettings
 from workloads.spec.files import resolve
 from workloads.spec.types import types_from
 
-__all__ = ["add_overlays"]
-
 MOST_LINKS = 50_000_000  # tables of an interactive overlay
 
 

@@ -16,9 +16,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-__all__ = ["Packer", "as_json", "smallest"]
-
-_NAMES = {
+ARRAY_TYPES = {
     "u1": "Uint8Array", "u2": "Uint16Array", "u4": "Uint32Array", "u8": "BigUint64Array",
     "i4": "Int32Array", "f8": "Float64Array",
 }  # fmt: skip
@@ -69,7 +67,7 @@ class Packer:
         packed = zlib.compress(planes.tobytes(), 6)
         name = f"a{hashlib.sha256(packed).hexdigest()[:16]}"
         self._blobs.setdefault(name, base64.b64encode(packed).decode())
-        return {"at": name, "type": _NAMES[little.dtype.str[1:]], "size": little.size}
+        return {"at": name, "type": ARRAY_TYPES[little.dtype.str[1:]], "size": little.size}
 
     def bytes_of(self, names: set[str]) -> int:
         """Return how many bytes some of the arrays add to the page."""

@@ -16,8 +16,6 @@ from sims.report.overlay_section import add_overlays
 from sims.report.sections import Sources
 from sims.report.sources import Source, find_sources
 
-__all__ = ["report"]
-
 
 def report(paths: Iterable[Path], title: str | None = None, megabytes: float = MEGABYTES) -> Page:
     """Build the page of all results in some folders.

@@ -19,21 +19,6 @@ from sims.report.sentences import run_finding
 from sims.report.sources import Source
 from sims.report.sweeps import Trial, add_trials, swept
 
-__all__ = [
-    "Sources",
-    "add_claims",
-    "add_comparisons",
-    "add_faults",
-    "add_finding",
-    "add_manifests",
-    "add_numbers",
-    "add_other_files",
-    "add_results",
-    "add_settings",
-    "add_side_by_side",
-    "add_sweeps",
-]
-
 Sources = Mapping[str, Source]
 """Sources by the names they go by in a page."""
 

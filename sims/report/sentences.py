@@ -13,8 +13,6 @@ from sims.report.fault_words import fault_label
 from sims.report.html import plain_number, share_text
 from sims.report.sources import Source
 
-__all__ = ["run_finding"]
-
 Columns = dict[str, NDArray[Any]]
 
 

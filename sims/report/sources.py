@@ -19,8 +19,6 @@ from pyarrow import parquet
 from sims.runs.folder import RunFolder, is_run_folder
 from sub2sub.errors import InputError
 
-__all__ = ["Source", "find_sources"]
-
 _SIGNS = {
     "claims.json": "reproduce", "statistics.md": "statistics", "runs.md": "statistics",
     "results.parquet": "sweep",

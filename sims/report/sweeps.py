@@ -16,8 +16,6 @@ from sims.report.charts import Chart, Series, figure_html
 from sims.report.html import Cell, Page, plain_number, share_text
 from sims.report.sources import Source
 
-__all__ = ["Trial", "add_trials", "mean_cell", "swept"]
-
 CONFIDENCE = 0.95
 MOST_RESULTS = 6  # most result columns of the table; the chart offers all
 

@@ -8,7 +8,7 @@ not have come out otherwise). Where a paper can be read in two ways there is one
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,19 +18,6 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from workloads.files.atomic import write_text
-
-__all__ = [
-    "OURS",
-    "Claim",
-    "below",
-    "interval_of_mean",
-    "interval_of_share",
-    "observed",
-    "read_claims",
-    "span",
-    "stated",
-    "write_claims",
-]
 
 OURS = "not in the paper; a bound of ours"
 
@@ -118,6 +105,48 @@ def observed(
     'observation'
     """
     return Claim("", claim, paper, _plain(measured), None, source, _plain(interval), reading)
+
+
+def within(
+    claim: str,
+    cycles: Sequence[float],
+    most: float,
+    *,
+    source: str = OURS,
+    reading: str = "",
+    never: str = "never",
+) -> Claim:
+    """A claim that something takes at most `most` cycles in every seed; `never` stands for infinitely many.
+
+    Examples
+    --------
+    >>> within("cycles until all rings are complete, worst seed", [12.0, np.inf], 30).measured
+    'never'
+    """
+    ends = [in_words(min(cycles), never), in_words(max(cycles), never)]
+    return stated(
+        claim, source, f"at most {most}", ends[1], max(cycles) <= most, interval=ends, reading=reading
+    )
+
+
+def in_words(cycles: float, never: str = "never") -> float | str:
+    """A number of cycles, or a word for infinitely many, which JSON does not have."""
+    return cycles if np.isfinite(cycles) else never
+
+
+def last_cycle(cycles: ArrayLike, wrong: ArrayLike, otherwise: float = 0.0) -> float:
+    """The last cycle in which something is wrong; infinite if it still is in the last one observed.
+
+    Examples
+    --------
+    >>> last_cycle([1, 2, 3, 4], [True, False, True, False]), last_cycle([1, 2], [False, True])
+    (3.0, inf)
+    """
+    observed_cycles = np.asarray(cycles)
+    found = observed_cycles[np.asarray(wrong, bool)]
+    if not found.size:
+        return otherwise
+    return np.inf if found.max() == observed_cycles.max() else float(found.max())
 
 
 def span(values: ArrayLike, digits: int = 4) -> list[float]:

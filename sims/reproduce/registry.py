@@ -14,7 +14,15 @@ from functools import cache
 from sims.reproduce.reproduction import Draw, Experiment, Judge, Measure
 from sub2sub.errors import InputError
 
-__all__ = ["experiments", "find", "register"]
+PAPERS = {
+    "sub2sub": "Sub-2-Sub",
+    "cyclon": "CYCLON, beneath Sub-2-Sub",
+    "camcast": "CAMCAST and Data-Aware Multicast",
+    "hpmcast": "rfpbcast, pmcast, hpmcast",
+    "pmcast": "rfpbcast, pmcast, hpmcast",
+    "live": "Live peers",
+}
+"""Headings, by the beginning of the ids."""
 
 _registered: dict[str, Experiment] = {}
 
@@ -47,6 +55,14 @@ def find(id: str) -> Experiment:
         hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
         raise InputError(f"experiment: {id!r} is unknown; {hint}")
     return known[id]
+
+
+def by_paper() -> dict[str, list[Experiment]]:
+    """All experiments under the headings of `PAPERS`."""
+    found: dict[str, list[Experiment]] = {heading: [] for heading in PAPERS.values()}
+    for experiment in experiments().values():
+        found.setdefault(PAPERS.get(experiment.id.partition("-")[0], "Others"), []).append(experiment)
+    return found
 
 
 @cache

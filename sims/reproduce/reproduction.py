@@ -21,20 +21,6 @@ from sub2sub.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "Draw",
-    "Experiment",
-    "Figures",
-    "Judge",
-    "Measure",
-    "Measured",
-    "Progress",
-    "Tables",
-    "judged_again",
-    "no_progress",
-    "part",
-]
-
 Progress = Callable[[int, int], None]
 """Called as progress(done, total) while an experiment runs."""
 

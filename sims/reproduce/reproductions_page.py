@@ -16,21 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sims.reproduce.claims import Claim, read_claims
-from sims.reproduce.registry import experiments
+from sims.reproduce.registry import by_paper, experiments
 from sims.reproduce.reproduction import Experiment
 from sims.runs.folder import RunFolder, is_run_folder
 from workloads.files.atomic import write_text
-
-__all__ = ["LEFT_OUT", "write_page"]
-
-SECTIONS = {
-    "sub2sub": "Sub-2-Sub",
-    "cyclon": "CYCLON, beneath Sub-2-Sub",
-    "camcast": "CAMCAST and Data-Aware Multicast",
-    "hpmcast": "rfpbcast, pmcast, hpmcast",
-    "pmcast": "rfpbcast, pmcast, hpmcast",
-    "live": "Live peers",
-}
 
 INTRODUCTION = """\
 # Reproductions
@@ -86,17 +75,16 @@ def write_page(path: Path, full: Path, quick: Path | None = None) -> int:
     kept = {id: earlier for id, earlier in _earlier(path).items() if id in runs and id not in found}
     parts = [INTRODUCTION, _summary(claims, found, kept), _overview(claims, found, kept)]
     told: set[str] = set()  # modules that have several experiments are told of once
-    for title in dict.fromkeys(SECTIONS.values()):
-        parts.append(f"## {title}\n")
-        for id, experiment in experiments().items():
-            if SECTIONS.get(id.partition("-")[0]) == title:
-                if id in kept:
-                    parts.append(kept[id].section)
-                    continue
-                module = experiment.judge.__module__
-                about = "" if module in told else _about(experiment)
-                told.add(module)
-                parts.append(_experiment(experiment, found.get(id), claims.get(id, []), about))
+    for heading, members in by_paper().items():
+        parts.append(f"## {heading}\n")
+        for experiment in members:
+            id, module = experiment.id, experiment.judge.__module__
+            if id in kept:
+                parts.append(kept[id].section)
+                continue
+            about = "" if module in told else _about(experiment)
+            told.add(module)
+            parts.append(_experiment(experiment, found.get(id), claims.get(id, []), about))
     parts.append(
         "## Left out\n\n" + "\n".join(f"- **{what}**: {why}" for what, why in LEFT_OUT.items()) + "\n"
     )

@@ -25,7 +25,7 @@ from typing import IO, TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sub2sub.errors import InputError
-from workloads.files.atomic import atomic_write, write_text
+from workloads.files.atomic import atomic_write, remove_drafts, write_text
 from workloads.files.checked import read_parquet, write_parquet
 from workloads.files.digests import file_digest
 from workloads.files.manifest import (
@@ -46,8 +46,6 @@ try:
     import fcntl
 except ImportError:  # not Unix: two processes can write to one folder
     fcntl = None  # type: ignore[assignment]
-
-__all__ = ["CHECKPOINT", "RunFolder", "RunWriter", "is_run_folder"]
 
 SETTINGS, LOG, CHECKPOINT = "experiment.toml", "log.txt", "checkpoint.npz"
 
@@ -139,8 +137,7 @@ class RunWriter(RunFolder):
             except OSError:
                 self._log.close()
                 raise InputError(f"{path}: another process is writing to it") from None
-        for draft in path.glob(".*.part"):  # left by a process that was killed
-            draft.unlink()
+        remove_drafts(path)
 
     @classmethod
     def create(

@@ -6,15 +6,13 @@ cycles, rounded down, so that nothing is refused that would fit.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from sims.config.experiment import Experiment
 from sims.config.interests import USUAL_SIZE, WorkloadSettings
 from sub2sub.errors import InputError
+from workloads.files.environment import memory
 from workloads.spec.files import resolve
-
-__all__ = ["bytes_needed", "refuse_too_large"]
 
 EVENT = 100
 # Bytes per peer by system. Sub-2-Sub's ring views grow with the number of attributes: see `_per_peer`.
@@ -82,7 +80,6 @@ def _per_peer(experiment: Experiment) -> int:
 
 def _memory() -> int:
     """Bytes of memory that this process may use; 0 where the machine does not say."""
-    names = getattr(os, "sysconf_names", {})
-    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if "SC_PHYS_PAGES" in names else 0
+    total = memory()
     limit = LIMIT.read_text().strip() if LIMIT.is_file() else ""  # of a container
     return min(total, int(limit)) if limit.isdigit() else total

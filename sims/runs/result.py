@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["final_numbers"]
-
 Rows = Sequence[Mapping[str, Any]]
 
 # The columns of the last row of each table that are final numbers, and the names of these.

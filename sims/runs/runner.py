@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from sims.config.experiment import Experiment, load_experiment
+from sims.config.subscriptions import Subscriptions
 from sims.engine import Simulation
 from sims.engine.checkpoint import load_checkpoint
 from sims.observers.snapshots import peers_of
@@ -20,13 +21,10 @@ from sims.runs.memory import refuse_too_large
 from sims.runs.result import final_numbers
 from sims.systems import system
 from sims.systems.interface import System
-from sims.systems.subscriptions import Subscriptions
 from sub2sub.errors import InputError
 from sub2sub.timing.latency import Clock, seeded
 from workloads.settings.parameters import parameters
 from workloads.spec.types import types_to
-
-__all__ = ["Ended", "run_experiment", "simulation_of"]
 
 Progress = Callable[[int, int], None]
 
@@ -122,9 +120,9 @@ def run_experiment(
         On Ctrl-C or SIGTERM, after the end of the cycle and a checkpoint.
     """
     experiment = replace(experiment, seeds=(seed,))
-    taken_up = resume and is_run_folder(out)
+    resumed = resume and is_run_folder(out)
     done: Mapping[str, Any] = {}
-    if taken_up:
+    if resumed:
         _refuse_other_settings(out, experiment)
         done = RunFolder.open(out).manifest
         if done["state"] == "done" and done["cycles"] == experiment.cycles:
@@ -136,18 +134,18 @@ def run_experiment(
     # Built before the folder is created: a refused experiment leaves no files.
     refuse_too_large(experiment)
     if experiment.engine == "events":
-        return _run_events(experiment, seed, out, name, overwrite or taken_up, progress)
+        return _run_events(experiment, seed, out, name, overwrite or resumed, progress)
     checkpoint = out / CHECKPOINT
-    if taken_up and _records_its_end(done, experiment):
+    if resumed and _records_its_end(done, experiment):
         checkpoint.unlink(missing_ok=True)
     prepared = _prepared(experiment, seed)
     if done.get("state") == "done" and checkpoint.exists() and _has_other_room(checkpoint, prepared):
         checkpoint.unlink()
-    going_on = taken_up and checkpoint.exists()
+    going_on = resumed and checkpoint.exists()
     simulation = _simulation(experiment, prepared, out)
     if not going_on:
         simulation.overlay.bootstrap()
-    writer = RunWriter.resume(out, experiment.cycles) if taken_up else RunWriter.create(
+    writer = RunWriter.resume(out, experiment.cycles) if resumed else RunWriter.create(
         out, kind="run", name=name, seed=seed, cycles=experiment.cycles, replace=overwrite
     )  # fmt: skip
     with writer:
@@ -155,7 +153,7 @@ def run_experiment(
         _note_interests(writer, prepared.wanted)
         if going_on:
             simulation.load(checkpoint)
-            writer.note(f"taken up at cycle {simulation.cycle}")
+            writer.note(f"resumed at cycle {simulation.cycle}")
         else:
             writer.note(f"{int(simulation.overlay.network.alive.sum())} peers, {experiment.cycles} cycles")
         report = None if progress is None else (lambda cycle: progress(cycle, experiment.cycles))

@@ -13,8 +13,6 @@ from sims.runs.memory import refuse_too_large
 from sims.runs.runner import simulation_of
 from workloads.settings.documents import changed_setting
 
-__all__ = ["start"]
-
 
 def start(
     source: str, seed: int | None, folder: Path, changes: Mapping[str, Any] | None = None

@@ -28,8 +28,6 @@ from sims.runs.starting import start
 from sub2sub.errors import InputError
 from workloads.settings.documents import Change
 
-__all__ = ["check", "run"]
-
 
 def check(experiment: str | None, changes: Sequence[Change]) -> None:
     """Refuse an experiment that is invalid with these changes."""

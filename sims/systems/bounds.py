@@ -30,8 +30,6 @@ from sub2sub.overlay.stack import Stack
 from sub2sub.timing.agenda import new_agenda
 from sub2sub.timing.latency import Clock
 
-__all__ = ["BrokerSystem", "MatchingTree", "Retries", "TreeShape"]
-
 NOWHERE = -1e18  # what the broker itself subscribes to
 
 Plan = tuple[Integers, Integers]  # nodes, and the place of each one's parent
@@ -50,7 +48,6 @@ class Retries:
     retries: int = 2
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, retries=0)
 
 
@@ -70,7 +67,6 @@ class TreeShape:
     retries: int = 2
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, arity=1, retries=0)
 
 

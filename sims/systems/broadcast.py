@@ -21,8 +21,6 @@ from sims.systems.sampled import Sampled
 from sub2sub.errors import require
 from sub2sub.events.outcome import Outcome
 
-__all__ = ["Broadcast", "Fanout", "fanouts"]
-
 
 @dataclass(frozen=True)
 class Fanout:
@@ -40,7 +38,6 @@ class Fanout:
     retries: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, fanout=1, retries=0)
 
 
@@ -56,7 +53,7 @@ class Broadcast(TableGossip):
     name = "broadcast"
     dissemination = Fanout
     probe = Knob(fanout=8)
-    knobs = fanouts((2, 4, 6, 8, 12, 20))
+    knobs = fanouts((2, 4, 5, 6, 8, 12, 20))
     layer_names = ("cyclon",)
     observers: ClassVar[Kinds] = {
         "delivery": Deliveries,

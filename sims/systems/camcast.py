@@ -32,9 +32,8 @@ from sims.systems.interface import Integers, Knob, Traffic
 from sims.systems.topic_workload import TopicWorkload
 from sub2sub.errors import InputError
 from sub2sub.events.outcome import Outcome
+from sub2sub.geometry.matching import Members
 from sub2sub.kernels.randomness import cycle_key
-
-__all__ = ["Camcast", "CamcastDissemination", "CommunitySettings"]
 
 MEMBERSHIPS = {
     "unstructured": Unstructured,
@@ -145,6 +144,19 @@ class Camcast(TableGossip):
             self._tables(settings), self.network, Truth.of(self), events, starts, starts, keys,
             settings.retries, record,
         )  # fmt: skip
+
+    @property
+    def matches(self) -> Members:
+        """Which members want each event: by their topics, as ranges do not show further parents."""
+        tree, present = self.overlay.ranges.tree, self.overlay.population.present
+        if not tree.has_further_parents:
+            return super().matches
+        own, wanting = self.overlay.topic, {}
+        for topic in np.unique(self.wanted.tree.of_event).tolist():
+            above = [topic, *tree.supertopics(topic)] if topic in tree else []
+            wanting[topic] = np.flatnonzero(present & np.isin(own, above))
+        lists = [wanting[topic] for topic in self.wanted.tree.of_event.tolist()]
+        return Members(np.append(0, np.cumsum([len(each) for each in lists])), np.concatenate(lists))
 
     def may_publish(self, event: int) -> Integers:
         """Live members of the event's community."""

@@ -8,8 +8,6 @@ from sims.systems.interface import System
 from sub2sub.errors import InputError
 from workloads.settings.plugins import is_plugin, plugin
 
-__all__ = ["COMPARED", "RUNNABLE", "system", "systems_of"]
-
 _PLACES = {
     "sub2sub": "sub2sub:Sub2Sub",
     "sub2sub as published": "sub2sub:PublishedSub2Sub",
@@ -29,10 +27,14 @@ _PLACES = {
     "broker": "bounds:BrokerSystem",
     "matching tree": "bounds:MatchingTree",
     "plumtree": "plumtree:PlumtreeSystem",
-    "plumtree, view 4": "plumtree:NarrowPlumtree",
+    "plumtree, view 3": "plumtree:ActiveViewOf3",
+    "plumtree, view 4": "plumtree:ActiveViewOf4",
     "gossipsub": "gossipsub:GossipSubSystem",
-    "gossipsub, D 4": "gossipsub:NarrowGossipSub",
+    "gossipsub, D 3": "gossipsub:MeshOf3",
+    "gossipsub, D 4": "gossipsub:MeshOf4",
+    "gossipsub, D 8": "gossipsub:MeshOf8",
     "poldercast": "poldercast:PolderCastSystem",
+    "poldercast, views 10": "poldercast:NarrowPolderCast",
     "scribe": "scribe:ScribeSystem",
     "meghdoot": "meghdoot:MeghdootSystem",
 }
@@ -58,9 +60,13 @@ COMPARED: dict[str, tuple[str, ...]] = {
         "hpmcast, piggybacked",
         "plumtree",
         "plumtree, view 4",
+        "plumtree, view 3",
         "gossipsub",
+        "gossipsub, D 8",
         "gossipsub, D 4",
+        "gossipsub, D 3",
         "poldercast",
+        "poldercast, views 10",
         "scribe",
         "meghdoot",
         "broker",

@@ -25,15 +25,6 @@ from sims.systems.interface import Integers, Knob, Traffic
 from sub2sub.errors import InputError
 from sub2sub.overlay.sizes import HEADER
 
-__all__ = [
-    "KNOBS",
-    "PROBE",
-    "CommunityGossip",
-    "choices",
-    "compared_communities",
-    "tables_of",
-]
-
 A, Z = 1.0, 3
 CHECKS = 0.1  # chance a cycle of checking a super-topic table
 SCAMP = ScampSettings(c=1)
@@ -63,7 +54,6 @@ class CommunityGossip:
     retries: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         for name, value in (("c", self.c), ("g", self.g), ("retries", self.retries)):
             if value < 0:
                 raise InputError(f"{name}: expected 0 or more, got {value}")

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["cell_box", "cover", "enclosing", "point_cells"]
-
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 MOST_BITS = 62

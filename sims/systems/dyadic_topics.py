@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from hierarchy.membership import CommunityOverlay
 from hierarchy.topics import NestedRanges, TopicTree
+from sims.config.subscriptions import Subscriptions
 from sims.systems.community_sizes import (
     KNOBS,
     PROBE,
@@ -33,10 +34,7 @@ from sims.systems.community_sizes import (
 from sims.systems.dyadic import cover, enclosing, point_cells
 from sims.systems.gossip import TableGossip, Truth, keys_of, spread_tables
 from sims.systems.interface import Integers, SeveralMemberships, Traffic, Unable
-from sims.systems.subscriptions import Subscriptions
 from sub2sub.events.outcome import Outcome
-
-__all__ = ["Cover", "DyadicTopics", "Enclosing"]
 
 MOST_MEMBERS = 500_000  # memberships, about 1 GB of SCAMP's views
 SAMPLE = 100  # subscribers whose covers are counted to say how many there would be
@@ -45,7 +43,7 @@ SAMPLE = 100  # subscribers whose covers are counted to say how many there would
 class DyadicTopics(SeveralMemberships, TableGossip):
     """Members of cells; the last ones are the events' publishers, each a host of its own that never fails.
 
-    What a publisher's membership sends and receives is billed to whoever publishes.
+    What a publisher's membership sends and receives is billed to the subscriber that publishes.
     """
 
     dissemination = CommunityGossip

@@ -32,8 +32,6 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
 from sub2sub.overlay.network import Network
 
-__all__ = ["Choices", "TableGossip", "Truth", "keys_of", "spread_tables"]
-
 STREAM = stream_number("compare/gossip")
 
 Integers = NDArray[np.int64]

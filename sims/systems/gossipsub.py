@@ -15,8 +15,6 @@ from sub2sub.errors import require
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 
-__all__ = ["GossipSubSystem", "MeshPush", "NarrowGossipSub"]
-
 
 @dataclass(frozen=True)
 class MeshPush:
@@ -40,7 +38,6 @@ class MeshPush:
     retries: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, heartbeat=1, D_lazy=0, mcache_gossip=0, retries=0)
 
 
@@ -51,8 +48,8 @@ class GossipSubSystem(Grouped):
     layers = GossipSubSettings
     dissemination = MeshPush
     knobs = (
-        *(Knob(D_lazy=d, mcache_gossip=g) for d, g in ((0, 0), (3, 1), (6, 3))),
-        Knob(D_lazy=0, mcache_gossip=0, retries=2),
+        *(Knob(D_lazy=d, mcache_gossip=g) for d, g in ((0, 0), (3, 1), (6, 1), (6, 3))),
+        *(Knob(D_lazy=0, mcache_gossip=0, retries=r) for r in (1, 2)),
     )
     probe = Knob(D_lazy=3, mcache_gossip=1)
     layer_names = ("gossipsub",)
@@ -83,8 +80,22 @@ class GossipSubSystem(Grouped):
         return {**{kind: counts(links)[own] for kind, links in kinds.items()}, **self.entry_links()}
 
 
-class NarrowGossipSub(GossipSubSystem):
-    """The same with a mesh of four links: fewer copies of an event, and fewer ways for it."""
+class MeshOf3(GossipSubSystem):
+    """The same with a mesh of three links: fewer copies of an event, and fewer ways for it."""
+
+    name = "gossipsub, D 3"
+    compared = GossipSubSettings(D=3, D_lo=2, D_hi=6, D_out=1)
+
+
+class MeshOf4(GossipSubSystem):
+    """The same with four."""
 
     name = "gossipsub, D 4"
     compared = GossipSubSettings(D=4, D_lo=3, D_hi=8, D_out=1)
+
+
+class MeshOf8(GossipSubSystem):
+    """The same with eight, as Ethereum's consensus layer has it: faster, and more copies."""
+
+    name = "gossipsub, D 8"
+    compared = GossipSubSettings(D=8, D_lo=6, D_hi=12)

@@ -29,8 +29,6 @@ from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 from sub2sub.timing.latency import Clock
 
-__all__ = ["Grouped"]
-
 ENTERING = -1  # numbers an event's draws on its way into the groups above
 
 
@@ -39,7 +37,6 @@ class Grouped(Pushed):
 
     observers: ClassVar[Kinds] = {"delivery": Deliveries, "degrees": Degrees, "connectivity": Connectivity}
     within: ClassVar[bool] = True  # whether first contacts are in one's group
-    overlay: GroupStack
 
     def build(self, layers: Any, spare: int) -> GroupStack:
         """Groups, the protocol's own layers, and contacts in other groups."""
@@ -51,13 +48,6 @@ class Grouped(Pushed):
         return GroupStack(
             population, self.groups, [*own, *filter(None, [self.entries])], self.seed, self.within
         )
-
-    def spent(self) -> tuple[Integers, Integers] | None:
-        """With what the rendezvous was asked."""
-        own, asked = super().spent(), self.overlay.spent_asking()
-        if own is None:
-            return None
-        return own[0] + self.by_subscriber(asked[0]), own[1] + self.by_subscriber(asked[1])
 
     def forget(self) -> None:
         """Links may have changed, and newcomers have come."""
@@ -89,7 +79,7 @@ class Grouped(Pushed):
         return self.push(tables, rules, events, publishers, starts, salt, record)
 
     def starts(self, events: Integers, publishers: Integers, retries: int, salt: int) -> Starts:
-        """Whom the publishers reach in the groups above theirs."""
+        """The members that publishers reach in the groups above theirs."""
         if self.entries is None:
             return Starts.of(publishers.tolist())
         keys, clock = keys_of(self.seed, salt, events), Clock.of(self.network.timing, self.places)

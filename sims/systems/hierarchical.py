@@ -20,8 +20,6 @@ from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.network import Network
 
-__all__ = ["Hierarchical", "TwoFanouts"]
-
 STREAM = stream_number("compare/groups")
 
 
@@ -49,7 +47,7 @@ class Hierarchical(SeveralMemberships, TableGossip):
     dissemination = TwoFanouts
     probe = Knob(intra=6, inter=4)
     knobs = (
-        *(Knob(intra=a, inter=b) for a, b in ((2, 1), (4, 2), (6, 4), (8, 6), (12, 10))),
+        *(Knob(intra=a, inter=b) for a, b in ((2, 1), (4, 2), (5, 3), (6, 4), (8, 6), (12, 10))),
         *(Knob(intra=a, inter=b, retries=2) for a, b in ((2, 1), (3, 2), (4, 2))),
     )
     overlay: Sampled

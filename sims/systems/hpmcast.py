@@ -43,6 +43,7 @@ from hierarchy.hpmcast import (
 from hierarchy.hpmcast import Population as Participants
 from hierarchy.hpmcast.membership.audit import audit
 from sims.config.entries import Kinds
+from sims.config.subscriptions import Subscriptions
 from sims.engine.control import Row
 from sims.engine.simulation import Simulation
 from sims.observers import Connectivity, Degrees, LinkAges
@@ -50,23 +51,12 @@ from sims.observers.deliveries import Deliveries
 from sims.systems.interface import Integers, Knob, System, Traffic
 from sims.systems.knowledge import shared_rows
 from sims.systems.ledger import Ledger
-from sims.systems.subscriptions import Subscriptions
 from sub2sub.errors import InputError
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.population import DORMANT, Population
 from sub2sub.overlay.sizes import LINK, NAME, RANGE
 from sub2sub.overlay.stack import Stack
-
-__all__ = [
-    "FlatSettings",
-    "HierarchySettings",
-    "Hpmcast",
-    "PiggybackedHpmcast",
-    "Pmcast",
-    "PrintedHpmcast",
-    "Rfpbcast",
-]
 
 ADDRESSES, CONTACTS, CARRIERS = (
     stream_number(f"compare/{name}") for name in ("addresses", "hpmcast contacts", "hpmcast carriers")
@@ -113,7 +103,6 @@ class HierarchySettings:
     upkeep: Upkeep = field(default_factory=Upkeep)
 
     def __post_init__(self) -> None:
-        """Refuse invalid address spaces."""
         AddressSpace(self.sizes)
 
 
@@ -314,6 +303,7 @@ class PrintedHpmcast(Hpmcast):
     knobs = (
         *(Knob(F=f, c=c) for f, c in ((2, -2), (2, -1), (2, 0), (2, 1), (2, 3), (3, 3), (4, 3))),
         *(Knob(F=2, c=c, D=6) for c in (-2, 0, 1)),
+        *(Knob(F=2, c=c, retries=2) for c in (-3, -2)),
     )
     probe = Knob(F=2, c=3)
 
@@ -326,12 +316,13 @@ class PrintedHpmcast(Hpmcast):
 class PiggybackedHpmcast(PrintedHpmcast):
     """The same where events carry tables along (Section 4.2): one event a cycle, from a random participant.
 
-    Who sends an event sends no other gossip in that cycle, and who receives one answers it as it would
-    answer gossip. The answers and what is carried along are billed as upkeep, the events are not.
+    A participant that sends an event sends no other gossip in that cycle; one that receives an event answers
+    it as it would answer gossip. The answers and what is carried along are billed as upkeep, the events are
+    not.
     """
 
     name = "hpmcast, piggybacked"
-    knobs = tuple(Knob(F=2, c=c) for c in (-1, 0, 1))
+    knobs = (*(Knob(F=2, c=c) for c in (-1, 0, 1)), Knob(F=2, c=-2, retries=2))
 
     def step(self, cycle: int) -> Traffic:
         """Publish an event that carries tables, then step."""
@@ -339,11 +330,11 @@ class PiggybackedHpmcast(PrintedHpmcast):
         self.forget()
         live, event = np.flatnonzero(self.network.alive), cycle % len(self.wanted.points)
         bits = int(draws(cycle_key(self.seed, CARRIERS, cycle), np.zeros(1, np.int64))[0])
-        letters = disseminate(
+        arrivals = disseminate(
             self._knowledge().views(), self._passed(event), int(live[bits % live.size]), self.at(self.probe),
             network=self.network, seed=self.seed, event=cycle, record=True, places=self.places,
-        ).letters  # fmt: skip
-        carried = self.overlay.membership.piggyback(letters, cycle, self.network)
+        ).arrivals  # fmt: skip
+        carried = self.overlay.membership.piggyback(arrivals, cycle, self.network)
         own = super().step(cycle)
         return Traffic(own.messages + carried["messages"], own.bytes + carried["bytes"])
 

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from sims.config.entries import Kinds
 from sims.config.interests import WorkloadSettings
 from sims.config.newcomers import room
+from sims.config.subscriptions import Subscriptions
 from sims.engine.simulated import Simulated
 from sims.engine.simulation import Simulation
 from sims.observers.deliveries import Deliveries
-from sims.systems.subscriptions import Subscriptions
 from sub2sub.errors import InputError
 from sub2sub.events.outcome import Outcome
 from sub2sub.geometry.matching import Members, match, match_boxes
@@ -35,8 +35,6 @@ from sub2sub.overlay.sizes import LINK
 
 if TYPE_CHECKING:
     from sims.config.experiment import Experiment
-
-__all__ = ["Knob", "NoSettings", "SeveralMemberships", "System", "Traffic", "Unable"]
 
 Integers = NDArray[np.int64]
 
@@ -78,7 +76,6 @@ class CountsPeers(Protocol):
 
     def spent(self) -> tuple[Integers, Integers]:
         """Messages and bytes of the last cycle, by peer."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -135,7 +132,8 @@ class System(ABC):
 
     def __init__(self, wanted: Subscriptions, seed: int, layers: Any = None, spare: int = 0) -> None:
         self.wanted, self.seed = wanted, seed
-        self._matched: tuple[NDArray[np.float64], Members] | None = None
+        self._changes = 0 if wanted.topics is None else wanted.topics.ranges.tree.changes
+        self._matched: tuple[NDArray[np.float64], NDArray[np.float64], Members] | None = None
         self.overlay = self.build(layers, spare)
 
     @abstractmethod
@@ -182,12 +180,7 @@ class System(ABC):
     @classmethod
     def prepare(cls, experiment: Experiment, seed: int) -> Self:
         """The system of an experiment, before anybody has joined."""
-        found = experiment.workload.load(experiment.population.size, seed)
-        if not isinstance(found, Subscriptions):
-            found = Subscriptions(
-                found.lows, found.highs, found.events, source=found, types=found.types, ring_ids=found.ids,
-                keys=found.keys,
-            )  # fmt: skip
+        found: Subscriptions = experiment.workload.load(experiment.population.size, seed)
         spare = experiment.population.spare or room(experiment.faults, found.n, experiment.cycles, seed)
         return cls(found, seed, experiment.layers, spare)
 
@@ -198,8 +191,11 @@ class System(ABC):
 
     @property
     def points(self) -> NDArray[np.float64]:
-        """The events."""
-        return self.wanted.points
+        """The events; those of topics are where their ranges are now."""
+        topics = self.wanted.topics
+        if topics is None or topics.ranges.tree.changes == self._changes:
+            return self.wanted.points
+        return topics.ranges.bounds()[topics.of_event, :1].astype(np.float64)
 
     @property
     def network(self) -> Network:
@@ -233,11 +229,13 @@ class System(ABC):
     @property
     def matches(self) -> Members:
         """Which peers want each event, crashed or not: the truth, for accounting."""
-        population = self.overlay.population
-        if self._matched is None or not np.array_equal(self._matched[0], population.boxes):
-            low, high = (population.boxes[:, side, : population.d].copy() for side in (0, 1))
-            self._matched = population.boxes.copy(), match_boxes(low, high, self.wanted.points)
-        return self._matched[1]
+        boxes, d, points = self.overlay.population.boxes, self.overlay.population.d, self.points
+        if self._matched is None or not (
+            np.array_equal(self._matched[0], boxes) and np.array_equal(self._matched[1], points)
+        ):
+            low, high = (boxes[:, side, :d].copy() for side in (0, 1))
+            self._matched = boxes.copy(), points, match_boxes(low, high, points)
+        return self._matched[2]
 
     def step(self, cycle: int) -> Traffic:
         """One cycle of upkeep; what it cost."""
@@ -325,8 +323,9 @@ class SeveralMemberships(System):
     def matches(self) -> Members:
         """Which subscribers want each event."""
         if self._matched is None:
-            self._matched = self.wanted.lows, match(self.wanted.lows, self.wanted.highs, self.wanted.points)
-        return self._matched[1]
+            wanted = self.wanted
+            self._matched = wanted.lows, wanted.points, match(wanted.lows, wanted.highs, wanted.points)
+        return self._matched[2]
 
     def may_publish(self, event: int) -> Integers:
         """Live subscribers that match; of the event's own topic, if interests are topics."""

@@ -15,8 +15,6 @@ from hierarchy.hpmcast.membership.tables import Table
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import mix
 
-__all__ = ["shared_rows"]
-
 
 def shared_rows(known: Knowledge) -> Knowledge:
     """The same knowledge with equal tables of a level stored once.

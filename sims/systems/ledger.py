@@ -13,8 +13,6 @@ from sub2sub.events.accounting import ACKS, FAILED, MESSAGES, account, outcome_o
 from sub2sub.events.outcome import Outcome
 from sub2sub.events.receptions import Receptions
 
-__all__ = ["Ledger"]
-
 
 class Ledger:
     """The accounts of some events of a system.

@@ -12,6 +12,7 @@ from sims.anchors.meghdoot.dissemination import Zones, spread_zones
 from sims.anchors.meghdoot.layer import Meghdoot, Scale
 from sims.anchors.meghdoot.settings import MeghdootSettings
 from sims.config.entries import Kinds
+from sims.config.subscriptions import Subscriptions
 from sims.observers import Connectivity, Degrees
 from sims.observers.deliveries import Deliveries
 from sims.systems.bounds import Retries
@@ -20,15 +21,12 @@ from sims.systems.grouped import ENTERING, counts
 from sims.systems.interface import Integers, Knob, System
 from sims.systems.ledger import Ledger
 from sims.systems.passage import Passage
-from sims.systems.subscriptions import Subscriptions
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import LINK, VALUE
 from sub2sub.timing.agenda import new_agenda
 from sub2sub.timing.latency import Clock
-
-__all__ = ["MeghdootSystem", "zones_of"]
 
 MOST_HOPS = 2_000  # a limit for routes, in case peers disagree
 FINE = 2.0**-30  # share of the domain: the finest resolution of values

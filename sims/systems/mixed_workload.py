@@ -11,8 +11,6 @@ from sims.systems.topic_workload import TopicSource, TopicWorkload
 from sub2sub.errors import InputError, require
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 
-__all__ = ["MixedSource", "MixedWorkload"]
-
 STREAM = stream_number("mixed workload")
 
 
@@ -32,7 +30,6 @@ class MixedWorkload(TopicWorkload):
     width: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         super().__post_init__()
         require(self, ranges=(0, 1), width=(0, 1))
         if self.ranges and self.table is not None:

@@ -1,6 +1,6 @@
 """Gossip multicast with one table for each topic (alternative (b) of CAMCAST, Sections 3.1 and 4.2).
 
-Whoever subscribes to a topic is a member of its group and of the group of every subtopic, with a CYCLON view
+A subscriber of a topic is a member of its group and of the group of every subtopic, with a CYCLON view
 in each, since every one of these views is a membership of its own. An event is gossiped in the group of its
 topic only: nobody gets what it does not want, and a subscriber of the root keeps a view for every topic.
 """
@@ -18,8 +18,6 @@ from sims.systems.sampled import Sampled
 from sims.systems.topic_workload import TopicWorkload
 from sub2sub.events.outcome import Outcome
 
-__all__ = ["MOST_MEMBERS", "Multicast"]
-
 MOST_MEMBERS = 2_000_000  # memberships, about 1 GB of views and counts
 
 
@@ -30,7 +28,7 @@ class Multicast(SeveralMemberships, TableGossip):
     workload = TopicWorkload
     dissemination = Fanout
     probe = Knob(fanout=6)
-    knobs = fanouts((2, 3, 4, 6, 8, 12))
+    knobs = fanouts((2, 3, 4, 5, 6, 8, 12))
     overlay: Sampled
 
     def build(self, layers: Any, spare: int) -> Sampled:

@@ -11,8 +11,6 @@ from sub2sub.overlay.network import Network
 from sub2sub.timing.latency import Clock, travel
 from sub2sub.timing.settings import AGAIN
 
-__all__ = ["Passage"]
-
 
 @dataclass
 class Passage:

@@ -15,8 +15,6 @@ from sub2sub.errors import require
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 
-__all__ = ["LazyPush", "NarrowPlumtree", "PlumtreeSystem"]
-
 
 @dataclass(frozen=True)
 class LazyPush:
@@ -35,7 +33,6 @@ class LazyPush:
     retries: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, wait=0, retries=0)
 
 
@@ -45,7 +42,7 @@ class PlumtreeSystem(Grouped):
     name = "plumtree"
     layers = HyParViewSettings
     dissemination = LazyPush
-    knobs = tuple(Knob(wait=w, retries=r) for w, r in ((2, 0), (4, 0), (16, 0), (8, 2)))
+    knobs = tuple(Knob(wait=w, retries=r) for w, r in ((2, 0), (4, 0), (8, 0), (16, 0), (8, 1), (8, 2)))
     probe = Knob(wait=4, retries=0)
     layer_names = ("plumtree",)
     compared: ClassVar[HyParViewSettings] = HyParViewSettings()
@@ -72,8 +69,15 @@ class PlumtreeSystem(Grouped):
         return {**{kind: counts(view)[own] for kind, view in views.items()}, **self.entry_links()}
 
 
-class NarrowPlumtree(PlumtreeSystem):
-    """The same over active views of four: fewer links to announce events along, and to mend a tree with."""
+class ActiveViewOf3(PlumtreeSystem):
+    """The same over active views of three: fewer links to announce events along, and to mend a tree with."""
+
+    name = "plumtree, view 3"
+    compared = HyParViewSettings(active=3, passive=18)
+
+
+class ActiveViewOf4(PlumtreeSystem):
+    """The same over active views of four."""
 
     name = "plumtree, view 4"
     compared = HyParViewSettings(active=4, passive=24)

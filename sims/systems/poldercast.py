@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,14 +19,14 @@ from sims.systems.grouped import Grouped, counts
 from sims.systems.interface import Integers, Knob
 from sub2sub.cyclon.layer import Cyclon
 from sub2sub.cyclon.rendezvous import Rendezvous
+from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.errors import require
 from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import DESCRIPTOR, LINK, NAME
 from sub2sub.vicinity.layer import Vicinity
 from sub2sub.vicinity.proximity import packed_boxes
-
-__all__ = ["PolderCastSystem", "RingFanout"]
+from sub2sub.vicinity.settings import VicinitySettings
 
 PATIENCE = 10
 
@@ -46,7 +47,6 @@ class RingFanout:
     retries: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, fanout=2, retries=0)
 
 
@@ -63,10 +63,11 @@ class PolderCastSystem(Grouped):
     probe = Knob(fanout=4)
     layer_names = ("cyclon", "vicinity", "rings")
     within = False
+    compared: ClassVar[PolderCastSettings] = PolderCastSettings()
 
     def protocol(self, population: Population, layers: PolderCastSettings | None) -> Sequence[Layer]:
         """CYCLON, VICINITY and RINGS."""
-        given = layers or PolderCastSettings()
+        given = layers or self.compared
         self.cyclon = Cyclon(len(population), given.cyclon, self.seed)
         # Equal topics overlap, all others are apart.
         topic = self.groups.of[:, None].astype(np.float64)
@@ -106,3 +107,13 @@ class PolderCastSystem(Grouped):
             "ring": counts([peer.links() for peer in self.rings.peers]),
         }
         return {**{kind: size[self.peer_of] for kind, size in sizes.items()}, **self.entry_links()}
+
+
+class NarrowPolderCast(PolderCastSystem):
+    """The same with smaller views: less memory and upkeep, and fewer of its topic to send an event to."""
+
+    name = "poldercast, views 10"
+    compared = PolderCastSettings(
+        CyclonSettings(view=10, shuffle=5, retry=10, tries=3),
+        VicinitySettings(view=10, shuffle=5, max_age=20),
+    )

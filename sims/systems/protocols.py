@@ -25,10 +25,10 @@ import numpy as np
 from sims.config.entries import Kinds
 from sims.config.interests import USUAL_SIZE
 from sims.config.layer_entries import LAYER
+from sims.config.subscriptions import Subscriptions
 from sims.observers import Clustering, Connectivity, Degrees, LinkAges, PathLengths
 from sims.observers.snapshots import Snapshots
 from sims.systems.interface import Integers, NoSettings, System
-from sims.systems.subscriptions import Subscriptions
 from sub2sub.errors import InputError
 from sub2sub.events.outcome import Outcome
 from sub2sub.overlay.population import Population
@@ -36,8 +36,6 @@ from sub2sub.overlay.stack import Stack
 
 if TYPE_CHECKING:
     from sims.config.experiment import Experiment
-
-__all__ = ["ProtocolLayers", "Protocols"]
 
 
 @dataclass(frozen=True)

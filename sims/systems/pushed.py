@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sims.anchors.groups import GroupStack
 from sims.anchors.pushing.dissemination import PushWorld, push_event, scratch_for
 from sims.anchors.pushing.tables import PushRules, PushTables, Starts
 from sims.systems.gossip import Truth, keys_of
@@ -21,8 +22,6 @@ from sub2sub.events.receptions import Receptions
 from sub2sub.kernels.compilation import kernel
 from sub2sub.overlay.network import Network
 from sub2sub.timing.latency import Clock
-
-__all__ = ["Pushed", "push_all"]
 
 
 def push_all(
@@ -86,7 +85,16 @@ def _push_all(world, truth, published, starts, scratch, traced, totals):
 
 
 class Pushed(System):
-    """A system that pushes events over links."""
+    """A system that pushes events over links, on a stack whose peers may ask a rendezvous for contacts."""
+
+    overlay: GroupStack
+
+    def spent(self) -> tuple[Integers, Integers] | None:
+        """With what the rendezvous was asked."""
+        own, asked = super().spent(), self.overlay.spent_asking()
+        if own is None:
+            return None
+        return own[0] + self.by_subscriber(asked[0]), own[1] + self.by_subscriber(asked[1])
 
     def push(
         self,

@@ -29,8 +29,6 @@ from sub2sub.overlay.sizes import HEADER, NAME
 from sub2sub.overlay.stack import Stack
 from sub2sub.overlay.views import FREE, peer_of
 
-__all__ = ["VIEW", "Kept", "Sampled"]
-
 VIEW = 20
 LATELY = 10  # cycles that a member is kept after it left the view
 STREAM = stream_number("compare/sampled")

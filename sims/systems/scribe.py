@@ -10,10 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sims.anchors.groups import Groups, GroupStack
+from sims.anchors.pastry.peer import MOST_HOPS
 from sims.anchors.pastry.settings import PastrySettings
 from sims.anchors.pushing.tables import PushRules, PushTables, Starts, Way, rows
 from sims.anchors.scribe.layer import Scribe
 from sims.config.entries import Kinds
+from sims.config.subscriptions import Subscriptions
 from sims.observers import Connectivity, Degrees
 from sims.observers.deliveries import Deliveries
 from sims.systems.bounds import Retries
@@ -22,7 +24,6 @@ from sims.systems.grouped import ENTERING, counts
 from sims.systems.interface import Integers, Knob
 from sims.systems.passage import Passage
 from sims.systems.pushed import Pushed
-from sims.systems.subscriptions import Subscriptions
 from sims.systems.topic_workload import TopicWorkload
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.dice import Dice
@@ -30,10 +31,6 @@ from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import LINK, NAME
 from sub2sub.timing.latency import Clock
-
-__all__ = ["ScribeSystem"]
-
-MOST_HOPS = 32  # a limit for routes, in case nodes disagree
 
 
 class Trees:
@@ -71,7 +68,6 @@ class ScribeSystem(Pushed):
     probe = Knob(retries=2)
     layer_names = ("scribe",)
     observers: ClassVar[Kinds] = {"delivery": Deliveries, "degrees": Degrees, "connectivity": Connectivity}
-    overlay: GroupStack
 
     def __init__(self, wanted: Subscriptions, seed: int, layers: Any = None, spare: int = 0) -> None:
         self._trees: Trees | None = None

@@ -25,8 +25,6 @@ from sub2sub.overlay.overlay import OverlaySettings
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.views import FREE
 
-__all__ = ["RingDeliveries", "SharedCamcast", "SharedDissemination"]
-
 
 @dataclass(frozen=True)
 class SharedDissemination:
@@ -53,7 +51,6 @@ class SharedDissemination:
     retries: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         if self.route not in ("camcast", "rings"):
             raise InputError(f"route: expected 'camcast' or 'rings', got {self.route!r}")
         self.chosen()
@@ -127,4 +124,4 @@ class SharedCamcast(RingOverlay):
         record: bool = False,
     ) -> Outcome:
         """By the route that the settings name."""
-        return self.overlay.spread(self.wanted.points[events], publishers, settings.chosen(), salt, record)
+        return self.overlay.spread(self.points[events], publishers, settings.chosen(), salt, record)

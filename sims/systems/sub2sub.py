@@ -34,8 +34,6 @@ from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
 from sub2sub.overlay.sizes import DESCRIPTOR, LINK, RANGE
 
-__all__ = ["PublishedSub2Sub", "RingOverlay", "Sub2Sub"]
-
 
 @dataclass(frozen=True)
 class RingLayers(OverlaySettings):
@@ -125,13 +123,13 @@ class Sub2Sub(RingOverlay):
         record: bool = False,
     ) -> Outcome:
         """Let each event enter at its publisher's peer."""
-        return self._disseminate(self.wanted.points[events], publishers, settings, salt, record)
+        return self._disseminate(self.points[events], publishers, settings, salt, record)
 
     def publish_tests(
         self, simulation: Simulation, settings: DisseminationSettings, record: bool = False
     ) -> tuple[Integers, Outcome]:
         """Let each event enter at a random subscriber of it; events without subscribers cost nothing."""
-        points = self.wanted.points
+        points = self.points
         return np.arange(len(points)), self._disseminate(points, None, settings, simulation.cycle, record)
 
     def _disseminate(

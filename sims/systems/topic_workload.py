@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hierarchy.topics import NestedRanges, TopicTree
 from sims.config.interests import USUAL_SIZE
-from sims.systems.subscriptions import Subscriptions, Topics
+from sims.config.subscriptions import Subscriptions, Topics
 from sub2sub.errors import InputError
 from workloads.generate.rows import uniforms
 from workloads.generate.topic_ranges import TopicRanges
@@ -19,8 +19,6 @@ from workloads.settings.values import FileOrName
 from workloads.spec.files import resolve
 from workloads.spec.table_files import is_stored, open_stored
 from workloads.spec.types import ValueType
-
-__all__ = ["StoredTopics", "TopicSource", "TopicWorkload"]
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,6 @@ class TopicWorkload:
     events: int = 100
 
     def __post_init__(self) -> None:
-        """Refuse invalid trees."""
         if self.events < 1:
             raise InputError(f"workload.events: expected 1 or more, got {self.events}")
         if any(size < 1 for size in self.chain):

@@ -63,8 +63,6 @@ from sub2sub.overlay.views import (
     view_links,
 )
 
-__all__ = ["Cyclon"]
-
 AHEAD = 6  # peers to look ahead for prefetching; any number gives the same result
 
 

@@ -25,8 +25,6 @@ from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import Descriptor, Link, oldest_place, remove_place
 
-__all__ = ["CyclonPeer", "Shuffle"]
-
 
 class Shuffle(NamedTuple):
     """An exchange that a peer has begun."""
@@ -104,16 +102,16 @@ class CyclonPeer:
         return Shuffle(partner, [*links, Link(self.own, now)], sent, again)
 
     def answer(self, received: Sequence[Link], dice: Dice) -> list[Link]:
-        """Take up what a request brought; returns what to send back."""
+        """Accept what a request brought; returns what to send back."""
         links = self._sample(ANSWERED, self.settings.shuffle, dice)
-        self._take_up(received, {link.peer.id for link in links})
+        self._accept(received, {link.peer.id for link in links})
         return links
 
     def finish(self, shuffle: Shuffle, received: Sequence[Link]) -> None:
-        """Take up what the reply brought."""
+        """Accept what the reply brought."""
         if shuffle.again and self.lost == shuffle.partner:
             self.lost = None
-        self._take_up(received, shuffle.sent)
+        self._accept(received, shuffle.sent)
 
     def fail(self, shuffle: Shuffle) -> None:
         """Note that the partner did not answer; it will be tried again, if it is the first.
@@ -147,7 +145,7 @@ class CyclonPeer:
         size = len(self.view)
         return [self.view[place] for place in dice.sample(first, size, min(most, size))]
 
-    def _take_up(self, received: Sequence[Link], sent: frozenset[int] | set[int]) -> None:
+    def _accept(self, received: Sequence[Link], sent: frozenset[int] | set[int]) -> None:
         """Fill free places, then overwrite what was sent away; what is known is discarded."""
         view, room = self.view, self.settings.view
         known = {link.peer.id for link in view}

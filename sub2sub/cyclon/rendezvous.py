@@ -27,8 +27,6 @@ from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import HEADER, LINK
 from sub2sub.overlay.views import table_links
 
-__all__ = ["Rendezvous"]
-
 STREAM = stream_number("rendezvous")
 Peers = NDArray[np.int64]
 

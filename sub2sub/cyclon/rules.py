@@ -13,18 +13,6 @@ from sub2sub.kernels.randomness import stream_number
 from sub2sub.kernels.simd import first_bit
 from sub2sub.overlay.views import known, places_of
 
-__all__ = [
-    "ANSWERED",
-    "REPLY",
-    "REQUEST",
-    "SENT",
-    "STREAM",
-    "remember",
-    "shuffle_merge",
-    "shuffle_news",
-    "take",
-]
-
 STREAM = stream_number("cyclon")
 # Where a peer's draws for each purpose begin.
 SENT, ANSWERED, REQUEST, REPLY = 0, 32, 64, 65
@@ -53,7 +41,7 @@ def shuffle_news(owner, row, received, count):
 
 @rule
 def shuffle_merge(row, size, room, sent, received, news):
-    """Take up the received links marked in `news`: free places first, then those that were sent away."""
+    """Accept the received links marked in `news`: free places first, then those that were sent away."""
     while news:
         if size < room:
             place = size

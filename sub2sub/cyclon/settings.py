@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from sub2sub.errors import require
 
-__all__ = ["CyclonSettings"]
-
 
 @dataclass(frozen=True)
 class CyclonSettings:
@@ -32,5 +30,4 @@ class CyclonSettings:
     tries: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "cyclon", view=(1, 63), shuffle=(1, self.view), tries=1, retry=0)

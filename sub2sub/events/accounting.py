@@ -1,9 +1,9 @@
 """From what the members of a protocol sent and received to an `Outcome`.
 
 A protocol reports, for one event, what each of its members sent, how many copies arrived there, and in which
-round and when the first did. Whom the event is meant for, and which members belong to one subscriber, is the
-simulator's knowledge and enters only here. A subscriber is what pays: several memberships are billed to it
-together, and what it has by one of them it has.
+round and when the first did. Only the simulator knows which subscribers match the event and which members
+belong to one subscriber; this knowledge enters only here. A subscriber is what pays: several memberships are
+billed to it together, and what it has by one of them it has.
 
 Messages between memberships of one subscriber count as messages: the protocols do not know of hosts.
 """
@@ -20,8 +20,6 @@ from sub2sub.events.receptions import Receptions
 from sub2sub.events.times import Times
 from sub2sub.geometry.matching import Members
 from sub2sub.kernels.compilation import kernel
-
-__all__ = ["Totals", "account", "new_totals", "outcome_of"]
 
 Integers = NDArray[np.int64]
 

@@ -1,4 +1,4 @@
-"""Whom events are meant for: the truth that deliveries are measured against, and where an event may enter.
+"""The audience of events: the true matches that deliveries are measured against, and the peers to enter at.
 
 Nothing here is known to any peer. Events are matched in batches, because the matches of many events in a
 large population outnumber the memory, and only their numbers and one of them, drawn at random, are kept.
@@ -18,8 +18,6 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_number
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
-
-__all__ = ["FEWEST", "Audience", "Census", "audience", "batches", "half_open"]
 
 STREAM = stream_number("entry")
 _BATCH = 1 << 31  # subscriptions times events matched at once, at most

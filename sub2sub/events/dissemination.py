@@ -44,8 +44,6 @@ from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network
 from sub2sub.timing.latency import HOPS, Clock
 
-__all__ = ["DisseminationSettings", "disseminate"]
-
 STREAM = stream_number("dissemination")
 Batch = NDArray[np.int64]
 
@@ -86,7 +84,6 @@ class DisseminationSettings:
     retries: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "dissemination", tries=(1, 63), max_age=0, shortcuts=(0, 63), retries=(0, 63))
 
     @classmethod

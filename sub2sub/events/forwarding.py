@@ -48,9 +48,6 @@ from sub2sub.timing.agenda import forget as forget_copies
 from sub2sub.timing.latency import HOPS as COUNTS_HOPS
 from sub2sub.timing.latency import Clock, travel
 
-__all__ = ["HOPS", "SEEN", "SPAMMED", "TAIL", "TAKEN", "TARGETS", "Scratch", "World", "forget", "forward",
-           "mark", "new_scratch", "spread", "spread_in_time"]  # fmt: skip
-
 # Where a peer's draws for each purpose begin; two a message: whether it and its acknowledgement are lost.
 SHORTCUT, LOSS = 0, 1 << 32
 # Rows of the counts of an event.

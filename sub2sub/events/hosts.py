@@ -20,8 +20,6 @@ from numpy.typing import ArrayLike, NDArray
 from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import rule
 
-__all__ = ["Hosts", "hosts_of", "is_up", "resident", "share_host"]
-
 
 class Hosts(NamedTuple):
     """Which peers share a host; all three empty where every peer has a host to itself.

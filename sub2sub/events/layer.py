@@ -1,6 +1,6 @@
 """Recovery of missed events as a layer of the overlay: stepped after the rings, billed like any other.
 
-It takes up the events that are published with `publish`; a cycle of digests then passes with every step
+It keeps the events that are published with `publish`; a cycle of digests then passes with every step
 (`sub2sub.events.recovery`). A newcomer has none of the events of those that had its number before.
 """
 
@@ -23,8 +23,6 @@ from sub2sub.overlay.views import table_links
 
 if TYPE_CHECKING:
     from sub2sub.overlay.overlay import Overlay
-
-__all__ = ["EventShare", "RecentEvents"]
 
 LONG_AGO = -1  # when those of the start joined
 
@@ -69,7 +67,7 @@ class RecentEvents:
         self.joined = np.full(len(overlay.population), LONG_AGO)
 
     def publish(self, events: ArrayLike, outcome: Outcome, cycle: int) -> None:
-        """Take up events as far as they have spread; `outcome` with receptions."""
+        """Add events as far as they have spread; `outcome` with receptions."""
         self.recovery.publish(Links.of(self.overlay), self.overlay.network, events, outcome, cycle)
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:

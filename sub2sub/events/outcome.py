@@ -3,13 +3,13 @@
 One form for every system of the project: `sub2sub.events.dissemination` fills it for rings, and
 `sub2sub.events.accounting` from what the members of a gossip protocol sent and received.
 
-A *delivery* is the first copy of an event that arrives at a subscriber who wants it and did not publish it.
+A *delivery* is the first copy of an event that arrives at a subscriber that wants it and did not publish it.
 Of the messages of an event, each from one host to another,
 
     messages = deliveries + duplicates + spam + failed
 
-where a *duplicate* is any further copy at one who wants it (any at all at its publisher), *spam* a copy at a
-host that does not want it, and *failed* one that was lost or sent to somebody who is down. Acknowledgements
+where a *duplicate* is any further copy at one that wants it (any at all at its publisher), *spam* a copy at a
+host that does not want it, and *failed* one that was lost or sent to a peer that is down. Acknowledgements
 and messages that carry no event (*control*: announcements, requests), where a system needs them, are messages
 besides. *Messages per delivery* are all messages, these included, over all deliveries: in `run`, `compare`
 and `reproduce` alike.
@@ -17,8 +17,8 @@ and `reproduce` alike.
 Peers of one host hand events to one another without a message (`local`). Where hosts have several peers,
 `messages + local` are first receptions of peers, duplicates, spam and failures.
 
-The *hit ratio* is the share of those an event is meant for that have it; one who publishes what it wants has
-it. Ratios over events give each event the same weight, however many subscribers it has; events meant for
+The *hit ratio* is the share of those an event is meant for that have it; a publisher that wants its own event
+has it. Ratios over events give each event the same weight, however many subscribers it has; events meant for
 nobody are left out of them.
 """
 
@@ -32,8 +32,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.events.receptions import Receptions
 from sub2sub.events.times import Times
-
-__all__ = ["Outcome", "gini"]
 
 Counts = NDArray[np.int64]
 

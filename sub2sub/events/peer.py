@@ -1,13 +1,13 @@
-"""One peer and an event: to whom it forwards, and what it still waits for.
+"""One peer and an event: the peers that it forwards to, and the answers that it still waits for.
 
 Sub-2-Sub, Section 4.2; `sub2sub.events.forwarding` says where it is read differently and what is added. Live
-peers run this, and the kernel must take its decisions, draw for draw.
+peers run this, and the kernel must make the same decisions, draw for draw.
 
 `forward` is the rule; its driver says of each message whether it was taken. In the simulator an answer comes
 within the hop, and the driver delivers the message to find out. Between live peers it is waited for a few
 cycles, and the driver (`Forwarder`) goes by those that have failed so far: when one fails, the rule is asked
-again with the same draws, and whoever it now names beyond those already sent to is sent to. Live connections
-send again themselves what is lost.
+again with the same draws, and the event is sent to the peers that it names in addition. Live connections
+repeat lost messages themselves.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.events.forwarding import SHORTCUT
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import Coordinates, Descriptor
-
-__all__ = ["Forwarder", "Views", "forward"]
 
 EventT = TypeVar("EventT", bound="Event")
 
@@ -122,12 +120,10 @@ class Event(Protocol):
     @property
     def name(self) -> bytes:
         """The same wherever it comes by."""
-        ...
 
     @property
     def point(self) -> Coordinates:
         """Where in the attribute space it is."""
-        ...
 
     @property
     def data(self) -> bytes:

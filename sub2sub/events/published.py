@@ -1,7 +1,7 @@
 """What became of events that a program published, in the numbering of its own subscriptions.
 
-Inside, peers are numbered in the order of the ring. Whoever gave subscriptions as rows of a table wants to
-read of those rows.
+Inside, peers are numbered in the order of the ring. A program that gave subscriptions as rows of a table
+wants results by row.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from sub2sub.geometry.boxes import points
 from sub2sub.geometry.matching import match_boxes
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
-
-__all__ = ["Published"]
 
 
 @dataclass(frozen=True)

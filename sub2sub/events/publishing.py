@@ -1,18 +1,18 @@
-"""Publishers: finding anybody who wants an event (Sub-2-Sub, end of Section 4.1).
+"""Publishers: finding a peer that wants an event (Sub-2-Sub, end of Section 4.1).
 
-A publisher keeps no ring links. It knows one random peer, asks it whom it knows, keeps those nearest to the
-event's point, asks the nearest of them, and so on, greedily, until it knows a subscriber that matches. To
-that one it hands the event; `sub2sub.events.dissemination` goes on from there. One who has found nobody after
-so many steps takes it that there is nobody.
+A publisher keeps no ring links. It knows one random peer, asks it for its links, keeps those nearest to the
+event's point, asks the nearest of them, and so on, greedily, until it knows a subscriber that matches. It
+hands the event to that one; `sub2sub.events.dissemination` goes on from there. A publisher that has found no
+match after so many steps assumes that there is none.
 
 Left open by the paper, and decided here:
 
 - What a contacted peer offers: of its proximity and random links, and of its ring links unless `ring_offers`
   is off, as many as a publisher keeps, the nearest to the event. Figure 8 needs the ring links.
 - A step is one exchange. The contact is only an address: what it subscribes to is learned by asking. An
-  attempt to hand the event to somebody who does not answer costs a step, too. Who takes it says so: that
-  acknowledgement is counted, and taken to be reliable.
-- One who has asked everybody it keeps goes on from a random link of the last who answered.
+  attempt to hand the event to a peer that does not answer costs a step, too. The peer that accepts it
+  acknowledges it; that acknowledgement is counted, and assumed to be reliable.
+- A publisher that has asked every peer it keeps goes on from a random link of the last one that answered.
 - The walk is on the views as they are: a publisher asks as fast as it can, so they have no time to change.
 """
 
@@ -30,8 +30,6 @@ from sub2sub.kernels.randomness import below, cycle_key, draw, peer_key, stream_
 from sub2sub.overlay.links import Links, target
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import peer_of
-
-__all__ = ["PublisherSettings", "Walks", "find_entry"]
 
 STREAM = stream_number("publisher")
 CONTACT, REQUEST, REPLY, HAND_OVER = range(4)  # the draws of a step; those of the next one follow
@@ -59,7 +57,6 @@ class PublisherSettings:
     max_steps: int = 20
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "publisher", view=1, max_steps=1)
 
 
@@ -115,14 +112,14 @@ def find_entry(
     cycle: int = 0,
     scale: NDArray[np.float64] | None = None,
 ) -> Walks:
-    """Let one publisher for each event walk to somebody who matches it, each from a random live peer on.
+    """Let one publisher for each event walk to a peer that matches it, each from a random live peer.
 
     Parameters
     ----------
     links : Links
         The views of all peers, `Links.of(overlay)`.
     network : Network
-        Who is alive and reaches whom, and what gets lost. A publisher is in the part of its first contact.
+        Live peers, partitions and loss. A publisher is in the part of its first contact.
     events : (m, d) array_like
     settings : PublisherSettings
     seed, cycle : int
@@ -180,7 +177,7 @@ def nearest(kept):
 
 @rule
 def keep(kept, peer, distance, asked):
-    """Take up a peer not known yet in a free place or, if it is nearer, that of the farthest."""
+    """Put a peer not known yet into a free place or, if it is nearer, that of the farthest."""
     size = kept.size[0]
     place = np.int64(0)
     for k in range(size):
@@ -221,7 +218,7 @@ def _hand_over(faults, home, e, bits, kept, counts):
 
 @hot
 def _walk(links, faults, live, events, e, ring_offers, max_steps, key, kept, counts):
-    """One publisher's way to somebody who matches event e."""
+    """One publisher's way to a peer that matches event e."""
     kept.size[0] = 0
     home, last = np.uint8(0), np.int64(-1)
     for step in range(max_steps):

@@ -1,10 +1,10 @@
-"""A peer's recent events, and how it sees to it that its neighbours on their rings have them, too.
+"""A peer's recent events, and how it makes sure that its neighbours on their rings have them, too.
 
 Not in Sub-2-Sub. While peers come and go, an event misses those whose neighbours do not know them yet. So a
-peer keeps its events for a few cycles, and once a cycle looks who its adjacent neighbours on the ring of each
-of them are now. One that it knows to have the event, because one of the two told the other, needs nothing.
+peer keeps its events for a few cycles, and once a cycle looks up its present neighbours on the ring of each
+of them. A neighbour that is known to have the event, because one of the two told the other, needs nothing.
 Any other is sent a *digest*, the names of such events; it answers with those it lacks, and is sent them.
-Whoever got an event in this way goes on at once. Where rings do not change, nothing is sent.
+A peer that got an event in this way goes on at once. Where rings do not change, nothing is sent.
 
 An event so reaches everybody on its ring as soon as neighbours know one another, as long as one of them has
 it. That includes newcomers, which get what happened just before they came.
@@ -21,8 +21,6 @@ from typing import Generic, TypeVar
 
 from sub2sub.errors import require
 from sub2sub.overlay.descriptors import Coordinates, Descriptor
-
-__all__ = ["History", "RecoverySettings"]
 
 NameT = TypeVar("NameT", bound=Hashable)
 
@@ -47,7 +45,6 @@ class RecoverySettings:
     retries: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "recovery", history=0, tries=1, retries=0)
 
 

@@ -1,4 +1,4 @@
-"""Who has which event since when."""
+"""Receptions: which peer has which event since when."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["Receptions"]
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 """Recovery of missed events in a population: `sub2sub.events.recent_events` for all peers at once.
 
-`Recovery.publish` takes up who has new events (`Outcome.receptions`). What a peer knows of its neighbours
-then: those it forwarded an event to acknowledged it, and one that sent it has it. So of its adjacent
-neighbours it knows those that have the event; an acknowledgement that was lost each time is neglected.
+`Recovery.publish` notes which peers have new events (`Outcome.receptions`). What a peer knows of its
+neighbours then: those it forwarded an event to acknowledged it, and one that sent it has it. So of its
+adjacent neighbours it knows those that have the event; an acknowledgement that was lost each time is
+neglected.
 
-`Recovery.step` lets a cycle of digests pass, on the ring views as they are. Who has what is kept as one row
-for each event and peer, in the order of (event, peer).
+`Recovery.step` lets a cycle of digests pass, on the ring views as they are. It keeps one row
+for each event and peer that has it, in the order of (event, peer).
 """
 
 from __future__ import annotations
@@ -28,8 +29,6 @@ from sub2sub.overlay.links import Links
 from sub2sub.overlay.network import Network, attempts
 from sub2sub.overlay.sizes import HEADER, NAME, event_bytes
 from sub2sub.ring.probes import SENT, Probes, is_there
-
-__all__ = ["Recovery"]
 
 STREAM = stream_number("recovery")
 ROUNDS = 64  # of one cycle, at most: an event passes as many peers in a row that had missed it
@@ -80,7 +79,7 @@ class Recovery:
     def publish(
         self, links: Links, network: Network, events: ArrayLike, outcome: Outcome, cycle: int
     ) -> Integers:
-        """Take up new events, as far as they have spread; their numbers.
+        """Add new events, as far as they have spread; their numbers.
 
         Raises
         ------

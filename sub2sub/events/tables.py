@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 
-__all__ = ["Table"]
-
 
 class Table(Mapping[str, NDArray[Any]]):
     """Columns of equal length, by name.

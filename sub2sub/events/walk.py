@@ -14,8 +14,6 @@ from typing import NamedTuple
 from sub2sub.events.publishing import MATCH, PublisherSettings
 from sub2sub.overlay.descriptors import Coordinates, Descriptor
 
-__all__ = ["Move", "Walk", "distance_to", "nearest_to"]
-
 
 def distance_to(peer: Descriptor, point: Coordinates) -> float:
     """Squared distance from an event to the box of a peer; `MATCH`, below all others, if it contains it.
@@ -115,7 +113,7 @@ class Walk:
         self.learn(offers)
 
     def _keep(self, peer: Descriptor, asked: bool) -> None:
-        """Take up a peer not known yet in a free place or, if it is nearer, that of the farthest."""
+        """Put a peer not known yet into a free place or, if it is nearer, that of the farthest."""
         if any(each.peer.id == peer.id for each in self._known):
             return
         newcomer = _Known(peer, distance_to(peer, self.point), asked)

@@ -30,8 +30,6 @@ from numpy.typing import NDArray
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import EXACT, LARGEST, Floats
 
-__all__ = ["Attribute", "Bool", "Enum", "Float", "Int", "String"]
-
 SHORT = 6  # bytes: 2 * 257^6 < 2^53 < 2 * 257^7
 Valid = NDArray[np.bool_]
 
@@ -42,19 +40,16 @@ class Attribute(Protocol):
     @property
     def bounds(self) -> tuple[float, float]:
         """The first and last coordinate: what a wildcard covers."""
-        ...
 
     @property
     def expected(self) -> str:
         """What a value has to be, for error messages."""
-        ...
 
     def coordinates(self, values: NDArray[Any], named: bool) -> tuple[Floats, Valid]:
         """Coordinates of values, and which values have one.
 
         `named` values are those of subscriptions (exact ones and ends of ranges), the others are events'.
         """
-        ...
 
 
 @dataclass(frozen=True)

@@ -23,21 +23,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.errors import InputError
 
-__all__ = [
-    "EXACT",
-    "LARGEST",
-    "MAX_ATTRIBUTES",
-    "TOP",
-    "closed",
-    "contains",
-    "gap_distance",
-    "intersection",
-    "normalise",
-    "overlaps",
-    "points",
-    "subtract",
-]
-
 Floats = NDArray[np.float64]
 Boxes = tuple[Floats, Floats]
 

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 
-__all__ = ["ends_by_attribute", "values_by_attribute"]
-
 Column = NDArray[Any]
 
 

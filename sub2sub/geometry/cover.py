@@ -21,8 +21,6 @@ from sub2sub.geometry.pieces import cut_out, gather_touching, largest_share, pie
 from sub2sub.kernels.compilation import apart, kernel, plain, rule
 from sub2sub.kernels.memory import LANES32
 
-__all__ = ["ask", "clip", "heap_for", "new_heap", "new_stack", "stack_for", "stack_rows"]
-
 
 @rule
 def stack_rows(boxes, d):

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from sub2sub.kernels.memory import ATTRIBUTES, aligned, padded
 
-__all__ = ["Labels"]
-
 _MOST = 2**30  # so that differences of labels do not overflow
 
 

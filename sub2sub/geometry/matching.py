@@ -21,8 +21,6 @@ from sub2sub.geometry.boxes import Floats, normalise, points
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.threads import share_out
 
-__all__ = ["BoxIndex", "Members", "holds", "match", "match_boxes"]
-
 Indices = NDArray[np.int64]
 
 _SLOTS = 64

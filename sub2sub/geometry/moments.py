@@ -18,8 +18,6 @@ from sub2sub.errors import InputError
 from sub2sub.geometry.attributes import Int, Valid
 from sub2sub.geometry.boxes import EXACT, Floats
 
-__all__ = ["Date", "Timestamp"]
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = _EPOCH.date()
 _DAYS = Int(-(10**6), 3 * 10**6)  # more than the years 1 to 9999

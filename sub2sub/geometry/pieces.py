@@ -31,8 +31,6 @@ from sub2sub.kernels.simd import (
     where,
 )
 
-__all__ = ["cut_out", "gather_touching", "largest_share", "piece_width"]
-
 FEW, MANY = 8, 32  # numbers of a piece of up to 4 and of up to 16 attributes
 _UNIT = np.float32(2.0**-15)  # widths are of the order of 1 in this unit, so that volumes do not overflow
 _PLACES = 1 << 16  # boxes that are told apart by the lower half of a number

@@ -1,4 +1,4 @@
-"""The minimal regions of the space and who is in each (Sub-2-Sub, Section 3).
+"""The minimal regions of the space and the subscriptions in each (Sub-2-Sub, Section 3).
 
 The union of all subscriptions falls into disjoint parts S_1 .. S_M such that a subscription that meets a part
 holds all of it, with M as small as possible. Two points may share a part exactly if the same subscriptions
@@ -24,8 +24,6 @@ from sub2sub.geometry.boxes import Floats, closed, normalise
 from sub2sub.geometry.matching import Indices, Members
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import mix
-
-__all__ = ["Regions", "minimal_regions"]
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,6 @@ from sub2sub.geometry.boxes import MAX_ATTRIBUTES, Floats
 from sub2sub.geometry.columns import ends_by_attribute, values_by_attribute
 from sub2sub.geometry.moments import Date, Timestamp
 
-__all__ = ["AttributeSpace", "Ranges"]
-
 _SHORTHAND: dict[Any, type[Attribute]] = {
     float: Float, int: Int, bool: Bool, str: String, datetime: Timestamp, date: Date,
 }  # fmt: skip

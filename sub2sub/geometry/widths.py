@@ -1,11 +1,11 @@
 """How wide subscriptions are along each attribute: the unit in which to measure distances along it.
 
 Sub-2-Sub measures how near two subscriptions are by their coordinates (Section 4.1), as if all attributes had
-one unit. In a world of strings, prices and exact values they have not, and neither does it help to make all
-axes equally long: on an axis of 50 values of which everybody wants one, the next value is as wrong as the
-last, and a fiftieth of the axis away; on one of prices in ranges, a tenth of the axis may well be near. What
-is far is several widths of a usual range away. An attribute of which most want one value comes before all
-others: whoever wants another value has nothing to tell, however near it is otherwise.
+one unit. Strings, prices and exact values have different units. Axes of equal length do not help: on an axis
+of 50 values of which every subscription wants one, the next value is as wrong as the last, and only a
+fiftieth of the axis away; on an axis of price ranges, a tenth of the axis may be near. A subscription is far
+if it is several widths of a usual range away. An attribute of which most subscriptions want one value comes
+before all others: a peer that wants another value is of no use, however near it is otherwise.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sub2sub.geometry.boxes import normalise
-
-__all__ = ["typical_widths"]
 
 BEFORE = 8  # how much more a step from one exact value to the next counts than the width of a range
 

@@ -24,8 +24,6 @@ from numba.core.caching import IndexDataCacheFile, _CacheLocator
 from sub2sub.kernels.compilers import CHECKED
 from sub2sub.kernels.sources import digest_of
 
-__all__ = ["KernelLocator", "forgive", "kept"]
-
 KEEP_DAYS = 14
 
 

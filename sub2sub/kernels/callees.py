@@ -26,8 +26,6 @@ from numba.core.typed_passes import NativeLowering
 
 from sub2sub.kernels.compilers import PlainIndices
 
-__all__ = ["Callee"]
-
 
 class _Draft(JITCodeLibrary):  # type: ignore[misc]
     """Code that is only ever linked into other code."""

@@ -28,8 +28,6 @@ from sub2sub.kernels.cache import forgive, kept
 from sub2sub.kernels.callees import Callee
 from sub2sub.kernels.compilers import KernelCompiler, PlainIndices
 
-__all__ = ["apart", "hot", "in_memory", "is_compiled", "kernel", "part", "plain", "rule"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

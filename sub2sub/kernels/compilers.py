@@ -21,8 +21,6 @@ from numba import types
 from numba.core.compiler import Compiler
 from numba.np import arrayobj
 
-__all__ = ["CHECKED", "KernelCompiler", "PlainIndices", "check_place"]
-
 CHECKED = bool(os.environ.get("SUB2SUB_CHECK_INDICES"))
 _from_either_end = arrayobj.fix_integer_index
 

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ATTRIBUTES", "LANES32", "LANES64", "LINE", "aligned", "padded"]
-
 LINE = 64  # bytes of a cache line, and of a vector (`sub2sub.kernels.simd`)
 LANES32, LANES64 = LINE // 4, LINE // 8  # items of 32 and of 64 bits in a vector
 ATTRIBUTES = 4  # attributes of a box that are compared in one step

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import kernel, rule
 
-__all__ = ["below", "cycle_key", "draw", "draws", "mix", "peer_key", "stream_number", "unit"]
-
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
 _M2 = np.uint64(0x94D049BB133111EB)

@@ -18,8 +18,6 @@ from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import NativeValue, models, register_model, typeof_impl, unbox
 
-__all__ = ["by_reference"]
-
 T = TypeVar("T", bound=type)
 _address = ir.IntType(8).as_pointer()
 

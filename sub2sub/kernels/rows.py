@@ -22,8 +22,6 @@ from sub2sub.kernels.simd import (
     where,
 )
 
-__all__ = ["count_below", "least_value", "place_of_value", "shift"]
-
 _MOST = np.int32(2**31 - 1)
 
 

@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-__all__ = ["digest_of", "sources_of"]
-
 PROJECT = ("sub2sub", "hierarchy", "workloads", "sims")
 HERE = Path(__file__).resolve().parents[2]
 IMPORT = re.compile(

@@ -15,8 +15,6 @@ from threading import local
 
 from sub2sub.errors import InputError
 
-__all__ = ["share_out", "threads", "use_threads"]
-
 Chunk = tuple[int, int]
 """A stretch of the work, its first and its last item but one."""
 

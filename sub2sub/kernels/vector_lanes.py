@@ -11,29 +11,6 @@ from numba.extending import intrinsic
 from sub2sub.kernels.memory import LANES32, LINE
 from sub2sub.kernels.vector_type import FLAG, I32, I64, ITEMS, Vector, call
 
-__all__ = [
-    "as_floats",
-    "as_ints",
-    "backwards",
-    "bit_length",
-    "bits",
-    "first_bit",
-    "flags",
-    "greatest",
-    "item",
-    "least",
-    "low_half",
-    "maximum",
-    "minimum",
-    "numbers",
-    "popcount",
-    "positions",
-    "raw_bits",
-    "scaled",
-    "spread",
-    "where",
-]
-
 _ints = Vector(types.int32, LANES32)
 
 

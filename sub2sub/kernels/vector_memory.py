@@ -17,8 +17,6 @@ from sub2sub.kernels.compilers import check_place
 from sub2sub.kernels.memory import LINE
 from sub2sub.kernels.vector_type import I32, I64, Vector, call
 
-__all__ = ["gather", "load", "loader", "pack", "prefetch", "store"]
-
 
 def _address(context: Any, builder: Any, kind: Any, arguments: Any, target: Any) -> Any:
     """Address, as of a `target`, of the item of an array that the first two arguments name."""

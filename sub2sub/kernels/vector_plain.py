@@ -11,35 +11,6 @@ import numpy as np
 
 from sub2sub.kernels.memory import LANES32, LINE
 
-__all__ = [
-    "as_floats",
-    "as_ints",
-    "backwards",
-    "bit_length",
-    "bits",
-    "first_bit",
-    "flags",
-    "gather",
-    "greatest",
-    "item",
-    "least",
-    "load",
-    "loader",
-    "low_half",
-    "maximum",
-    "minimum",
-    "numbers",
-    "pack",
-    "popcount",
-    "positions",
-    "prefetch",
-    "raw_bits",
-    "scaled",
-    "spread",
-    "store",
-    "where",
-]
-
 
 def loader(count: int) -> Any:
     """A function like `load` for so many items."""

@@ -11,8 +11,6 @@ from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin, models, register_model
 
-__all__ = ["FLAG", "I32", "I64", "ITEMS", "Vector", "call"]
-
 ITEMS = {types.boolean: ir.IntType(1), types.uint8: ir.IntType(8), types.int32: ir.IntType(32),
           types.int64: ir.IntType(64), types.float32: ir.FloatType(),
           types.float64: ir.DoubleType()}  # fmt: skip

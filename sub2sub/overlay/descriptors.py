@@ -8,7 +8,6 @@ its address a host and a port. No protocol looks at the address.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -19,8 +18,6 @@ from numpy.typing import ArrayLike
 from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import LARGEST, TOP, closed, normalise
 from sub2sub.rings.identifiers import sequence_id
-
-__all__ = ["AROUND", "Descriptor", "Link", "links_of", "oldest_place", "remove_place", "ring_distance"]
 
 AROUND = 2**64  # sequence IDs around the ring
 
@@ -138,18 +135,8 @@ class Link(NamedTuple):
     stamp: int
 
 
-_make_link = partial(tuple.__new__, Link)  # twice as fast as Link(...): there are hundreds in a cycle
-
-
-def links_of(peers: Iterable[Descriptor], stamps: Iterable[int]) -> list[Link]:
-    """Links to some peers.
-
-    Examples
-    --------
-    >>> links_of([Descriptor.of(7, [0.0], [1.0])], [3])[0].stamp
-    3
-    """
-    return list(map(_make_link, zip(peers, stamps, strict=True)))
+make_link = partial(tuple.__new__, Link)
+"""make_link((peer, stamp)): twice as fast as Link(...), and there are hundreds in a cycle."""
 
 
 def ring_distance(a: int, b: int, around: int = AROUND) -> int:
@@ -165,7 +152,12 @@ def ring_distance(a: int, b: int, around: int = AROUND) -> int:
 
 def oldest_place(view: list[Link]) -> int:
     """Place of the oldest link of a view, of equally old ones that to the lowest ID."""
-    return min(range(len(view)), key=lambda place: (view[place].stamp, view[place].peer.id))
+    stamps = [link[1] for link in view]
+    oldest = min(stamps)
+    place = stamps.index(oldest)
+    if stamps.count(oldest) == 1:
+        return place
+    return min(range(place, len(view)), key=lambda k: (stamps[k], view[k][0].id))
 
 
 def remove_place(view: list[Link], place: int) -> Link:

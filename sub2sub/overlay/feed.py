@@ -20,8 +20,6 @@ from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import FREE, empty_views
 
-__all__ = ["Fed", "Feed", "feed_of"]
-
 WIDTH = 32  # links of a peer that are passed on
 
 

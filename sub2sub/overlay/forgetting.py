@@ -1,4 +1,4 @@
-"""Forgetting: taking links out of views, for whoever learns of a departure by other means than gossip.
+"""Forgetting: taking links out of views when a departure is learned by other means than gossip.
 
 - `drop_ring_links`: a message along a ring link failed (`Outcome.failures`), and its holder drops it.
 - `forget`: everybody forgets some peers at once, which no protocol can do: how the paper removes a subscriber
@@ -25,8 +25,6 @@ from sub2sub.vicinity.rules import FAR, NONE
 
 if TYPE_CHECKING:
     from sub2sub.overlay.overlay import Overlay
-
-__all__ = ["drop_ring_links", "forget"]
 
 
 def drop_ring_links(ring: Ring, pairs: ArrayLike, cycle: int) -> int:

@@ -1,7 +1,7 @@
 """More room for newcomers while a population runs: everybody gets a new number, and keeps all else.
 
 Peers are numbered in the order of their sequence IDs, so the IDs of new dormant peers lie between those of
-others, and whoever comes after one of them is called by a higher number than before. A simulator's matter: no
+others, and every peer after one of them gets a higher number than before. This is the simulator's matter: no
 peer notices. `make_room` does it when it is needed; a layer moves its own state (`grow`), with what is here.
 Numbers keep their order, so whatever was sorted by them still is.
 """
@@ -20,8 +20,6 @@ from sub2sub.overlay.views import FREE
 
 if TYPE_CHECKING:
     from sub2sub.overlay.population import Population
-
-__all__ = ["Growing", "Renumbering", "grow", "make_room"]
 
 
 @dataclass(frozen=True)
@@ -73,14 +71,13 @@ class Growing(Protocol):
 
     def grow(self, moved: Renumbering) -> None:
         """Give the state of every peer its new place; that of new ones is as if nobody had joined yet."""
-        ...
 
 
 def make_room(overlay: Any, count: int) -> Renumbering | None:
     """See to it that so many newcomers find room in an overlay.
 
-    Those are forgotten first whom nobody remembers. If that is not enough, the population grows to twice its
-    size or more, and all peers have new numbers from then on, which are returned.
+    Peers that left and to which no links remain are forgotten first. If that is not enough, the population
+    grows to twice its size or more, and all peers have new numbers from then on, which are returned.
 
     Parameters
     ----------

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from sub2sub.overlay.network import Network
 
-__all__ = ["Layer"]
-
 
 @runtime_checkable
 class Layer(Protocol):
@@ -26,23 +24,18 @@ class Layer(Protocol):
 
     def step(self, cycle: int, network: Network) -> Mapping[str, int]:
         """Let every live peer take its turn; return what it cost (`messages`, `bytes`, ...) as counts."""
-        ...
 
     def join(self, peers: NDArray[np.int64], contacts: NDArray[np.int64], cycle: int) -> None:
         """Start `peers` afresh: forget their rows; each knows its contact (one per peer, -1 for none)."""
-        ...
 
     def links(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """All links as (holders, peers, stamps), empty for a layer without any.
 
         A stamp is the cycle in which a link was made or renewed, 0 where that is not kept.
         """
-        ...
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All state that a checkpoint stores, by name."""
-        ...
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore the state that `arrays` returned."""
-        ...

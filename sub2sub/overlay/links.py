@@ -20,8 +20,6 @@ from sub2sub.overlay.views import FREE, empty_views, peer_of, stamp_of
 if TYPE_CHECKING:
     from sub2sub.overlay.stack import Stack
 
-__all__ = ["Links", "target"]
-
 
 class Links(NamedTuple):
     """The views of a population.

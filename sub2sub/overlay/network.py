@@ -1,4 +1,4 @@
-"""Who is up, who reaches whom, what gets lost and how long it takes: what every layer steps under."""
+"""The network under all layers: live peers, partitions, loss, and how long messages take."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from sub2sub.kernels.compilation import rule
 from sub2sub.kernels.randomness import draw, unit
 from sub2sub.kernels.references import by_reference
 from sub2sub.timing.settings import Timing
-
-__all__ = ["Faults", "Network", "answers", "arrives", "attempts", "reaches"]
 
 
 @by_reference

@@ -33,8 +33,6 @@ from sub2sub.vicinity.layer import Vicinity
 from sub2sub.vicinity.nearest import Distance, Nearest
 from sub2sub.vicinity.settings import VicinitySettings
 
-__all__ = ["Overlay", "OverlaySettings"]
-
 
 @dataclass(frozen=True)
 class OverlaySettings:

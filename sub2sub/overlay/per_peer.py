@@ -31,8 +31,6 @@ from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import HEADER
 from sub2sub.overlay.stack import Stack
 
-__all__ = ["PerPeer"]
-
 
 class PerPeer(ABC):
     """A protocol that is told one peer at a time what to do.

@@ -1,19 +1,19 @@
-"""A population: who subscribes to what, in the order of the ring.
+"""A population: peers and their subscriptions, in the order of the ring.
 
 Peers are numbered in the order of their sequence IDs (Sub-2-Sub, Section 4.1), so that everything that
 compares IDs compares numbers. A peer is one subscription; a host with several subscriptions runs several
 (virtual) peers.
 
-A peer's box never changes while others may hold links to it, because a link stands for the box as well: one
-who changes its subscription leaves as one peer and joins as another on the same host. Room for such
+A peer's box never changes while others may hold links to it, because a link stands for the box as well: a
+peer that changes its subscription leaves as one peer and joins as another on the same host. Room for such
 newcomers is made beforehand (`spare`), or when it is needed (`grow`), as dormant peers with IDs of their own,
-spread over the ring like all others. One who has left for good (`retire`) keeps its place until nobody
-remembers it (`free`).
+spread over the ring like all others. A peer that has left for good (`retire`) keeps its place until no
+link to it is left (`free`).
 
 How near two subscriptions are (`sub2sub.vicinity.proximity`) depends on the units of the attributes: beside a
 string, whose axis is 2^48 long, a price does not count. So distances may be measured with axes of equal
 length (`measure`). Lengths are rounded to powers of two: multiplying by these changes no bit of a coordinate
-but its exponent, so who overlaps whom stays exactly the same.
+but its exponent, so the same boxes overlap as before.
 """
 
 from __future__ import annotations
@@ -30,8 +30,6 @@ from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.growth import Renumbering
 from sub2sub.rings.identifiers import sequence_ids
 from sub2sub.vicinity.proximity import packed_boxes
-
-__all__ = ["Population"]
 
 STREAM = stream_number("sequence-ids")
 DORMANT, GONE = -1, -2
@@ -212,7 +210,7 @@ class Population:
         self.row[peers] = GONE
 
     def free(self, forgotten: NDArray[np.bool_]) -> None:
-        """Let newcomers be those who have left for good, as far as they are forgotten."""
+        """Make dormant peers of those that have left for good, as far as they are forgotten."""
         self.row[forgotten & (self.row == GONE)] = DORMANT
 
 

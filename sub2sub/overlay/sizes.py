@@ -6,8 +6,6 @@ adds (TCP, UDP, IP) is left out.
 
 from __future__ import annotations
 
-__all__ = ["ACK", "CONTENT", "DESCRIPTOR", "HEADER", "LINK", "NAME", "RANGE", "VALUE", "event_bytes"]
-
 HEADER = 12  # a message without what it carries
 LINK = 10  # address, port and age of a peer
 DESCRIPTOR = 18  # the same with a sequence ID; the peer's box comes on top
@@ -16,6 +14,7 @@ VALUE = 8  # one attribute of an event
 CONTENT = 256  # what an event carries besides its point
 NAME = 8  # a process, a topic, a key or a number
 ACK = HEADER  # an acknowledgement
+MAX_DATA = 1 << 16  # what an event of a live peer carries, at most
 
 
 def event_bytes(d: int) -> int:

@@ -19,8 +19,6 @@ from sub2sub.overlay.layer import Layer
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population
 
-__all__ = ["LayerOrMaker", "Stack", "whole_number"]
-
 STREAM = stream_number("bootstrap")
 _ASKED = ("name", "step", "join", "links", "arrays", "load")
 

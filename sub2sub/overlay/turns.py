@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from sub2sub.kernels.compilation import hot
 from sub2sub.kernels.threads import share_out, threads
 
-__all__ = ["NOBODY", "Work", "everybody", "exchange_in_waves"]
-
 NOBODY = -1
 WAVES = 256
 WORTH = 1000.0  # microseconds of work in a wave that are worth several threads

@@ -18,19 +18,6 @@ from sub2sub.kernels.memory import LANES64, aligned, padded
 from sub2sub.kernels.randomness import below, draw
 from sub2sub.kernels.simd import bits, first_bit, least, load, low_half
 
-__all__ = [
-    "FREE",
-    "empty_views",
-    "link",
-    "oldest",
-    "peer_of",
-    "place_of",
-    "sample",
-    "stamp_of",
-    "table_links",
-    "view_links",
-]
-
 FREE = np.int64(0x7FFFFFFFFFFFFFFF)
 _LOW = np.int64(0xFFFFFFFF)
 _PIECE = np.uint64(21)

@@ -26,8 +26,6 @@ from sub2sub.kernels.simd import (
 from sub2sub.overlay.views import FREE
 from sub2sub.ring.pool import PEER, SINCE, SPREAD, STAMP, TRIED, field, size_of, tried_slots
 
-__all__ = ["add_links", "add_neighbours", "drop_tried", "keep_overlapping", "prefetch_boxes"]
-
 _ALL = 2**ATTRIBUTES - 1
 _SPREAD = np.int32(SPREAD - 2**32)
 _load_four = loader(ATTRIBUTES)
@@ -56,7 +54,7 @@ def add_links(row, size, t, n, reach, found, count):
 
 @rule
 def add_neighbours(pool, s, since, t, n, reach, found, count):
-    """Add the neighbours of s taken up not before `since` that are in reach of t; the new count."""
+    """Add the neighbours of s accepted not before `since` that are in reach of t; the new count."""
     size, words = size_of(pool, s), pool.words
     peers_at, stamps_at, since_at = field(pool, s, PEER), field(pool, s, STAMP), field(pool, s, SINCE)
     for start in range(0, size, LANES32):

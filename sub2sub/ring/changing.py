@@ -25,8 +25,6 @@ from sub2sub.ring.shadow import frame_of
 from sub2sub.ring.tombstones import bury
 from sub2sub.ring.view import remove
 
-__all__ = ["tell_change"]
-
 
 @rule
 def _hear_of(pool, labels, boxes, t, x, settings, scratch, probes, news):

@@ -20,6 +20,7 @@ from sub2sub.kernels.randomness import draw, peer_key, stream_number
 from sub2sub.kernels.references import by_reference
 from sub2sub.overlay.network import arrives, attempts, reaches
 from sub2sub.overlay.turns import NOBODY
+from sub2sub.ring.hellos import Hellos
 from sub2sub.ring.offers import collect, consider, note, renew_stamps
 from sub2sub.ring.partner import CHOICE, choose_partner, look_ahead, look_ahead_alone
 from sub2sub.ring.pool import MET, PEER, STAMP, fits, get, place_of, put, size_of
@@ -28,9 +29,6 @@ from sub2sub.ring.scratch import Scratch, forget_lists
 from sub2sub.ring.shadow import frame_of
 from sub2sub.ring.tombstones import bury
 from sub2sub.ring.view import remove
-
-__all__ = ["BEGIN", "CHOOSE", "DRAWS", "EXCHANGE", "HEAR", "REPLY", "REQUEST", "STREAM", "VERIFYING",
-           "Hellos", "ThreadSpace", "Turn", "places_for", "take_turns"]  # fmt: skip
 
 STREAM, VERIFYING = stream_number("ring"), stream_number("ring/verify")
 # Numbers of a peer's draws, and how many it has for each exchange.
@@ -45,17 +43,8 @@ class ThreadSpace(NamedTuple):
 
     own: Scratch  # of the peer whose turn it is,
     partner: Scratch  # and of its partner
-    news: NDArray[np.int32]  # (links, 2) who took up whom in this cycle
+    news: NDArray[np.int32]  # (links, 2) who accepted whom in this cycle
     counts: NDArray[np.int64]  # see `MESSAGES` and so on
-
-
-@by_reference
-class Hellos(NamedTuple):
-    """Who is told that it was taken up, and by whom."""
-
-    told: NDArray[np.int64]
-    first: NDArray[np.int64]  # where the tellers of each begin
-    teller: NDArray[np.int64]
 
 
 @by_reference
@@ -102,7 +91,7 @@ def _prepare(pool, boxes, t, scratch):
 
 @rule
 def _consider(pool, boxes, t, count, settings, scratch, space, probes):
-    """Let t consider what is noted in its scratch space; whom it takes up is news."""
+    """Let t consider what is noted in its scratch space; whom it accepts is news."""
     if count > 0:
         told = space.counts[TAKEN]
         space.counts[TAKEN] = consider(pool, boxes, t, count, settings, scratch, probes, space.news, told)
@@ -133,7 +122,7 @@ def _choose(pool, settings, i, turn):
 
 @apart
 def _begin_all(pool, boxes, feeds, settings, probes, space, turn, peers):
-    """Let peers drop who is too old, take up what the layers below have found, and choose a partner."""
+    """Let peers drop who is too old, accept what the layers below have found, and choose a partner."""
     for k in range(peers.shape[0]):
         look_ahead_alone(pool, peers, k)
         i = np.int64(peers[k])
@@ -233,30 +222,34 @@ def _exchange_all(pool, boxes, feeds, settings, probes, space, turn, peers):
 
 
 @apart
-def _hear_all(pool, boxes, feeds, settings, probes, space, turn, numbers):
-    """Let the told with these numbers hear their hellos, in the order of those that say them."""
+def _hear_all(pool, boxes, feeds, settings, probes, space, turn, peers):
+    """Let peers hear their hellos, in the order of those that say them."""
     scratch, hellos, key = space.own, turn.hellos, turn.key
-    for k in range(numbers.shape[0]):
-        first, last = hellos.first[numbers[k]], hellos.first[numbers[k] + 1]
-        x = hellos.told[numbers[k]]
+    for k in range(peers.shape[0]):
+        x = np.int64(peers[k])
+        first, last = hellos.first[x], hellos.first[x + 1]
+        if first == last:
+            continue
         if not _has_space(pool, places_for(size_of(pool, x) + last - first, feeds), space):
             return k
         _prepare(pool, boxes, x, scratch)
         for each in range(first, last):
-            t = hellos.teller[each]
+            t = np.int64(hellos.teller[each])
+            if each > first and hellos.teller[each - 1] == t:
+                continue
             space.counts[HELLOS] += 1
             probes.sent[t, SAID_HELLO] += 1
             if not arrives(probes.faults, t, x, peer_key(peer_key(key, t), x), 0):
                 continue
             if note(pool, boxes, x, t, settings.cycle, scratch, np.int64(0)) > 0:
-                told = space.counts[TAKEN]  # what is taken up now is told nobody
+                told = space.counts[TAKEN]  # nobody is told what is accepted now
                 consider(pool, boxes, x, np.int64(1), settings, scratch, probes, space.news, told)
-    return numbers.shape[0]
+    return peers.shape[0]
 
 
 @hot
 def take_turns(pool, boxes, feeds, settings, probes, space, turn, peers):
-    """Carry out one part of the cycle for these peers, or for the told with these numbers."""
+    """Carry out one part of the cycle for these peers."""
     if turn.part == BEGIN:
         return _begin_all(pool, boxes, feeds, settings, probes, space, turn, peers)
     if turn.part == CHOOSE:

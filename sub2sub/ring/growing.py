@@ -15,8 +15,6 @@ from sub2sub.ring.pool import EMPTY, SLOTS, TRIED, RingPool, places_of
 from sub2sub.ring.shadow import UNKNOWN
 from sub2sub.ring.tombstones import slot_of
 
-__all__ = ["grow_pool", "grow_tombstones"]
-
 
 def grow_pool(pool: RingPool, moved: Renumbering) -> RingPool:
     """The views with everybody's new number."""

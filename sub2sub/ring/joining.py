@@ -1,11 +1,11 @@
 """Joining at once: a newcomer asks for its ring neighbours instead of waiting for gossip to find them.
 
 Not in Sub-2-Sub, whose newcomers know one random peer and gossip like everybody else; it then takes them 16
-cycles to find their neighbours, and they miss most events until then. Here a newcomer first walks to somebody
+cycles to find their neighbours, and they miss most events until then. Here a newcomer first walks to a peer
 whose subscription overlaps its own, as a publisher walks to a match (`sub2sub.events.publishing`): it asks
-its contact whom it knows, then the nearest of those, and so on. From there on it asks those that Figure 3
-selects for it, one after the other, until it has asked all of them. A peer that is asked answers with all its
-links, and if it overlaps the newcomer, it takes it up where it needs it.
+its contact for its links, then the nearest of those peers, and so on. From there on it asks those that Figure
+3 selects for it, one after the other, until it has asked all of them. A peer that is asked answers with all
+its links, and if it overlaps the newcomer, it adds the newcomer where it needs it.
 
 Asking is verifying: one that does not answer is taken out again, and those it hid are considered anew. All of
 that happens within the newcomer's first cycle, and is billed. A contact that has joined in the same cycle
@@ -31,8 +31,6 @@ from sub2sub.ring.scratch import forget_lists
 from sub2sub.ring.shadow import frame_of
 from sub2sub.ring.tombstones import bury
 from sub2sub.ring.view import remove
-
-__all__ = ["ASKS", "KNOWN", "WALK", "Asked", "box_distance", "join_ring", "new_asked"]
 
 WALK = 20  # peers asked on the way to one that overlaps
 ASKS = 400  # peers asked in all

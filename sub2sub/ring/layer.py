@@ -13,16 +13,16 @@ Read differently from the paper, or added to it (`RingSettings.paper()` turns ev
   they cost, is worked out in `sub2sub.ring.message_length`. `offered` counts what the partner cannot refuse
   at a glance, which is far less.
 - The paper leaves open which neighbour to exchange with. Here: the one not met for longest, new ones first.
-- Everybody takes up what the layers below have found, and chooses its partner, before anybody exchanges
+- Everybody accepts what the layers below have found, and chooses its partner, before anybody exchanges
   (`sub2sub.overlay.turns`).
-- *hello*: one who takes up a neighbour tells it so at the end of the cycle. Otherwise a link that one
+- *hello*: a peer tells a new neighbour so at the end of the cycle. Otherwise a link that one
   side has found and the other has not waits for chance.
 - *max_age*: a link carries when its peer was last heard from, the fresher copy wins everywhere, and one too
   old is dropped and refused. Without that a dead peer's link is passed on for ever.
 - *drop_failed*: a neighbour that does not answer is dropped at once; requests are repeated (*tries*,
   more often where messages get lost: `sub2sub.ring.persistence`), and links to the silent one that are no
   younger are refused (`sub2sub.ring.tombstones`).
-- *verify*: a candidate that is needed answers a probe before it is taken up, unless somebody heard from it in
+- *verify*: a candidate that is needed answers a probe before it is accepted, unless somebody heard from it in
   this cycle. Otherwise a dead one hides the live ones behind it.
 - *join*: a newcomer asks for its neighbours at once (`sub2sub.ring.joining`).
 - *tell_changes*: the neighbours of a peer are told what it has changed to (`sub2sub.ring.changing`).
@@ -60,6 +60,7 @@ from sub2sub.ring.exchange import (
     take_turns,
 )
 from sub2sub.ring.growing import grow_pool
+from sub2sub.ring.hellos import NO_HELLOS
 from sub2sub.ring.joining import ASKS, KNOWN, join_ring, new_asked
 from sub2sub.ring.message_length import links_per_message
 from sub2sub.ring.offers import Feeds
@@ -68,7 +69,7 @@ from sub2sub.ring.pool import STAMP, RingPool, empty_pool, forget_tried, move_wi
 from sub2sub.ring.probes import SENT, Probes
 from sub2sub.ring.settings import Partner, RingSettings, StepSettings
 from sub2sub.ring.shadow import UNKNOWN
-from sub2sub.ring.thread_space import StepSpace, nobody
+from sub2sub.ring.thread_space import StepSpace
 from sub2sub.ring.tombstones import TOMBSTONES
 
 __all__ = ["Partner", "Ring", "RingSettings"]
@@ -109,7 +110,8 @@ class Ring:
         self.scaled = boxes if scaled is None else scaled
         self.seed, self.boxes, self.d, self.cyclon, self.vicinity = seed, boxes, d, cyclon, vicinity
         self.labels = Labels(boxes, d)
-        self._space = StepSpace(empty_pool(boxes.shape[0], d, TOMBSTONES), d)
+        tombstones = TOMBSTONES if self.settings.verify or self.settings.join else 0
+        self._space = StepSpace(empty_pool(boxes.shape[0], d, tombstones), d)
         self._joined, self._contact = np.full(len(boxes), -1), np.full(len(boxes), -1)
         self._asked = new_asked(len(boxes))
         self._changed = np.empty((0, 2), np.int64)  # old and new peers, to be told
@@ -178,9 +180,9 @@ class Ring:
         self._space.make_space(int(plain(places_for)(2 * int(self.pool.size.max()), self._feeds())))
 
     def _exchange(self, settings: StepSettings, probes: list[Probes], key: np.uint64) -> None:
-        """Let everybody take up what the layers below found, then exchange, once or more."""
+        """Let everybody accept what the layers below found, then exchange, once or more."""
         n, turn = len(self.boxes), self._turns(settings, probes)
-        now = Turn(BEGIN, 0, key, np.empty(n, np.int32), nobody())
+        now = Turn(BEGIN, 0, key, np.empty(n, np.int32), NO_HELLOS)
         everybody(n, turn(now), self._make_space)
         for number in range(settings.exchanges):
             if number > 0:
@@ -189,15 +191,16 @@ class Ring:
             exchange_in_waves(now.partner, exchange, self._make_space, each=10.0)
 
     def _say_hello(self, settings: StepSettings, probes: list[Probes], key: np.uint64) -> None:
-        """Tell those that were taken up so, each by itself."""
-        hellos = self._space.hellos(len(self.boxes))
+        """Say hello to new neighbours, one message each."""
+        n = len(self.boxes)
+        hellos = self._space.hellos(n)
         most = int(np.diff(hellos.first).max(initial=0))
 
         def make_space() -> None:
             self._space.make_space(int(plain(places_for)(int(self.pool.size.max()) + most, self._feeds())))
 
         now = Turn(HEAR, 0, key, np.empty(0, np.int32), hellos)
-        everybody(len(hellos.told), self._turns(settings, probes)(now), make_space)
+        everybody(n, self._turns(settings, probes)(now), make_space)
 
     def _turns(self, settings: StepSettings, probes: list[Probes]) -> Callable[[Turn], Work]:
         """What each thread does when it is the turn for something."""

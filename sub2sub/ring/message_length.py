@@ -18,8 +18,6 @@ from sub2sub.overlay.links import Links, target
 from sub2sub.ring.pool import way_up
 from sub2sub.rings.selection import new_space, select
 
-__all__ = ["links_held", "links_per_message"]
-
 STREAM = stream_number("ring messages")
 SAMPLE = 24  # exchanges looked at in a cycle, two messages each
 

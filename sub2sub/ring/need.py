@@ -13,7 +13,6 @@ are remembered, which spares nearly all questions once views have converged.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -24,14 +23,12 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.memory import LANES32
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = ["Need", "Needed"]
-
 REMEMBERED = 4096  # refused candidates; then all are forgotten
 REFUSED, TAKEN, NO_ROOM = range(3)  # what became of a candidate
 
 
 class Needed(Protocol):
-    """What a ring view asks about candidates; tests answer with Figure 3 to the letter.
+    """What a ring view asks about candidates; tests answer with Figure 3 as printed.
 
     Attributes
     ----------
@@ -43,25 +40,20 @@ class Needed(Protocol):
 
     def may_be(self, peer: Descriptor) -> bool:
         """Whether a peer is worth being offered; False only for one that would be refused."""
-        ...
 
     def offer(
         self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor], cap: int
     ) -> tuple[list[Descriptor], set[int]]:
-        """Offer candidates to a view, in this order; those taken up, and the IDs of the view afterwards."""
-        ...
+        """Offer candidates to a view, in this order; those accepted, and the IDs of the view afterwards."""
 
     def first(self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor]) -> int:
         """Place of the first candidate that a view needs, -1 for none."""
-        ...
 
     def kept(self, neighbours: Sequence[Descriptor]) -> set[int]:
         """IDs of the neighbours that others have not made superfluous."""
-        ...
 
     def forget(self) -> None:
         """Note that a neighbour was removed: whoever was refused may be needed now."""
-        ...
 
 
 class Need:
@@ -84,7 +76,7 @@ class Need:
 
     def __init__(self, own: Descriptor, max_steps: int = 0) -> None:
         self.own, self.max_steps = own, max_steps
-        self._box = np.array([own.low, own.end])
+        self._id, self._box = np.uint64(own.id), np.array([own.low, own.end])
         self.refused: dict[int, Descriptor] = {}
 
     def may_be(self, peer: Descriptor) -> bool:
@@ -99,43 +91,34 @@ class Need:
     def offer(
         self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor], cap: int
     ) -> tuple[list[Descriptor], set[int]]:
-        """Offer candidates to a view, in this order; those taken up, and the IDs of the view afterwards."""
-        order, boxes, member, offered = self._laid_out(neighbours, candidates)
-        outcome = _offer(self._box, boxes, member, offered, cap, self.max_steps).tolist()
-        for peer, became in zip(candidates, outcome, strict=True):
-            if became == REFUSED:
+        """Offer candidates to a view, in this order; those accepted, and the IDs of the view afterwards."""
+        peers = [*neighbours, *candidates]
+        member, outcome = _offer(*self._laid_out(peers), len(neighbours), cap, self.max_steps)
+        became = list(zip(candidates, outcome[len(neighbours) :].tolist(), strict=True))
+        for peer, fate in became:
+            if fate == REFUSED:
                 self._remember(peer)
-        taken = [peer for peer, became in zip(candidates, outcome, strict=True) if became == TAKEN]
-        return taken, {order[k] for k in np.flatnonzero(member).tolist()}
+        return [peer for peer, fate in became if fate == TAKEN], _ids(peers, member)
 
     def first(self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor]) -> int:
         """Place of the first candidate that a view needs, -1 for none; those before it are refused."""
-        _, boxes, member, offered = self._laid_out(neighbours, candidates)
-        place = int(_first(self._box, boxes, member, offered, self.max_steps))
+        laid_out = self._laid_out([*neighbours, *candidates])
+        place = int(_first(*laid_out, len(neighbours), self.max_steps))
         for peer in candidates[: place if place >= 0 else None]:
             self._remember(peer)
         return place
 
     def kept(self, neighbours: Sequence[Descriptor]) -> set[int]:
         """IDs of the neighbours that others have not made superfluous."""
-        order, boxes, member, _ = self._laid_out(neighbours, ())
-        _drop_superfluous(self._box, boxes, member, self.max_steps)
-        return {order[k] for k in np.flatnonzero(member).tolist()}
+        return _ids(neighbours, _needed_of(*self._laid_out(neighbours), self.max_steps))
 
     def _laid_out(
-        self, neighbours: Sequence[Descriptor], candidates: Sequence[Descriptor]
-    ) -> tuple[list[int], NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
-        """IDs and boxes in the order of the ring, who of them is a neighbour, and places of candidates."""
-        own = self.own.id
-        known = {peer.id: peer for peer in candidates}
-        known.update((peer.id, peer) for peer in neighbours)
-        order = sorted(known, key=lambda id: id - own if id > own else id - own + (1 << 64))
-        place = {id: k for k, id in enumerate(order)}
-        corners = chain.from_iterable([known[id].low + known[id].end for id in order])
-        boxes = np.fromiter(corners, np.float64).reshape(len(order), 2, self.own.d)
-        member = np.zeros(len(order), np.bool_)
-        member[[place[peer.id] for peer in neighbours]] = True
-        return order, boxes, member, np.array([place[peer.id] for peer in candidates], np.int64)
+        self, peers: Sequence[Descriptor]
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint64], NDArray[np.float64]]:
+        """The peer's own box; how far up the ring others are, and their boxes."""
+        up = np.array([peer.id for peer in peers], np.uint64) - self._id
+        boxes = np.array([peer.low + peer.end for peer in peers], np.float64)
+        return self._box, up, boxes.reshape(len(peers), 2, self.own.d)
 
     def forget(self) -> None:
         """Note that a neighbour was removed."""
@@ -166,9 +149,12 @@ def _labels(own, boxes):
     return labels
 
 
-class _Space(NamedTuple):
-    """Space to ask for cover."""
+class _Question(NamedTuple):
+    """Boxes in the order of the ring, and space to ask for cover."""
 
+    labels: NDArray[np.int32]
+    order: NDArray[np.int64]
+    place: NDArray[np.int64]  # of each box in this order
     columns: NDArray[np.int32]
     heap: NDArray[np.int32]
     stack: NDArray[np.int32]
@@ -177,23 +163,27 @@ class _Space(NamedTuple):
 
 
 @kernel
-def _space(n, d):
+def _question(own, up, boxes):
+    n, d = boxes.shape[0], boxes.shape[2]
     places = (n + LANES32 - 1) // LANES32 * LANES32
-    return _Space(
-        np.zeros((2 * d, places), np.int32), heap_for(places, d), stack_for(n, d), np.empty(d, np.int32),
-        np.zeros(3, np.int64),
+    order, place = np.argsort(up), np.empty(n, np.int64)
+    for k in range(n):
+        place[order[k]] = k
+    return _Question(
+        _labels(own, boxes), order, place, np.zeros((2 * d, places), np.int32), heap_for(places, d),
+        stack_for(n, d), np.empty(d, np.int32), np.zeros(3, np.int64),
     )  # fmt: skip
 
 
 @kernel
-def _is_needed(labels, x, member, max_steps, space):
+def _is_needed(x, member, max_steps, question):
     """Whether x is the nearest member for some point of the peer's box, up the ring or down."""
-    n, d = labels.shape[0] - 1, labels.shape[2]
-    columns, stack = space.columns, space.stack
+    labels, columns, stack = question.labels, question.columns, question.stack
+    n, d, place = labels.shape[0] - 1, labels.shape[2], question.place[x]
     for side in range(2):
         count = 0
-        for step in range(x if side == 0 else n - 1 - x):
-            other = step if side == 0 else n - 1 - step
+        for step in range(place if side == 0 else n - 1 - place):
+            other = question.order[step if side == 0 else n - 1 - step]
             if member[other]:
                 for a in range(d):
                     columns[2 * a, count], columns[2 * a + 1, count] = (
@@ -204,54 +194,58 @@ def _is_needed(labels, x, member, max_steps, space):
         if not clip(labels[n], labels[x], d, stack[0]):
             return False
         covered = ask(
-            columns, np.int64(0), count, d, space.heap, stack, max_steps, space.witness, space.counts
-        )
+            columns, np.int64(0), count, d, question.heap, stack, max_steps, question.witness,
+            question.counts,
+        )  # fmt: skip
         if covered == 0:
             return True
     return False
 
 
 @kernel
-def _drop(labels, member, max_steps, space):
+def _drop(member, max_steps, question):
     """Let `member` be those that others have not made superfluous."""
     stays = np.zeros(member.shape[0], np.bool_)
     for x in range(member.shape[0]):
         if member[x]:
-            stays[x] = _is_needed(labels, x, member, max_steps, space)
+            stays[x] = _is_needed(x, member, max_steps, question)
     member[:] = stays
 
 
 @kernel
-def _drop_superfluous(own, boxes, member, max_steps):
-    _drop(_labels(own, boxes), member, max_steps, _space(boxes.shape[0], boxes.shape[2]))
+def _needed_of(own, up, boxes, max_steps):
+    """Which of some members others have not made superfluous."""
+    member = np.ones(boxes.shape[0], np.bool_)
+    _drop(member, max_steps, _question(own, up, boxes))
+    return member
 
 
 @kernel
-def _first(own, boxes, member, offered, max_steps):
-    """Which of the offered places is the first that is needed, -1 for none."""
-    labels, space = _labels(own, boxes), _space(boxes.shape[0], boxes.shape[2])
-    for k in range(offered.shape[0]):
-        if _is_needed(labels, offered[k], member, max_steps, space):
-            return k
+def _first(own, up, boxes, members, max_steps):
+    """Which of the boxes after the first `members` is the first that is needed, -1 for none."""
+    question, member = _question(own, up, boxes), np.arange(boxes.shape[0]) < members
+    for x in range(members, boxes.shape[0]):
+        if _is_needed(x, member, max_steps, question):
+            return x - members
     return -1
 
 
 @kernel
-def _offer(own, boxes, member, offered, cap, max_steps):
-    """Offer places of `boxes` one after the other; what became of each. `member` is changed to who stays.
-
-    The boxes stand in the order of the ring, starting after the peer itself.
-    """
-    labels, space = _labels(own, boxes), _space(boxes.shape[0], boxes.shape[2])
-    outcome = np.full(offered.shape[0], REFUSED, np.int8)
-    size, before = member.sum(), member.sum()
-    for k in range(offered.shape[0]):
-        x = offered[k]
+def _offer(own, up, boxes, members, cap, max_steps):
+    """Offer the boxes after the first `members` one after the other; who stays, and what became of each."""
+    question, member = _question(own, up, boxes), np.arange(boxes.shape[0]) < members
+    outcome = np.full(boxes.shape[0], REFUSED, np.int8)
+    size = members
+    for x in range(members, boxes.shape[0]):
         if cap > 0 and size >= cap:
-            outcome[k] = NO_ROOM
-        elif _is_needed(labels, x, member, max_steps, space):
-            member[x], outcome[k] = True, TAKEN
+            outcome[x] = NO_ROOM
+        elif _is_needed(x, member, max_steps, question):
+            member[x], outcome[x] = True, TAKEN
             size += 1
-    if size > before:
-        _drop(labels, member, max_steps, space)
-    return outcome
+    if size > members:
+        _drop(member, max_steps, question)
+    return member, outcome
+
+
+def _ids(peers: Sequence[Descriptor], member: NDArray[np.bool_]) -> set[int]:
+    return {peer.id for peer, stays in zip(peers, member.tolist(), strict=True) if stays}

@@ -13,8 +13,6 @@ from sub2sub.overlay.descriptors import Descriptor, Link
 from sub2sub.ring.joining import ASKS, KNOWN, WALK
 from sub2sub.ring.peer import RingPeer
 
-__all__ = ["Newcomer"]
-
 
 class Newcomer:
     """The questions of one newcomer.

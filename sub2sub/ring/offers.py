@@ -22,8 +22,6 @@ from sub2sub.ring.shadow import touched_cells
 from sub2sub.ring.tombstones import is_buried
 from sub2sub.ring.view import drop_hidden, is_hidden, offer
 
-__all__ = ["Feeds", "collect", "consider", "note", "renew_stamps"]
-
 # Rows of `Scratch.offers`: the peer, its stamp, the cells it touches, how far away it is; and the columns in
 # the order in which to consider them.
 OFFERED, AS_OF, TOUCHED, AWAY, ORDER = range(5)

@@ -19,8 +19,6 @@ from sub2sub.kernels.simd import prefetch
 from sub2sub.ring.pool import MET, PEER, WITNESS, field, get, size_of, way_up
 from sub2sub.ring.shadow import CELLS
 
-__all__ = ["CHOICE", "choose_partner", "look_ahead", "look_ahead_alone"]
-
 CHOICE = 0  # number of the draw
 AHEAD = 2  # turns to look ahead; any number gives the same result
 MOST = 48 * LANES32  # words of one view to ask for, a cache line at a time

@@ -3,7 +3,7 @@
 Sub-2-Sub, Section 4.1 and Figure 3; `sub2sub.ring.layer` says where it is read differently and what is added.
 Live peers run this class, and the kernels of the layer must take its decisions, draw for draw.
 
-In a cycle a peer drops who is too old (`expire`), takes up what the layers below have found (`consider`),
+In a cycle a peer drops who is too old (`expire`), accepts what the layers below have found (`consider`),
 and exchanges everything it knows (`report`) with a neighbour (`partner`), which takes it up and `answer`s
 with what it knows; the peer takes that up (`finish`), or notes that nobody answered (`fail`). Newcomers are
 told hello.
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from sub2sub.kernels.dice import Dice
@@ -30,8 +31,6 @@ from sub2sub.ring.settings import Partner, RingSettings
 from sub2sub.ring.tombstones import TOMBSTONES
 from sub2sub.ring.verification import Verification, Verify
 
-__all__ = ["Neighbour", "Report", "RingLink", "RingPeer"]
-
 
 def _slot(id: int) -> int:
     """As `sub2sub.ring.tombstones.slot_of`."""
@@ -40,7 +39,7 @@ def _slot(id: int) -> int:
 
 @dataclass(slots=True)
 class Neighbour:
-    """A ring neighbour: when it was last heard from by anybody, taken up, and met (-1: never)."""
+    """A ring neighbour: when it was last heard from by anybody, accepted, and met (-1: never)."""
 
     peer: Descriptor
     stamp: int
@@ -54,6 +53,10 @@ class RingLink(NamedTuple):
     peer: Descriptor
     stamp: int
     since: int
+
+
+make_ring_link = partial(tuple.__new__, RingLink)
+"""As `sub2sub.overlay.descriptors.make_link`."""
 
 
 class Report(NamedTuple):
@@ -75,7 +78,7 @@ class RingPeer:
     need : Needed, optional
         Which candidates are needed.
     fresh : int
-        Age from which on a candidate has to answer before it is taken up: a cycle; 0 where others may lie.
+        Age from which on a candidate has to answer before it is accepted: a cycle; 0 where others may lie.
 
     Attributes
     ----------
@@ -149,12 +152,12 @@ class RingPeer:
 
     def report(self, fed: Sequence[Link]) -> Report:
         """What to tell a partner."""
-        return Report(fed, [RingLink(each.peer, each.stamp, each.since) for each in self.in_order()])
+        return Report(fed, [make_ring_link((each.peer, each.stamp, each.since)) for each in self.in_order()])
 
     def answer(
         self, sender: Descriptor, told: Report, fed: Sequence[Link], now: int, verify: Verify | None = None
     ) -> tuple[Report | None, list[Descriptor]]:
-        """Take up what a request brought; returns what to send back, if anything, and the newcomers."""
+        """Accept what a request brought; returns what to send back, if anything, and the newcomers."""
         met = self.heard_from(sender.id, now)
         self._renew_all(told.ring)
         reply = self.report(fed) if self.settings.two_sided else None
@@ -167,7 +170,7 @@ class RingPeer:
     def finish(
         self, partner: Descriptor, told: Report, now: int, verify: Verify | None = None
     ) -> list[Descriptor]:
-        """Take up what the reply brought; returns the newcomers."""
+        """Accept what the reply brought; returns the newcomers."""
         self._renew_all(told.ring)
         met = self.heard_from(partner.id, now)
         return self.consider([*told.fed, *self._new_since(met, told.ring)], now, verify)
@@ -212,10 +215,10 @@ class RingPeer:
         verify: Verify | None = None,
         sender: int | None = None,
     ) -> list[Descriptor]:
-        """Take up what is needed, nearest first, then drop what is no longer; returns the newcomers.
+        """Accept what is needed, nearest first, then drop what is no longer; returns the newcomers.
 
-        `verify` sees to it that candidates answer before they are taken up (`RingSettings.verify`); without
-        it, they are taken up unseen. Where answers take their time it returns those taken up so far.
+        `verify` sees to it that candidates answer before they are accepted (`RingSettings.verify`); without
+        it, they are accepted without a probe. Where answers take their time it returns those accepted so far.
         """
         unknown = self._unknown(links, now)
         if not unknown:
@@ -234,7 +237,7 @@ class RingPeer:
             if link.peer.id in self.view:
                 self.renew(link)
             elif link.peer.id in new:
-                self.take_up(link, now)
+                self.accept(link, now)
         self._keep(kept)
         return taken
 
@@ -254,7 +257,7 @@ class RingPeer:
             unknown.sort(key=lambda link: self._distance(link.peer))
         return unknown
 
-    def take_up(self, link: Link | RingLink, now: int, has_met: bool = False) -> None:
+    def accept(self, link: Link | RingLink, now: int, has_met: bool = False) -> None:
         """Add a neighbour."""
         self.view[link.peer.id] = Neighbour(link.peer, link.stamp, since=now, met=now if has_met else -1)
         self._order = None
@@ -310,13 +313,14 @@ class RingPeer:
         return [link for link in told if link.since >= memory]
 
     def _renew_all(self, told: Sequence[RingLink]) -> None:
-        for link in told:
-            if link.peer.id in self.view:
-                self.renew(link)
+        view, aged = self.view, self.settings.max_age > 0
+        for peer, stamp, _ in told:
+            each = view.get(peer.id)
+            if each is not None and stamp > each.stamp and aged:
+                each.stamp = stamp
 
     def renew(self, link: Link | RingLink) -> None:
         """Let the fresher stamp win."""
-        if self.settings.max_age:
-            each = self.view[link.peer.id]
-            if link.stamp > each.stamp:
-                each.stamp = link.stamp
+        each = self.view[link[0].id]
+        if link[1] > each.stamp and self.settings.max_age:
+            each.stamp = link[1]

@@ -18,8 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["MEMORY", "MISTAKE", "tries_for"]
-
 MISTAKE = 1e-6
 MEMORY = 15 / 16
 

@@ -24,13 +24,7 @@ from sub2sub.kernels.rows import place_of_value, shift
 from sub2sub.kernels.simd import bits, load, numbers, popcount, store, where
 from sub2sub.ring.shadow import CELLS, UNKNOWN
 
-__all__ = ["EMPTY", "MET", "NONE", "PEER", "SINCE", "SLOTS", "SPREAD", "STAMP", "TRIED",
-           "WITNESS", "RingPool", "close_place", "empty_pool", "field", "find", "fits",
-           "forget_all_tried", "forget_tried", "get", "move_witnesses", "open_place",
-           "place_of", "places_of", "put", "put_witness", "size_of", "squeeze", "tried_slots",
-           "way_up", "witness_of", "write_tried"]  # fmt: skip
-
-SMALLEST, STEP = 16, 8  # places of a view to begin with, and fewest that it grows by
+SMALLEST, STEP = 16, 4  # places of a view to begin with, and fewest that it grows by
 # Places a peer to begin with: that many are asked for, as memory never written to costs nothing, and that
 # many are used before views are pushed together.
 USUAL, USED = 64, 40
@@ -39,9 +33,9 @@ MARGIN = LANES32  # a chunk of words may begin a little before a stretch or end 
 PEER = np.int64(0)  # number of the neighbour
 STAMP = np.int64(1)  # cycle in which it was last heard from itself, by anybody
 MET = np.int64(2)  # cycle of the last exchange with it, -1 for none
-SINCE = np.int64(3)  # cycle in which it was taken up
+SINCE = np.int64(3)  # cycle in which it was accepted
 # Peers tried before, each in the slot that its number gives (see `_slot`): x if it was refused, or was
-# taken up and found superfluous later, ~x if it is a neighbour. As long as nothing is removed, offering one
+# accepted and found superfluous later, ~x if it is a neighbour. As long as nothing is removed, offering one
 # of them again changes nothing.
 TRIED = np.int64(4)
 SLOTS = 4  # for each place; with fewer, more are forgotten and asked for again

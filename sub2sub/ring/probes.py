@@ -12,20 +12,6 @@ from sub2sub.kernels.randomness import peer_key
 from sub2sub.kernels.references import by_reference
 from sub2sub.overlay.network import Faults, answers
 
-__all__ = [
-    "ASKED",
-    "EXCHANGED",
-    "FEW",
-    "JOINED",
-    "SAID_HELLO",
-    "SENT",
-    "Probes",
-    "asks",
-    "is_there",
-    "note_copies",
-    "probing_age",
-]
-
 FEW = 8  # neighbours
 MESSAGES, FAILED = range(2)
 # What a peer sends: columns of `Probes.sent`.

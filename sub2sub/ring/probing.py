@@ -37,8 +37,6 @@ from sub2sub.ring.settings import StepSettings
 from sub2sub.ring.tombstones import bury
 from sub2sub.ring.view import remove
 
-__all__ = ["Probing", "unanswered"]
-
 STREAM, STREAM_FAILED = stream_number("probing"), stream_number("probing after failures")
 TRIES = 3  # times a probe, or its answer, is sent at least
 

@@ -22,10 +22,6 @@ from sub2sub.kernels.simd import backwards, bits, gather, load, numbers, pack, p
 from sub2sub.ring.pool import PEER, WITNESS, field, size_of
 from sub2sub.ring.shadow import Frame, new_frame
 
-__all__ = ["ASKED", "CUTS", "DROPPED", "GIVEN_UP", "POINT", "TAKEN", "WAY", "Scratch", "ask_nearer",
-           "forget_lists", "insert", "lay_out", "move_list", "new_scratch", "place_on_list",
-           "strike_witnesses"]  # fmt: skip
-
 WAY = 0  # rows of a list: the way to each neighbour, its witness, its box
 POINT = 1
 ASKED, CUTS, GIVEN_UP, TAKEN, DROPPED = range(5)

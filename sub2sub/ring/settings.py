@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 from sub2sub.errors import require
 from sub2sub.kernels.references import by_reference
 
-__all__ = ["Partner", "RingSettings", "StepSettings"]
-
 
 class Partner(IntEnum):
     """Which ring neighbour to exchange with."""
@@ -35,9 +33,9 @@ class RingSettings:
     cap : int
         Most neighbours to keep, 0 for no limit. Any cap that is reached leaves rings open for ever.
     hello : bool
-        Whether one who takes up a neighbour tells it so.
+        Whether a peer tells a new neighbour so.
     max_age : int
-        Oldest link to keep or take up, in cycles; 0 for no limit. Too short a limit drops live neighbours.
+        Oldest link to keep or accept, in cycles; 0 for no limit. Too short a limit drops live neighbours.
     drop_failed : bool
         Whether a neighbour that does not answer, be it a request or a probe, is dropped at once.
     tries : int
@@ -47,7 +45,7 @@ class RingSettings:
         Times at most: a peer whose own messages get lost sends more of them (`sub2sub.ring.persistence`).
         No more than `tries` turns that off; then 15 % loss tears links out of rings now and then.
     verify : bool
-        Whether a candidate that nobody has heard from in this cycle is probed before it is taken up. Taken
+        Whether a candidate that nobody has heard from in this cycle is probed before it is accepted. Taken
         up unseen, a dead one hides live ones behind it until it is found out.
     join : bool
         Whether a newcomer asks for its neighbours at once (`sub2sub.ring.joining`) instead of waiting for
@@ -79,7 +77,6 @@ class RingSettings:
     max_steps: int = 10_000
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         tries = {"tries": (1, 255), "most_tries": (0, 255)}
         require(self, "ring", exchanges=0, cap=0, max_age=0, max_steps=0, **tries)
 
@@ -105,7 +102,7 @@ class StepSettings(NamedTuple):
     cap: int
     max_steps: int
     aged: int  # whether links have an age
-    oldest: int  # least stamp to keep or take up
+    oldest: int  # least stamp to keep or accept
     cycle: int
 
     @classmethod

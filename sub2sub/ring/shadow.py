@@ -42,9 +42,6 @@ from sub2sub.kernels.simd import (
     where,
 )
 
-__all__ = ["CELLS", "UNKNOWN", "Frame", "cell_piece", "deeper_cells", "depth_code", "frame_of",
-           "inside_cells", "lower_cells", "new_frame", "touched_cells"]  # fmt: skip
-
 CELLS = 64
 LOW, HIGH, TOP, COUNT, BASE, BITS = range(6)  # rows of `Frame.bounds`
 UNKNOWN = 255

@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sub2sub.ring.exchange import TAKEN, Hellos, ThreadSpace
+from sub2sub.ring.exchange import TAKEN, ThreadSpace
+from sub2sub.ring.hellos import Hellos, hellos_of
 from sub2sub.ring.pool import RingPool, fits, squeeze
 from sub2sub.ring.scratch import new_scratch
-
-__all__ = ["StepSpace", "divide", "nobody"]
 
 
 def divide(pool: RingPool, parts: int) -> list[RingPool]:
@@ -28,11 +27,6 @@ def divide(pool: RingPool, parts: int) -> list[RingPool]:
     """
     edges = np.linspace(pool.top[0], pool.end[0], parts + 1).astype(np.int64)
     return [pool._replace(top=edges[k : k + 1].copy(), end=edges[k + 1 : k + 2].copy()) for k in range(parts)]
-
-
-def nobody() -> Hellos:
-    """Hellos, of which there are none."""
-    return Hellos(np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.int64))
 
 
 class StepSpace:
@@ -104,11 +98,8 @@ class StepSpace:
             self.squeeze(2 * spare)
 
     def hellos(self, n: int) -> Hellos:
-        """Whom to tell, by whom it was taken up, in an order that does not depend on threads."""
-        news = np.concatenate([each.news[: each.counts[TAKEN]] for each in self.threads])
-        pairs = np.unique(news[:, 1].astype(np.int64) * n + news[:, 0])
-        told, first = np.unique(pairs // n, return_index=True)
-        return Hellos(told, np.append(first, pairs.size), pairs % n)
+        """Whom to tell, by whom it was accepted, in an order that does not depend on threads."""
+        return hellos_of([each.news[: each.counts[TAKEN]] for each in self.threads], n)
 
     def counts(self) -> NDArray[np.int64]:
         """What all threads have counted in this cycle."""

@@ -1,4 +1,4 @@
-"""Tombstones: who did not answer, and when, so that stale links to it are refused.
+"""Tombstones: peers that did not answer, and when, so that stale links to them are refused.
 
 Not in Sub-2-Sub. A peer that finds a neighbour or a candidate silent drops it, and would be offered it again
 by the next partner that has not noticed. So it remembers the cycle, and refuses links to that peer which are
@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from sub2sub.kernels.compilation import rule
 from sub2sub.ring.pool import SPREAD
-
-__all__ = ["TOMBSTONES", "bury", "is_buried", "slot_of"]
 
 TOMBSTONES = 16
 

@@ -2,7 +2,7 @@
 
 Not in Sub-2-Sub. A candidate hides those behind it, so one that is dead must not get in. Candidates are
 looked at nearest first; the first that is needed is asked whether it is there (`next`), unless somebody heard
-from it in this cycle. If it answers (`answered`), it is taken up, and others may no longer be needed; if not
+from it in this cycle. If it answers (`answered`), it is accepted, and others may no longer be needed; if not
 (`silent`), links to it that are no younger are refused from now on. When nobody is left to ask, neighbours
 that others have made superfluous are dropped.
 
@@ -21,8 +21,6 @@ from sub2sub.overlay.descriptors import Descriptor, Link
 if TYPE_CHECKING:
     from sub2sub.ring.peer import RingLink, RingPeer
 
-__all__ = ["Verification", "Verify"]
-
 
 class Verification:
     """The candidates of one message.
@@ -33,7 +31,7 @@ class Verification:
     queue : list of Link
         Candidates, nearest first.
     sender : int, optional
-        ID of the peer the message is from: if it is taken up, the two have met.
+        ID of the peer the message is from: if it is accepted, the two have met.
 
     Examples
     --------
@@ -61,7 +59,7 @@ class Verification:
         self._told = 0
 
     def next(self, now: int) -> Descriptor | None:
-        """Take up whom is needed until somebody has to be asked first; None when there is nobody left."""
+        """Accept candidates that are needed, up to the first that has to be asked; None if none is left."""
         ring = self.ring
         while (link := self._first_needed()) is not None:
             if link.peer.id in ring.asking or ring.is_buried(link):  # in its turn: tombstones change
@@ -70,7 +68,7 @@ class Verification:
                 self._asked = link.peer
                 ring.asking.add(link.peer.id)
                 return link.peer
-            ring.take_up(link, now, has_met=link.peer.id == self.sender)
+            ring.accept(link, now, has_met=link.peer.id == self.sender)
             self._taken.append(link.peer)
         if self._taken:
             ring.drop_superfluous()
@@ -101,13 +99,13 @@ class Verification:
         self.queue = []
 
     def news(self) -> list[Descriptor]:
-        """Who was taken up since this was asked last."""
+        """Peers accepted since the last call."""
         news = self._taken[self._told :]
         self._told = len(self._taken)
         return news
 
     def run(self, is_there: Callable[[Descriptor], bool], now: int) -> list[Descriptor]:
-        """Go through all candidates where answers come at once; who was taken up."""
+        """Go through all candidates, where answers come at once; return those accepted."""
         while (peer := self.next(now)) is not None:
             if is_there(peer):
                 self.answered(now)
@@ -140,4 +138,4 @@ class Verification:
 
 
 Verify = Callable[[Verification], list[Descriptor]]
-"""Goes through a verification as far as it can; returns who was taken up."""
+"""Goes through a verification as far as it can; returns who was accepted."""

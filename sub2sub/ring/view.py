@@ -64,8 +64,6 @@ from sub2sub.ring.shadow import (
 )
 from sub2sub.ring.tombstones import bury
 
-__all__ = ["drop_hidden", "is_hidden", "offer", "remove"]
-
 UP, DOWN = np.int64(0), np.int64(1)  # the sides: successors, predecessors
 
 
@@ -119,7 +117,7 @@ def _place_if_needed(pool, boxes, t, x, side, touched, way, settings, scratch):
 
 
 @part
-def _take_up(pool, t, x, up, n, stamp, cycle, d):
+def _accept(pool, t, x, up, n, stamp, cycle, d):
     """Put x into t's view, a neighbour on neither side yet; its place."""
     place = find(pool, t, up, n)
     open_place(pool, t, place, d)
@@ -163,7 +161,7 @@ def offer(pool, boxes, t, x, touched, stamp, settings, scratch, probes):
                     bury(pool, t, x, settings.cycle)
                     return False
                 stamp = settings.cycle
-            place = _take_up(pool, t, x, up, n, stamp, settings.cycle, scratch.point.shape[0])
+            place = _accept(pool, t, x, up, n, stamp, settings.cycle, scratch.point.shape[0])
             scratch.counts[TAKEN] += 1
         _add_on_side(pool, boxes, t, x, side, place, nearer, way, scratch)
     if place < 0 and pool.room[t] > 0:

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from sub2sub.errors import InputError
 
-__all__ = ["sequence_id", "sequence_ids"]
-
 Identifiers = NDArray[np.uint64]
 
 

@@ -26,8 +26,6 @@ from sub2sub.kernels.memory import LANES32, padded
 from sub2sub.kernels.references import by_reference
 from sub2sub.rings.identifiers import sequence_id, sequence_ids
 
-__all__ = ["RingSelection", "Space", "new_space", "select", "select_ring"]
-
 
 @dataclass(frozen=True)
 class RingSelection:

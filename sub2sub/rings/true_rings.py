@@ -19,8 +19,6 @@ from sub2sub.geometry.matching import Indices, Members, holds, match_boxes
 from sub2sub.kernels.compilation import kernel
 from sub2sub.rings.identifiers import sequence_id, sequence_ids
 
-__all__ = ["Neighbours", "ring_neighbours", "true_rings"]
-
 
 class Neighbours(NamedTuple):
     """Ring neighbours per event, as row numbers of links; -1 where no link contains the event.

@@ -1,7 +1,7 @@
-"""Who receives an event next: the copies on their way, in the order in which they arrive.
+"""The next reception of an event: the copies on their way, in the order in which they arrive.
 
-Whoever receives an event for the first time forwards it, so what an event does is decided by the first copy
-at each member. An agenda keeps, for each member, the earliest copy on its way. A later copy will be a
+A member that receives an event for the first time forwards it, so what an event does is decided by the first
+copy at each member. An agenda keeps, for each member, the earliest copy on its way. A later copy will be a
 duplicate whatever happens and need not be followed; an earlier one takes its place. Members are taken in the
 order of time from a heap (Dijkstra: *A note on two problems in connexion with graphs*, 1959), of copies that
 arrive at the same moment in the order in which they were sent.
@@ -19,11 +19,6 @@ from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import apart, rule
 from sub2sub.timing.latency import HOPS, Clock
-
-__all__ = [
-    "Agenda", "again", "clear", "departure", "forget", "later", "new_agenda", "offer", "schedule",
-    "sooner_than_first", "take",
-]  # fmt: skip
 
 HEAD, TAIL, COUNT = range(3)
 

@@ -21,8 +21,6 @@ from sub2sub.kernels.randomness import cycle_key, draw, draws, peer_key, stream_
 from sub2sub.timing.region_files import read_regions
 from sub2sub.timing.settings import AGAIN, Timing
 
-__all__ = ["HOPS", "Clock", "latency", "next_beat", "seeded", "travel"]
-
 HOPS, CONSTANT, UNIFORM, LOG_NORMAL, REGIONS, SPHERE = range(6)
 KINDS = {
     "constant": CONSTANT,

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
 
-__all__ = ["Regions", "read_regions"]
-
 
 class Regions(NamedTuple):
     """Regions, the share of hosts in each, and milliseconds from one to another."""

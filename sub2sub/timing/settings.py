@@ -27,8 +27,6 @@ from typing import Literal
 
 from sub2sub.errors import InputError
 
-__all__ = ["AGAIN", "Timing"]
-
 AGAIN = 3  # ticks after which a message that is not acknowledged is sent again
 
 
@@ -81,7 +79,6 @@ class Timing:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         if self.latency not in ("constant", "uniform", "log-normal", "regions", "sphere"):
             raise InputError(
                 f"network.latency: expected constant, uniform, log-normal, regions or sphere, got "

@@ -12,8 +12,8 @@ Read differently from the papers:
   ties).
 - Only what is not known yet takes a place; of links to peers that overlap as all others do, a message's
   newcomers displace a random set (`Tie.RANDOM`), so that views keep being renewed.
-- Everybody takes up random links and chooses its partner before anybody exchanges (`sub2sub.overlay.turns`).
-- The fresher of two copies of a link wins. A link older than `max_age` is neither kept nor taken up (0: any
+- Everybody accepts random links and chooses its partner before anybody exchanges (`sub2sub.overlay.turns`).
+- The fresher of two copies of a link wins. A link older than `max_age` is neither kept nor accepted (0: any
   age will do, as published): without that a dead peer's link is passed on for ever.
 """
 
@@ -70,8 +70,6 @@ from sub2sub.vicinity.rules import (
 )
 from sub2sub.vicinity.settings import VicinitySettings
 
-__all__ = ["Vicinity"]
-
 SCRATCH = 136  # links of a full proximity view and a full random one, and LANES64 more
 AHEAD = 4  # peers to look ahead for prefetching; any number from 1 on gives the same result
 
@@ -97,7 +95,7 @@ class StepSettings(NamedTuple):
     room: int
     shuffle: int
     tie: int
-    oldest_allowed: int  # least stamp to keep or take up
+    oldest_allowed: int  # least stamp to keep or accept
     cycle: int
 
 
@@ -138,7 +136,7 @@ def _look_ahead_for_boxes(views, boxes, peers, k):
 
 @part
 def _feed(i, views, boxes, settings, draws, far):
-    """Let i take up random links that are near enough, drop those that are too old, and choose a partner."""
+    """Let i accept random links that are near enough, drop those that are too old, and choose a partner."""
     view = Ranked(views.links[i], views.gaps[i])
     random_row, randoms = views.random_view[i], np.int64(views.random_size[i])
     size, worst = np.int64(views.size[i]), views.worst[i]
@@ -184,7 +182,7 @@ def _wanted(i, views, received, count, settings):
 
 @rule
 def _keep(i, views, received, mask, old, settings, draws, first):
-    """Let i take up what it wants of what it received."""
+    """Let i accept what it wants of what it received."""
     view = Ranked(views.links[i], views.gaps[i])
     views.size[i], views.worst[i] = keep_nearest(
         view, np.int64(views.size[i]), settings.room, views.worst[i], received, mask, old, settings.tie,
@@ -194,7 +192,7 @@ def _keep(i, views, received, mask, old, settings, draws, first):
 
 @apart
 def _feed_all(views, boxes, settings, faults, key, scratch, peers):
-    """Let peers take up random links and choose their partners."""
+    """Let peers accept random links and choose their partners."""
     for k in range(peers.shape[0]):
         _look_ahead_for_boxes(views, boxes, peers, k)
         i = np.int64(peers[k])
@@ -253,7 +251,7 @@ def _exchange_all(views, boxes, settings, faults, key, scratch, peers, counts):
 
 @hot
 def _take_turns(views, boxes, settings, faults, key, scratch, peers, counts, feeding):
-    """Let peers take up random links, or exchange: one kernel, so that what both need is compiled once."""
+    """Let peers accept random links, or exchange: one kernel, so that what both need is compiled once."""
     if feeding:
         _feed_all(views, boxes, settings, faults, key, scratch, peers)
     else:

@@ -33,8 +33,6 @@ from sub2sub.overlay.sizes import DESCRIPTOR, HEADER, RANGE
 from sub2sub.overlay.views import FREE, empty_views, link, peer_of, stamp_of, view_links
 from sub2sub.vicinity.settings import VicinitySettings
 
-__all__ = ["Distance", "Nearest"]
-
 STREAM = stream_number("vicinity/nearest")
 COINS = stream_number("vicinity/nearest/coins")
 REQUEST, REPLY = 0, 1
@@ -91,8 +89,8 @@ def _remove(views, i, place):
 
 
 @rule
-def _take_up(views, i, room, word, gap, coin):
-    """Let i take up a link it does not have, if there is room or it is nearer than another."""
+def _accept(views, i, room, word, gap, coin):
+    """Let i accept a link it does not have, if there is room or it is nearer than another."""
     size = views.size[i]
     if size < room:
         views.links[i, size], views.gaps[i, size] = word, gap
@@ -119,7 +117,7 @@ def _exchange_by(distance: Distance, kernel: Callable[[Any], Any]) -> Any:
         if place >= 0:
             views.links[i, place] = max(views.links[i, place], word)
         else:
-            _take_up(views, i, settings.room, word, distance(profiles[i], profiles[peer]), coin)
+            _accept(views, i, settings.room, word, distance(profiles[i], profiles[peer]), coin)
 
     @kernel
     def nearest_for(views, profiles, target, holder, wanted, far, words, out):

@@ -5,7 +5,7 @@ Voulgaris, van Steen: *Epidemic-style management of semantic overlays for conten
 layer must take its decisions, draw for draw. Distances are computed by whoever receives a link, never
 believed.
 
-In a cycle a peer takes up random links and chooses a partner (`feed`), sends it the links that suit the
+In a cycle a peer accepts random links and chooses a partner (`feed`), sends it the links that suit the
 partner best (`offer`), gets an `answer`, and either takes that up (`finish`) or drops the partner (`fail`).
 """
 
@@ -30,8 +30,6 @@ from sub2sub.vicinity.proximity import Tie
 from sub2sub.vicinity.rules import BACK, FED, HIS_START, START, THERE
 from sub2sub.vicinity.settings import VicinitySettings
 
-__all__ = ["VicinityPeer", "squared_distance"]
-
 # The kernels keep squared distances as float32 between these (`sub2sub.vicinity.proximity`).
 LEAST, MOST = float(np.float32(1e-30)), float(np.float32(3e38))
 REMEMBERED = 4096  # distances; then all are forgotten
@@ -48,17 +46,34 @@ def squared_distance(a: Descriptor, b: Descriptor) -> float:
     >>> squared_distance(a, b), squared_distance(a, a)
     (9.0, 0.0)
     """
-    return 0.0 if a.overlaps(b) else _squared_gap(a, b)
+    total = _exact(a, b)
+    return 0.0 if total < 0.0 else float(np.float32(min(max(total, LEAST), MOST)))
 
 
-def _squared_gap(a: Descriptor, b: Descriptor) -> float:
-    """The same of two boxes that do not overlap."""
+def _exact(a: Descriptor, b: Descriptor) -> float:
+    """The same before it is rounded, and -1 if the boxes overlap."""
+    total, overlap = 0.0, True
+    for low, end, its_low, its_end in zip(a.low, a.end, b.low, b.end):  # noqa: B905 (hundreds in a cycle)
+        if low >= its_end:
+            gap = low - its_end
+        elif its_low >= end:
+            gap = its_low - end
+        else:
+            continue
+        overlap = False
+        total += gap * gap
+    if overlap:
+        return -1.0
+    return total if len(a.low) <= 3 else _by_fours(a, b)  # of three numbers the order is the same
+
+
+def _by_fours(a: Descriptor, b: Descriptor) -> float:
     gaps = [max(p - s, r - q, 0.0) for p, q, r, s in zip(a.low, a.end, b.low, b.end, strict=True)]
     squares = [gap * gap for gap in gaps] + [0.0] * (-len(gaps) % 4)
     total = 0.0
     for k in range(0, len(squares), 4):
         total += (squares[k] + squares[k + 1]) + (squares[k + 2] + squares[k + 3])
-    return float(np.float32(min(max(total, LEAST), MOST)))
+    return total
 
 
 @dataclass(eq=False)
@@ -116,8 +131,8 @@ class VicinityPeer:
         return max(gaps or self.gaps()) if len(self.view) == self.settings.view else inf
 
     def feed(self, randoms: Sequence[Link], now: int, dice: Dice) -> Descriptor | None:
-        """Take up random links, drop old ones; returns the partner to turn to, None if nobody is left."""
-        self._take_up(randoms, now, FED, dice)
+        """Accept random links, drop old ones; returns the partner to turn to, None if nobody is left."""
+        self._accept(randoms, now, FED, dice)
         oldest_allowed = self._oldest_allowed(now)
         while self.view:
             place = oldest_place(self.view)
@@ -133,14 +148,14 @@ class VicinityPeer:
     def answer(
         self, sender: Descriptor, received: Sequence[Link], randoms: Sequence[Link], now: int, dice: Dice
     ) -> list[Link]:
-        """Take up what a request brought; returns what to send back."""
+        """Accept what a request brought; returns what to send back."""
         links = self._nearest_for(sender, randoms, dice.below(HIS_START, max(len(self.view), 1)), now)
-        self._take_up(received, now, THERE, dice)
+        self._accept(received, now, THERE, dice)
         return links
 
     def finish(self, received: Sequence[Link], now: int, dice: Dice) -> None:
-        """Take up what the reply brought."""
-        self._take_up(received, now, BACK, dice)
+        """Accept what the reply brought."""
+        self._accept(received, now, BACK, dice)
 
     def fail(self, partner: Descriptor) -> None:
         """Drop a partner that did not answer, if it is still there."""
@@ -155,42 +170,52 @@ class VicinityPeer:
     def _nearest_for(self, target: Descriptor, randoms: Sequence[Link], start: int, now: int) -> list[Link]:
         """The links nearest to `target`, of equals the first, from place `start` on; and one to oneself."""
         view = self.view
-        known = {link.peer.id for link in view}
+        known = {link[0].id for link in view}
         known.add(target.id)
-        links = [link for link in (*view[start:], *view[:start]) if link.peer.id != target.id]
-        links += [link for link in randoms if link.peer.id not in known]
+        links = [link for link in (*view[start:], *view[:start]) if link[0].id != target.id]
+        links += [link for link in randoms if link[0].id not in known]
         wanted = self.settings.shuffle - 1
         if self.settings.tie == Tie.SEQUENCE:
             nearest = sorted(links, key=lambda link: self.gap(target, link.peer))[:wanted]
         else:  # nothing is nearer than any peer that overlaps
             nearest = []
             apart: list[Link] = []
+            exact: list[float] = []
             for link in links:
                 if len(nearest) == wanted:
                     break
-                (nearest if target.overlaps(link[0]) else apart).append(link)
+                far = _exact(target, link[0])
+                if far < 0.0:
+                    nearest.append(link)
+                else:
+                    apart.append(link)
+                    exact.append(far)
             else:
-                apart.sort(key=lambda link: _squared_gap(target, link[0]))
-                nearest += apart[: wanted - len(nearest)]
+                gaps = np.minimum(np.maximum(exact, LEAST), MOST).astype(np.float32).tolist()
+                order = sorted(range(len(apart)), key=gaps.__getitem__)
+                nearest += [apart[k] for k in order[: wanted - len(nearest)]]
         return [*nearest, Link(self.own, now)]
 
-    def _take_up(self, received: Sequence[Link], now: int, first: int, dice: Dice) -> None:
+    def _accept(self, received: Sequence[Link], now: int, first: int, dice: Dice) -> None:
         """Keep the nearest; what is known is only refreshed."""
         view, room, oldest_allowed = self.view, self.settings.view, self._oldest_allowed(now)
         gaps = self.gaps()
         worst = self.worst(gaps)
-        place_of = {link.peer.id: place for place, link in enumerate(view)}
+        place_of = {link[0].id: place for place, link in enumerate(view)}
+        far, gap_to = self._far, self.gap_to
         news = []
         for link in received:
-            if link.stamp < oldest_allowed:
+            peer, stamp = link
+            if stamp < oldest_allowed:
                 continue
-            place = place_of.get(link.peer.id)
+            place = place_of.get(peer.id)
             if place is None:
-                gap = self.gap_to(link.peer)
+                known = far.get(peer.id)
+                gap = known[1] if known and known[0] is peer else gap_to(peer)
                 if gap <= worst:
                     news.append((gap, link))
-            elif link.stamp > view[place].stamp:
-                view[place] = Link(view[place].peer, link.stamp)
+            elif stamp > view[place][1]:
+                view[place] = Link(view[place][0], stamp)
         as_near_as_all = []
         for gap, link in news:
             if len(view) < room:

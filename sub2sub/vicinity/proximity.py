@@ -24,8 +24,6 @@ from sub2sub.kernels.compilation import rule
 from sub2sub.kernels.memory import ATTRIBUTES, aligned, padded
 from sub2sub.kernels.simd import bits, item, loader, maximum, where
 
-__all__ = ["Tie", "overlap", "packed_boxes", "proximity"]
-
 _load_corner = loader(ATTRIBUTES)
 _ALL = 2**ATTRIBUTES - 1
 # Squared distances are kept as float32, between these: half-open boxes that only touch are at distance 0 and

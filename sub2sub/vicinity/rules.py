@@ -25,27 +25,6 @@ from sub2sub.kernels.simd import bits, first_bit, greatest, least, loader, popco
 from sub2sub.overlay.views import FREE, peer_of, place_of, places_of, sample, stamp_of
 from sub2sub.vicinity.proximity import overlap, proximity
 
-__all__ = [
-    "BACK",
-    "FAR",
-    "FED",
-    "HIS_START",
-    "NONE",
-    "REPLY",
-    "REQUEST",
-    "START",
-    "STREAM",
-    "THERE",
-    "Known",
-    "Ranked",
-    "drop",
-    "keep_nearest",
-    "near_enough",
-    "nearest_for",
-    "overlapping",
-    "young",
-]
-
 STREAM = stream_number("vicinity")
 # Where a peer's draws for each purpose begin.
 FED, THERE, BACK, START, HIS_START, REQUEST, REPLY = 0, 32, 64, 96, 97, 98, 99
@@ -223,7 +202,7 @@ def displace(view, size, room, worst, received, news):
 
 @rule
 def keep_nearest(view, size, room, worst, received, mask, old, tie, key, first):
-    """Take up of `received` those in `mask` (`young` and `near_enough`) that are not too far; (size, worst).
+    """Accept of `received` those in `mask` (`young` and `near_enough`) that are not too far; (size, worst).
 
     `old` marks those that are `known`. When everything overlaps, newcomers go to random places (draws from
     `first` on) or nowhere, by `tie`.

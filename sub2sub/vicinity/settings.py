@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from sub2sub.errors import require
 from sub2sub.vicinity.proximity import Tie
 
-__all__ = ["VicinitySettings"]
-
 
 @dataclass(frozen=True)
 class VicinitySettings:
@@ -23,7 +21,7 @@ class VicinitySettings:
     tie : Tie
         Which of several overlapping peers to prefer.
     max_age : int
-        Oldest link to keep or take up, in cycles; 0 for no limit.
+        Oldest link to keep or accept, in cycles; 0 for no limit.
     """
 
     view: int = 16
@@ -32,5 +30,4 @@ class VicinitySettings:
     max_age: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "vicinity", view=(1, 63), shuffle=(1, 63), max_age=0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,19 +22,6 @@ if TYPE_CHECKING:
 
     from workloads.spark.tasks import StageProgress
 
-__all__ = [
-    "Place",
-    "Where",
-    "allow_option",
-    "always_json_option",
-    "json_option",
-    "overwrite_option",
-    "print_json",
-    "progress_bars",
-    "quiet_option",
-    "where_options",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -45,7 +31,7 @@ def _consent(context: click.Context, parameter: click.Parameter, modules: tuple[
 
 allow_option = click.option(
     "--allow", multiple=True, metavar="MODULE", expose_value=False, callback=_consent, is_eager=True,
-    help="Let files name code of this module; what is not allowed is not imported.",
+    help="Allow files to name code of this module; other modules are not imported.",
 )  # fmt: skip
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else."
@@ -53,6 +39,9 @@ json_option = click.option(
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace a workload that is in DIR.")
 always_json_option = click.option(
     "--json", is_flag=True, expose_value=False, help="Accepted for uniformity: the output is JSON anyway."
+)
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Random seed."
 )
 quiet_option = click.option("--quiet", is_flag=True, help="No progress on standard error.")
 
@@ -78,6 +67,9 @@ class Place(click.ParamType[Path]):
         return found
 
 
+out_option = click.option("--out", type=Place(), required=True, metavar="DIR", help="Folder to write to.")
+
+
 @dataclass(frozen=True)
 class Where:
     """Where a command runs, as its options say."""
@@ -87,20 +79,18 @@ class Where:
     memory: str | None = None
     conf: Mapping[str, str] = field(default_factory=dict)
     ui: bool = False
-    by_default: bool = False
 
     @contextmanager
-    def session(self, shuffled: int = 0) -> Iterator[SparkSession | None]:
-        """Yield a Spark session if the options ask for one or the work needs one, else None.
+    def session(self) -> Iterator[SparkSession | None]:
+        """Yield a Spark session if the options ask for one, else None.
 
-        Work that is divided into files runs as fast in threads as on Spark on one machine, whatever its
-        size. Spark is needed for rows that must be brought together and do not fit into memory; `shuffled`
-        is the size of such rows in bytes.
+        All work is divided into tasks over files, which run as fast in threads as on Spark on one machine,
+        whatever its size.
         """
         asked = self.master is not None or self.memory is not None or bool(self.conf) or self.ui
-        if self.spark is False and asked and not self.by_default:
+        if self.spark is False and asked:
             raise InputError("--no-spark: expected neither --master nor --memory, --conf or --ui with it")
-        if (self.spark is False and not asked) or not (self.spark or asked or shuffled > _memory() // 4):
+        if not (self.spark or asked):
             yield None
             return
         from workloads.spark.session import spark_session
@@ -109,45 +99,31 @@ class Where:
             yield spark
 
 
-def _memory() -> int:
-    """Bytes of memory of this machine; 4 GB if the system does not tell."""
-    names = getattr(os, "sysconf_names", {})
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if "SC_PHYS_PAGES" in names else 2**32
-
-
-def where_options(on_spark: bool | None = None) -> Callable[[F], F]:
-    """Add the options that say where a command runs; it gets them as `where`. `on_spark` is the default."""
-    shown = "" if on_spark is not None else "; by what the work needs if not given"
+def where_options(command: F) -> F:
+    """Add the options that say where a command runs; it gets them as `where`."""
     options = [
         click.option("--master", metavar="URL", help="Spark master; this machine's cores if not given."),
         click.option(
-            "--spark/--no-spark", "use_spark", default=on_spark, help=f"On Spark or in this process{shown}."
+            "--spark/--no-spark", "spark", default=None, help="On Spark, or in this process (default)."
         ),
-        click.option("--memory", metavar="SIZE", help="Of Spark's driver and of each executor, such as 4g."),
-        click.option("--conf", "conf", multiple=True, metavar="KEY=VALUE", help="Any setting of Spark."),
+        click.option(
+            "--memory", metavar="SIZE", help="Memory of Spark's driver and of each executor, such as 4g."
+        ),
+        click.option(
+            "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark; may be repeated."
+        ),
         click.option("--ui", is_flag=True, help="Serve Spark's pages while it runs."),
     ]
 
-    def decorate(command: F) -> F:
-        @functools.wraps(command)
-        def called(
-            *arguments: Any,
-            master: str | None,
-            use_spark: bool | None,
-            memory: str | None,
-            conf: tuple[str, ...],
-            ui: bool,
-            **others: Any,
-        ) -> Any:
-            where = Where(master, use_spark, memory, _settings(conf), ui, on_spark is not None)
-            return command(*arguments, where=where, **others)
+    @functools.wraps(command)
+    def called(*arguments: Any, conf: tuple[str, ...], **others: Any) -> Any:
+        own = {name: others.pop(name) for name in ("master", "spark", "memory", "ui")}
+        return command(*arguments, where=Where(**own, conf=_settings(conf)), **others)
 
-        decorated: Any = called
-        for option in reversed(options):
-            decorated = option(decorated)
-        return decorated  # type: ignore[no-any-return]
-
-    return decorate
+    decorated: Any = called
+    for option in reversed(options):
+        decorated = option(decorated)
+    return decorated  # type: ignore[no-any-return]
 
 
 def _settings(conf: tuple[str, ...]) -> dict[str, str]:

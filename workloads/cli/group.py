@@ -15,10 +15,12 @@ from workloads.cli.common import (
     Where,
     always_json_option,
     json_option,
+    out_option,
     overwrite_option,
     print_json,
     progress_bars,
     quiet_option,
+    seed_option,
     where_options,
 )
 from workloads.cli.stats import stats
@@ -71,17 +73,31 @@ def show(spec: str) -> None:
 
 @cli.command()
 @click.option("--spec", required=True, metavar="FILE|NAME", help="A .toml file or a name; see `list`.")
-@click.option("--subscribers", type=click.IntRange(0), required=True, metavar="N")
-@click.option("--events", type=click.IntRange(0), default=0, show_default=True, metavar="M")
 @click.option(
-    "--at-least", type=click.IntRange(0), default=2, show_default=True, help="Matches of each event."
+    "--subscribers", type=click.IntRange(0), required=True, metavar="N", help="Number of subscriptions."
 )
-@click.option("--cycles", type=click.IntRange(0), default=0, metavar="C", help="Length of a trace of churn.")
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True)
+@click.option(
+    "--events", type=click.IntRange(0), default=0, show_default=True, metavar="M", help="Number of events."
+)
+@click.option(
+    "--at-least",
+    type=click.IntRange(0),
+    default=2,
+    show_default=True,
+    help="Least number of subscribers that match an event.",
+)
+@click.option(
+    "--cycles",
+    type=click.IntRange(0),
+    default=0,
+    metavar="C",
+    help="Cycles of the churn trace, for a spec with churn.",
+)
+@seed_option
 @click.option("--partitions", type=click.IntRange(1), help="Spark tasks to share the files among.")
-@click.option("--out", type=Place(), required=True, metavar="DIR")
+@out_option
 @overwrite_option
-@where_options()
+@where_options
 @json_option
 @quiet_option
 def generate(
@@ -126,7 +142,7 @@ def generate(
 @cli.command()
 @click.argument("folder", type=Place(exists=True))
 @click.option("--rings", is_flag=True, help="List every ring too, not only its length.")
-@where_options()
+@where_options
 @json_option
 @quiet_option
 def match(folder: Path, rings: bool, where: Where, as_json: bool, quiet: bool) -> None:
@@ -158,35 +174,63 @@ def match(folder: Path, rings: bool, where: Where, as_json: bool, quiet: bool) -
 @click.argument("subscriptions", type=click.Path(path_type=Path, exists=True))
 @click.option("--events", type=click.Path(path_type=Path, exists=True), help="Table of events.")
 @click.option(
-    "--column", "columns", multiple=True, metavar="X=LOW,HIGH", help="Columns of attribute X; X=COL: exact."
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="X=LOW,HIGH",
+    help="Columns with the range of attribute X, or X=COL for exact values.",
 )
 @click.option(
-    "--event-column", "event_columns", multiple=True, metavar="X=COL", help="Column of attribute X."
+    "--event-column",
+    "event_columns",
+    multiple=True,
+    metavar="X=COL",
+    help="Column of attribute X in the table of events.",
 )
 @click.option(
     "--type", "types", multiple=True, metavar="X=TYPE",
-    help="Of X: float, int, bool, string, timestamp, date, enum, enum:A,B,C; by its columns if not given.",
+    help="Type of attribute X: float, int, bool, string, timestamp, date, enum, enum:A,B,C; guessed from its "
+    "columns if not given.",
 )  # fmt: skip
 @click.option(
-    "--topics", type=click.Path(path_type=Path, exists=True), help="Table of topics: a topic workload."
+    "--topics",
+    type=click.Path(path_type=Path, exists=True),
+    help="Table of topics; subscriptions and events are then topics.",
 )
-@click.option("--topic-column", metavar="COL", help="Of the table of topics; path or topic if not given.")
+@click.option(
+    "--topic-column", metavar="COL", help="Column of the table of topics; path or topic if not given."
+)
 @click.option(
     "--topic-separator",
     metavar="TEXT",
-    help="Between names of a path, such as '::'; leading or not. Names that contain it are in quotes.",
+    help="Text between the names of a path, such as '::'. Names that contain it are in quotes.",
 )
 @click.option("--implied-topics", is_flag=True, help="Add supertopics that the table does not list.")
-@click.option("--key", metavar="COL", help="Column that names the subscribers, to be kept.")
-@click.option("--delimiter", metavar="CHAR", help="Of CSV files; by default a comma, a tab for .tsv.")
-@click.option("--decimal", metavar="CHAR", default=".", show_default=True, help="In numbers of CSV files.")
-@click.option("--thousands", metavar="CHAR", default="", help="In numbers of CSV files: '.' in 1.000,5.")
-@click.option("--encoding", default="utf-8", show_default=True, help="Of CSV files.")
-@click.option("--set-aside", is_flag=True, help="Write rows that cannot be used to DIR/rejected and go on.")
+@click.option("--key", metavar="COL", help="Column with the names of the subscribers, which are kept.")
 @click.option(
-    "--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Of the ring IDs."
+    "--delimiter",
+    metavar="CHAR",
+    help="Character between values of CSV files; a comma by default, a tab for .tsv.",
 )
-@click.option("--out", type=Place(), required=True, metavar="DIR")
+@click.option(
+    "--decimal", metavar="CHAR", default=".", show_default=True, help="Decimal point of numbers in CSV files."
+)
+@click.option(
+    "--thousands",
+    metavar="CHAR",
+    default="",
+    help="Thousands separator of numbers in CSV files: '.' in 1.000,5.",
+)
+@click.option("--encoding", default="utf-8", show_default=True, help="Encoding of CSV files.")
+@click.option("--set-aside", is_flag=True, help="Write rows that cannot be used to DIR/rejected, and go on.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**64 - 1),
+    default=0,
+    show_default=True,
+    help="Random seed of the ring IDs.",
+)
+@out_option
 @overwrite_option
 @json_option
 def import_(

@@ -20,11 +20,6 @@ from workloads.cli.common import (
 )
 from workloads.files.checked import read_parquet
 
-__all__ = ["stats"]
-
-# Bytes of memory for each byte of the runs' tables: Parquet files are small beside the frames made of them.
-EXPANSION = 20
-
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, type=Place(exists=True))
@@ -32,25 +27,27 @@ EXPANSION = 20
     "--out",
     type=Place(),
     metavar="DIR",
-    help="Default: statistics/ in the folder described; ./statistics for several.",
+    help="Folder to write to.  [default: statistics/ in the folder described; ./statistics for several]",
 )
-@click.option("--peers", type=click.IntRange(0), default=100, show_default=True, help="Sample of peers.")
+@click.option(
+    "--peers", type=click.IntRange(0), default=100, show_default=True, help="Number of peers in the sample."
+)
 @click.option(
     "--regions-mb",
     type=click.IntRange(0),
     default=256,
     show_default=True,
     metavar="MB",
-    help="Find regions S_m that fit into this; 0: do not.",
+    help="Memory for the minimal regions S_m; 0 to leave them out.",
 )
 @click.option(
     "--by",
     multiple=True,
     metavar="KEY",
-    help="Of runs: a setting that separates groups; of tables: a column.",
+    help="Setting by which runs are grouped, or column by which tables are.",
 )
-@click.option("--metric", multiple=True, metavar="COLUMN", help="Of tables: average this column.")
-@where_options()
+@click.option("--metric", multiple=True, metavar="COLUMN", help="Column of tables to average.")
+@where_options
 @json_option
 @quiet_option
 def stats(
@@ -68,7 +65,7 @@ def stats(
 
     SOURCES are one workload folder; run folders, or folders of them; one sweep's folder; or, with --metric,
     Parquet tables of which each is a run. Tables, figures and statistics.md go to DIR. Computed in this
-    process, or on Spark when asked for it or when the tables of runs do not fit into memory.
+    process, or on Spark when asked for it.
 
     \b
     sub2sub stats w
@@ -94,12 +91,12 @@ def stats(
         )
 
         with ExitStack() as stack:
-            spark = stack.enter_context(where.session(EXPANSION * _bytes_in(sources)))
+            spark = stack.enter_context(where.session())
             progress = stack.enter_context(progress_bars(quiet or as_json))
             if metric:
                 write_table_statistics(spark, sources, by, metric, out)
             elif manifest.get("kind") == "sweep" and len(sources) == 1:
-                write_sweep_statistics(spark, sources[0], out)
+                write_sweep_statistics(sources[0], out)
             else:
                 write_run_statistics(spark, sources, out, by, progress)
     if as_json:
@@ -107,17 +104,6 @@ def stats(
         return
     click.echo((out / "statistics.md").read_text(encoding="utf-8"))
     click.echo(f"{out}: tables, figures, statistics.md")
-
-
-def _bytes_in(sources: tuple[Path, ...]) -> int:
-    """Total size of the tables that are on this machine."""
-    files = [
-        file
-        for source in sources
-        if isinstance(source, Path)
-        for file in (source.rglob("*.parquet") if source.is_dir() else [source])
-    ]
-    return sum(file.stat().st_size for file in files)
 
 
 def _tables(out: Path) -> dict[str, list[dict[str, Any]]]:

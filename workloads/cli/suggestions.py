@@ -8,8 +8,6 @@ from typing import Any
 
 import click
 
-__all__ = ["Suggesting", "resolve"]
-
 
 def resolve(
     group: click.Group, usual: Callable[..., Any], context: click.Context, arguments: list[str]

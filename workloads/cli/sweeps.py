@@ -9,25 +9,23 @@ from pathlib import Path
 import click
 
 from workloads.cli.common import (
-    Place,
     Where,
     allow_option,
     json_option,
+    out_option,
     print_json,
     progress_bars,
     quiet_option,
     where_options,
 )
 
-__all__ = ["sweep"]
-
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--out", type=Place(), required=True, metavar="DIR")
+@out_option
 @allow_option
-@click.option("--processes", type=click.IntRange(1), help="Runs at a time.  [default: one a core]")
-@where_options(on_spark=False)
+@click.option("--processes", type=click.IntRange(1), help="Runs at the same time.  [default: one per core]")
+@where_options
 @json_option
 @quiet_option
 def sweep(file: Path, out: Path, processes: int | None, where: Where, as_json: bool, quiet: bool) -> None:

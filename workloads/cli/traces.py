@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from sub2sub.errors import InputError
-from workloads.cli.common import Place, json_option, print_json
+from workloads.cli.common import json_option, out_option, print_json, seed_option
 from workloads.files.atomic import atomic_write
 from workloads.files.checked import write_parquet
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = ["churn", "topics"]
-
-seed_option = click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True)
 
 
 def _write(path: Path, table: pa.Table) -> None:
@@ -31,14 +27,42 @@ def _write(path: Path, table: pa.Table) -> None:
 @click.option(
     "--topics", "count", type=click.IntRange(1), metavar="T", help="A random tree of T topics instead."
 )
-@click.option("--max-depth", type=click.IntRange(1), default=8, show_default=True, help="Of a random tree.")
-@click.option("--exponent", type=float, default=1.0, show_default=True, help="Zipf law of subscribers.")
-@click.option("--depth-bias", type=float, default=1.0, show_default=True, help="Factor on a share per level.")
-@click.option("--event-exponent", type=float, default=0.0, show_default=True, help="Zipf law of events.")
-@click.option("--subscribers", type=click.IntRange(0), required=True, metavar="N")
-@click.option("--events", type=click.IntRange(0), default=0, show_default=True, metavar="M")
+@click.option(
+    "--max-depth",
+    type=click.IntRange(1),
+    default=8,
+    show_default=True,
+    help="Greatest depth of a random tree.",
+)
+@click.option(
+    "--exponent",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Exponent of the Zipf law of subscribers over topics; 0 for equal shares.",
+)
+@click.option(
+    "--depth-bias",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="Factor on a topic's share per level of depth; above 1, special topics are preferred.",
+)
+@click.option(
+    "--event-exponent",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="Exponent of the Zipf law of events over topics.",
+)
+@click.option(
+    "--subscribers", type=click.IntRange(0), required=True, metavar="N", help="Number of subscribers."
+)
+@click.option(
+    "--events", type=click.IntRange(0), default=0, show_default=True, metavar="M", help="Number of events."
+)
 @seed_option
-@click.option("--out", type=Place(), required=True, metavar="DIR")
+@out_option
 @json_option
 def topics(
     fanout: str | None,
@@ -85,17 +109,40 @@ def _numbers(text: str) -> list[int]:
 
 
 @click.command()
-@click.option("--subscribers", type=click.IntRange(0), required=True, metavar="N")
-@click.option("--cycles", type=click.IntRange(0), required=True, metavar="C")
-@click.option("--session", type=float, required=True, help="Mean cycles of being up.")
-@click.option("--absence", type=float, required=True, help="Mean cycles of being down.")
 @click.option(
-    "--lengths", type=click.Choice(["exponential", "pareto"]), default="exponential", show_default=True
+    "--subscribers", type=click.IntRange(0), required=True, metavar="N", help="Number of subscribers."
 )
-@click.option("--alpha", type=float, default=2.0, show_default=True, help="Tail of Pareto lengths.")
-@click.option("--change", type=float, default=0.0, show_default=True, help="Changed subscriptions per cycle.")
+@click.option("--cycles", type=click.IntRange(0), required=True, metavar="C", help="Length of the trace.")
+@click.option("--session", type=float, required=True, help="Mean number of cycles that a subscriber stays.")
+@click.option(
+    "--absence", type=float, required=True, help="Mean number of cycles that a subscriber stays away."
+)
+@click.option(
+    "--lengths",
+    type=click.Choice(["exponential", "pareto"]),
+    default="exponential",
+    show_default=True,
+    help="Distribution of these lengths.",
+)
+@click.option(
+    "--alpha",
+    type=float,
+    default=2.0,
+    show_default=True,
+    help="Tail of Pareto lengths, above 1; smaller is heavier.",
+)
+@click.option(
+    "--change",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="Probability that a subscriber changes its subscription, per cycle.",
+)
 @seed_option
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, metavar="FILE",
+    help="Parquet file to write.",
+)  # fmt: skip
 @json_option
 def churn(
     subscribers: int,
@@ -109,9 +156,9 @@ def churn(
     out: Path,
     as_json: bool,
 ) -> None:
-    """Write who joins, leaves and changes its subscription when, as Parquet: cycle, subscriber, kind.
+    """Write a trace of churn (joins, leaves, changed subscriptions) as Parquet: cycle, subscriber, kind.
 
-    Those who are there from the start have a row of kind `start` at cycle 0.
+    Subscribers that are there from the start have a row of kind `start` at cycle 0.
 
     \b
     sub2sub workload churn --subscribers 10000 --cycles 200 --session 50 --absence 10 --out churn.parquet

@@ -15,8 +15,6 @@ from pathlib import Path
 
 from workloads.files.places import Remote
 
-__all__ = ["atomic_write", "remove_drafts", "write_text"]
-
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:

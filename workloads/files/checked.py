@@ -17,8 +17,6 @@ from workloads.files.places import contents
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["read_groups", "read_parquet", "write_parquet"]
-
 
 def write_parquet(table: pa.Table, path: Path, **options: Any) -> None:
     """Write a table with checksums; options as of `pyarrow.parquet.write_table`."""
@@ -48,6 +46,14 @@ def read_parquet(path: Path, **options: Any) -> pa.Table:
 
     with _named(path):
         return parquet.read_table(contents(path), page_checksum_verification=True, **options)
+
+
+def read_schema(path: Path) -> pa.Schema:
+    """Names and types of the columns of a file."""
+    from pyarrow import parquet
+
+    with _named(path):
+        return parquet.read_schema(contents(path))
 
 
 def read_groups(path: Path, groups: list[int], columns: list[str]) -> pa.Table:

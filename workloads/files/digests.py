@@ -7,8 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-__all__ = ["digest", "file_digest"]
-
 
 def digest(value: Any) -> str:
     """Digest of settings, independent of their order.

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from sub2sub.version import VERSION
 
-__all__ = ["machine", "versions"]
-
 PACKAGES = ("numpy", "numba", "scipy", "networkx", "pyarrow", "pandas", "matplotlib", "pyspark")
 
 
@@ -59,10 +57,15 @@ def machine() -> dict[str, str | int | float]:
         "processor": _processor(),
         "cores": cores,
     }
-    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        facts["memory_gb"] = round(memory / 1e9, 1)
+    if size := memory():
+        facts["memory_gb"] = round(size / 1e9, 1)
     return facts
+
+
+def memory() -> int:
+    """Bytes of memory of this machine; 0 if the system does not tell."""
+    names = getattr(os, "sysconf_names", {})
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if "SC_PHYS_PAGES" in names else 0
 
 
 def _processor() -> str:

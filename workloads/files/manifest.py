@@ -18,16 +18,6 @@ from sub2sub.errors import InputError
 from workloads.files.atomic import write_text
 from workloads.files.environment import machine, versions
 
-__all__ = [
-    "FORMAT",
-    "MANIFEST",
-    "Kind",
-    "State",
-    "begin_manifest",
-    "read_manifest",
-    "write_manifest",
-]
-
 FORMAT = 1
 MANIFEST = "manifest.json"
 

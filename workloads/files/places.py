@@ -30,8 +30,6 @@ from sub2sub.errors import InputError
 if TYPE_CHECKING:
     from pyarrow import fs
 
-__all__ = ["Remote", "contents", "file_name", "load_array", "place", "read_batch", "remove"]
-
 _KNOWN = "a path, file://, s3:// or s3a://"
 
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from sub2sub.errors import InputError
 from workloads.files.places import Remote
 
-__all__ = ["estimated_bytes", "refuse_beyond_disk"]
-
 
 def estimated_bytes(attributes: int, subscribers: int, events: int) -> int:
     """Estimated size of a workload on disk: 8 bytes per number, without compression.

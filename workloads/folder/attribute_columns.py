@@ -9,8 +9,6 @@ from workloads.folder.columns import distinct, guess_kind
 from workloads.folder.tables import Rows
 from workloads.spec.types import Kind, ValueType
 
-__all__ = ["Columns", "find_types", "guess_ranges"]
-
 Columns = Mapping[str, str | tuple[str, str]]
 
 

@@ -19,8 +19,6 @@ from workloads.spec.spec import Spec
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["KINDS", "churn_table"]
-
 KINDS = ("join", "leave", "change", "start")
 _START = 3
 

@@ -20,8 +20,6 @@ from workloads.spec.types import Kind, ValueType
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Coordinates", "coordinates", "distinct", "guess_kind"]
-
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 

@@ -27,8 +27,6 @@ from workloads.spec.types import FLOAT, Kind, ValueType
 if TYPE_CHECKING:
     from workloads.folder.tables import Source
 
-__all__ = ["read_events", "read_subscriptions"]
-
 Floats = NDArray[np.float64]
 
 

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     from workloads.folder.tables import Source
 
-__all__ = ["import_topics", "import_workload"]
-
 
 def import_workload(
     subscriptions: Source,

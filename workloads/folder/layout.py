@@ -44,16 +44,6 @@ from workloads.spec.types import ValueType, types_from
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "ROWS_PER_FILE",
-    "Workload",
-    "event_schema",
-    "open_workload",
-    "part",
-    "parts",
-    "subscription_schema",
-]
-
 ROWS_PER_FILE = 16 * BLOCK
 
 Floats = NDArray[np.float64]

@@ -21,8 +21,6 @@ from workloads.files.manifest import MANIFEST
 from workloads.files.places import Remote
 from workloads.folder.steps import clear
 
-__all__ = ["new_folder"]
-
 _UNFINISHED = ".unfinished"
 
 # What a workload folder may hold, results of matching and statistics included.

@@ -15,8 +15,6 @@ from workloads.folder.rejected import Rejected
 from workloads.folder.tables import Batch, Rows, TextForm
 from workloads.spec.types import FLOAT, ValueType
 
-__all__ = ["EventTable", "Piece", "Pieces", "SubscriptionTable", "Types", "gather"]
-
 Floats = NDArray[np.float64]
 Types = Mapping[str, ValueType]
 
@@ -165,11 +163,9 @@ class Pieces(Protocol):
     @property
     def rows(self) -> Rows:
         """The table."""
-        ...
 
     def pieces(self) -> Iterator[Piece]:
         """Its batches, converted."""
-        ...
 
 
 def gather(table: Pieces, width: int) -> tuple[list[NDArray[Any]], Rejected]:

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from sub2sub.errors import InputError
 from workloads.files.atomic import atomic_write
 
-__all__ = ["Aside", "OnBad", "Rejected"]
-
 OnBad = Literal["refuse", "set aside"]
 
 

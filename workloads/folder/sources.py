@@ -8,8 +8,6 @@ from typing import Any
 
 from workloads.files.digests import file_digest
 
-__all__ = ["describe_sources"]
-
 
 def describe_sources(given: Mapping[str, Any]) -> dict[str, Any]:
     """What a workload was made of, for its manifest: names, sizes and digests of files."""

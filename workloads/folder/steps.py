@@ -15,8 +15,6 @@ from sub2sub.errors import InputError
 from workloads.files.atomic import remove_drafts, write_text
 from workloads.files.places import contents, remove
 
-__all__ = ["clear", "complete", "completed", "require", "verify"]
-
 MARK = "_complete.json"
 
 

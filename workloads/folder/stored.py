@@ -22,8 +22,6 @@ from workloads.folder.layout import open_workload, parts
 from workloads.generate.rows import uniforms
 from workloads.spec.types import ValueType
 
-__all__ = ["FOLLOW", "Follow", "Stored", "open_folder"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Follow = Literal["table", "interest", "uniform"]
@@ -115,7 +113,7 @@ class Stored:
                 f"{self.name} has {len(self)} subscriptions: expected at most so many subscribers, got {n}"
             )
         drawn = np.argsort(uniforms(seed, "population/sample", 0, len(self)), kind="stable")
-        # Those who join later are the others, in the order drawn.
+        # Subscribers that join later get the other rows, in the order drawn.
         return np.arange(len(self)) if n == len(self) else drawn
 
     def candidates(self, count: int, seed: int, follow: Follow) -> Floats:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     Source: TypeAlias = Path | str | pa.Table | pd.DataFrame
 
-__all__ = ["Batch", "Rows", "TextForm", "is_table"]
-
 Integers = NDArray[np.int64]
 
 _ROWS = 65_536  # of a batch

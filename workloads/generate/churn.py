@@ -23,8 +23,6 @@ from workloads.spec.quantiles import interpolate, tabulate
 if TYPE_CHECKING:
     from workloads.spec.spec import Spec
 
-__all__ = ["CHANGE", "JOIN", "LEAVE", "Churn", "Trace", "changed"]
-
 JOIN, LEAVE, CHANGE = 0, 1, 2
 
 Floats = NDArray[np.float64]
@@ -37,7 +35,7 @@ class Trace(NamedTuple):
     Attributes
     ----------
     up : (n,) bool
-        Who is there before the first cycle.
+        Whether each is there before the first cycle.
     cycle, subscriber, kind : int64
         One row per JOIN, LEAVE or CHANGE.
     """

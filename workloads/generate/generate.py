@@ -47,8 +47,6 @@ from workloads.spec.types import types_to
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["generate"]
-
 Integers = NDArray[np.int64]
 Task = Callable[..., int]
 

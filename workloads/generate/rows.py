@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from sub2sub.kernels.randomness import stream_number
 
-__all__ = ["BLOCK", "blocks", "uniforms", "words"]
-
 BLOCK = 65_536
 _BITS_TO_UNIT = 2.0**-53
 

@@ -20,8 +20,6 @@ from workloads.generate.topics import TopicSpec
 from workloads.spec.distributions import Constant
 from workloads.spec.spec import Attribute, Floats, Spec, check_seed
 
-__all__ = ["TopicRanges", "depth_first", "last_below"]
-
 
 def _components(path: str) -> tuple[str, ...]:
     return tuple(path[1:].split(".")) if path != "." else ()

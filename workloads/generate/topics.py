@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from sub2sub.errors import InputError
 from workloads.generate.rows import uniforms
 
-__all__ = ["TopicSpec", "random_tree", "regular_tree"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 _GRID = 2.0**40  # shares are rounded to it, so that maths libraries do not matter

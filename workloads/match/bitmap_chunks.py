@@ -6,8 +6,6 @@ import numpy as np
 
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["CHUNK", "SLOTS", "put_together", "visit_chunk"]
-
 SLOTS = 512
 _WORDS = 128
 CHUNK = 64 * _WORDS
@@ -30,7 +28,7 @@ def _ones(x):
 
 @kernel
 def _bitmaps(who, starts):
-    """Who is in at the start of each slot of each attribute but the first, and behind the last slot."""
+    """The boxes that contain the start of each slot, and the end of the last, but for the first attribute."""
     bitmaps = np.zeros((who.shape[0], SLOTS + 1, _WORDS), np.uint64)
     for axis in range(1, who.shape[0]):
         for slot in range(1, SLOTS + 1):

@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from workloads.match.bitmap_chunks import CHUNK, SLOTS, put_together, visit_chunk
 
-__all__ = ["Bitmaps", "cut", "flips", "place"]
-
 _SAMPLE = 8192
 
 Floats = NDArray[np.float64]

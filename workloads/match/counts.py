@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from workloads.match.index import make_index
 
-__all__ = ["count_matches", "has_at_least"]
-
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 

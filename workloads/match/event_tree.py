@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["EventTree", "leaves_reached", "rank_widths"]
-
 LEAF = 16
 
 _SAMPLED_EVENTS = 4096

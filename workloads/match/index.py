@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from workloads.match.bitmaps import Bitmaps
 from workloads.match.event_tree import EventTree, leaves_reached, rank_widths
 
-__all__ = ["Index", "make_index"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Names = NDArray[np.signedinteger[Any]]

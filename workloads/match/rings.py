@@ -44,8 +44,6 @@ from workloads.spark.tasks import StageProgress, run_numbers
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["list_rings"]
-
 Integers = NDArray[np.int64]
 Names = NDArray[np.signedinteger[Any]]
 

@@ -33,8 +33,6 @@ from workloads.spark.tasks import StageProgress, cores, cores_here, run_numbers
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["count_rings", "ring_sizes"]
-
 Integers = NDArray[np.int64]
 
 _TILES_PER_CORE = 8

@@ -14,8 +14,6 @@ from workloads.settings.problems import about, expected, refusal
 from workloads.settings.reading import adapter
 from workloads.settings.values import not_among
 
-__all__ = ["either", "list_of", "one_of"]
-
 
 def either(choose: Callable[[Any], Any], *options: Any) -> Any:
     """The type of data that are of one of several types, which `choose` tells by looking at them.

@@ -14,8 +14,6 @@ from workloads.settings.reading import read
 from workloads.settings.toml import Key, line_of, override, parse_override, split_key, value_as_toml
 from workloads.settings.values import Typed
 
-__all__ = ["Change", "Document", "changed_setting", "typed_change"]
-
 
 @dataclass(frozen=True)
 class Change:

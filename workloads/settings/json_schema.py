@@ -8,8 +8,6 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
-__all__ = ["json_schema"]
-
 DIALECT = GenerateJsonSchema.schema_dialect
 
 

@@ -31,8 +31,6 @@ from workloads.settings.problems import about, details, expected, refusal, said,
 from workloads.settings.toml import is_given, split_key
 from workloads.settings.values import choice, located_path, number, sequence
 
-__all__ = ["table", "value_type"]
-
 Make = Callable[[dict[str, Any], Mapping[str, Any], Mapping[str, Any]], Any]
 """Makes an object of values, with the table they come from and the context of the reading."""
 

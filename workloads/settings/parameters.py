@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
-__all__ = ["REQUIRED", "Parameter", "documented", "member_name", "parameters", "plain"]
-
 REQUIRED: Any = object()
 """In place of a default."""
 

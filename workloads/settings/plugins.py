@@ -1,7 +1,7 @@
 """Code that settings name, `module:name`: found, and run only with the user's consent.
 
 A file from somebody else may name any module that can be imported, and importing one runs it. So what is no
-part of this project is imported only if whoever runs the command has allowed its module, by `--allow MODULE`
+part of this project is imported only if the user has allowed its module, by `--allow MODULE`
 or in the environment (`SUB2SUB_ALLOW=MODULE,MODULE`, which worker processes inherit). Allowing a package
 allows what is in it. Modules are searched where Python searches, and in the folder one is in.
 """
@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, get_type_hints
 
 from sub2sub.errors import InputError
-
-__all__ = ["allow", "allowed", "is_plugin", "maker", "plugin"]
 
 VARIABLE = "SUB2SUB_ALLOW"
 OURS = ("sub2sub", "hierarchy", "workloads", "sims")

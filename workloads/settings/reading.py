@@ -8,8 +8,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from workloads.settings.problems import SettingsError, problems_of
 
-__all__ = ["adapter", "read"]
-
 
 def read(kind: Any, data: Any, **context: Any) -> Any:
     """Read data as a type that `table`, `either` or `one_of` made.

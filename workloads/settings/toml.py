@@ -11,18 +11,6 @@ import tomlkit
 
 from sub2sub.errors import InputError
 
-__all__ = [
-    "Key",
-    "dotted",
-    "dumps",
-    "is_given",
-    "line_of",
-    "override",
-    "parse_override",
-    "split_key",
-    "value_as_toml",
-]
-
 Key = tuple[str | int, ...]
 """Where something stands in a file: names of tables and keys, and numbers in lists."""
 

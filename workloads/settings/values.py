@@ -13,8 +13,6 @@ from pydantic import ValidatorFunctionWrapHandler as Handler
 
 from workloads.settings.problems import about, expected, refusal, shown
 
-__all__ = ["FileOrName", "Typed", "choice", "located_path", "not_among", "number", "sequence"]
-
 
 class Typed(str):
     """A string from the command line: as a path it is relative to where it was typed."""

@@ -20,8 +20,6 @@ from pathlib import Path
 
 from sub2sub.errors import InputError
 
-__all__ = ["java_home", "usable_home"]
-
 OLDEST = 17
 _SCRIPT = """#!/bin/sh
 for argument; do

@@ -15,8 +15,6 @@ from pathlib import Path
 
 from workloads.files.digests import file_digest
 
-__all__ = ["ROOT", "archive", "digest", "has"]
-
 ROOT = Path(__file__).parents[2]
 _PACKAGES = ("sub2sub", "hierarchy", "workloads", "sims")
 

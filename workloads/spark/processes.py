@@ -13,8 +13,6 @@ from multiprocessing import active_children, get_context
 
 from sub2sub.kernels.threads import use_threads
 
-__all__ = ["run_in_processes"]
-
 
 def run_in_processes(
     task: Callable[[int], object], count: int, processes: int, progress: Callable[[int, int], None]

@@ -24,8 +24,6 @@ from workloads.spark.java import java_home
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["spark_session", "with_attempts"]
-
 _SENT: dict[str, str] = {}  # application to the digest of the packages that it has
 _LOOPBACK = ("local", "spark://127.0.0.1:", "spark://localhost:")
 # Little runs in the JVM itself: a quick start is worth more than its best code.

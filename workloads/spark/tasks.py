@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Progress", "StageProgress", "collect", "cores", "cores_here", "run_numbers", "run_tasks"]
-
 Progress = Callable[[int, int], None]  # tasks done, tasks in all
 StageProgress = Callable[[str, int, int], None]  # what is being done, tasks done, tasks in all
 

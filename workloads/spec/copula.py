@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from sub2sub.errors import InputError
 from workloads.spec.quantiles import interpolate, tabulate
 
-__all__ = ["correlate", "factor"]
-
 _REACH = 8.0  # deviations; beyond lie 10^-15 of the draws
 _STEPS = 256  # knots per deviation
 

@@ -19,8 +19,6 @@ from sub2sub.errors import InputError
 from workloads.generate.rows import uniforms
 from workloads.spec.quantiles import interpolate, tabulate
 
-__all__ = ["Constant", "Distribution", "Empirical", "Mixture", "Normal", "PowerLaw", "Uniform", "Zipf"]
-
 _GRID = 2.0**40  # shares are rounded to it, so that maths libraries do not matter
 
 Floats = NDArray[np.float64]
@@ -32,7 +30,6 @@ class Distribution(Protocol):
 
     def values(self, u: Floats) -> Floats:
         """The value under each uniform number."""
-        ...
 
 
 def _require(holds: bool, field: str, got: object, expected: str) -> None:

@@ -54,8 +54,6 @@ from workloads.spec.spec import Attribute, Spec
 from workloads.spec.topic_files import TOPIC_WORKLOAD, topic_dict
 from workloads.spec.types import FLOAT, Kind, ValueType
 
-__all__ = ["WORKLOAD", "from_dict", "load", "resolve", "to_dict"]
-
 _KIND_OF: dict[type, str] = {
     distributions.Constant: "constant",
     distributions.Empirical: "empirical",

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["interpolate", "knots", "tabulate"]
-
 _OCTAVES = 32
 _PER_OCTAVE = 256
 _LEAST = 2.0**-33

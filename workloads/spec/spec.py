@@ -25,8 +25,6 @@ from workloads.spec.copula import correlate, factor
 from workloads.spec.distributions import Distribution, PowerLaw, Uniform
 from workloads.spec.types import Kind, ValueType
 
-__all__ = ["Attribute", "Spec", "check_seed", "refuse_sparse"]
-
 Floats = NDArray[np.float64]
 
 _FIRST_BATCH = 4096  # candidates looked at before the share that passes is known
@@ -130,7 +128,7 @@ class Spec:
     event_table : tuple of tuples of float, optional
         Points that events are drawn from, each as likely as the others, when they follow a table.
     churn : Churn, optional
-        Who comes, goes and changes its subscription when; everybody is there all the time if not given.
+        Arrivals, departures and changes of subscriptions; if not given, all subscribers stay throughout.
 
     Examples
     --------

@@ -19,7 +19,8 @@
     level = ["info", "warning", "error"]
 
 With `[table.topics]` the interests are topics: `file = "tree.csv"`, `column`, `separator`, `implied` say
-which there are, and `columns = { topic = "section" }` who wants which. Paths are relative to the TOML file.
+which there are, and `columns = { topic = "section" }` to which each row subscribes. Paths are relative to the
+TOML file.
 """
 
 from __future__ import annotations
@@ -40,8 +41,6 @@ from workloads.generate.topic_ranges import depth_first, last_below
 from workloads.settings.documents import Document
 from workloads.settings.models import table
 from workloads.spec.types import KINDS, ValueType
-
-__all__ = ["TABLE_WORKLOAD", "TableSettings", "is_stored", "open_stored", "stored_files"]
 
 
 @dataclass(frozen=True)

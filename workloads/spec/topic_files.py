@@ -24,8 +24,6 @@ from workloads.settings.models import table
 from workloads.settings.parameters import plain
 from workloads.settings.reading import read
 
-__all__ = ["TOPIC_WORKLOAD", "topic_dict", "topic_workload"]
-
 _TREES = ("fanout", "count", "file", "paths")
 _COMPANIONS = {"max_depth": "count", "tree_seed": "count", "column": "file"}
 _LAW = ("exponent", "depth_bias", "event_exponent")
@@ -84,7 +82,7 @@ class TopicTable:
 
     def _tree(self) -> tuple[str, ...]:
         if self.file is not None:
-            return tuple(read_topics(self.file, self.column or "topic")[0])
+            return tuple(read_topics(self.file, self.column or "topic"))
         if self.count is not None:
             depth = 8 if self.max_depth is None else self.max_depth
             return random_tree(self.count, depth, self.tree_seed or 0)
@@ -110,7 +108,7 @@ class TopicWorkload:
     name : str
         Of the workload; that of its file if not given.
     churn : Churn
-        Who comes and goes when; everybody is there all the time if not given.
+        Arrivals and departures; if not given, all subscribers stay throughout.
     """
 
     topics: TopicTable

@@ -19,8 +19,6 @@ from sub2sub.errors import InputError
 from sub2sub.geometry.attributes import Attribute, Bool, Enum, Float, Int, String
 from sub2sub.geometry.moments import Date, Timestamp
 
-__all__ = ["FLOAT", "KINDS", "Kind", "ValueType", "types_from", "types_to"]
-
 Kind = Literal["float", "int", "bool", "enum", "string", "timestamp", "date"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-__all__ = ["Axis", "axes", "density", "shares"]
-
 _SIDES = ("low", "high", "width")
 _POINTS = 256  # at which density is told
 _OPEN = ("low", "high", "exact")

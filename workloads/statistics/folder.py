@@ -18,8 +18,6 @@ from workloads.folder.steps import clear
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["begin_folder", "markdown", "write_folder"]
-
 _ROWS = 60  # of a table in Markdown; all are in Parquet
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-__all__ = ["ring_loads"]
-
 QUANTITIES = ("rings", "successors")
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-__all__ = ["peer_sample"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Box = tuple[Floats, Floats, int]  # low, high, ring ID

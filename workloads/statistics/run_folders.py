@@ -1,9 +1,7 @@
-"""Run folders of simulations, found by their manifests and read one by one, or many at a time on Spark.
+"""Run folders of simulations, found by their manifests.
 
 The writer is `sims.runs.folder`; here only names matter: a folder with a `manifest.json` (kind, name, state),
-an `experiment.toml` with the settings, and Parquet tables with a `cycle`. Each task reads the tables of a
-number of runs and adds the columns `run` and `group`, so thousands of small files cost no listing, and a
-file that cannot be read is named.
+an `experiment.toml` with the settings, and Parquet tables with a `cycle`.
 """
 
 from __future__ import annotations
@@ -17,13 +15,9 @@ from typing import TYPE_CHECKING, Any
 from sub2sub.errors import InputError
 from workloads.files.checked import read_parquet
 from workloads.files.manifest import read_manifest
-from workloads.spark.tasks import cores
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
-
-__all__ = ["Run", "find_runs", "grouped", "read_table", "rows_of", "unfinished"]
 
 _KINDS = ("run", "compare", "bench")  # whose tables are those of one simulation
 
@@ -89,62 +83,23 @@ def _label(run: Run, settings: Sequence[str]) -> str:
     return ", ".join(parts)
 
 
-def read_table(
-    spark: SparkSession, runs: Sequence[Run], name: str, columns: Mapping[str, str]
-) -> DataFrame | None:
-    """The table `name` of those runs that have one with these columns, as one frame; None if no run does.
+def rows_of(folder: Path, name: str, columns: Mapping[str, str]) -> pa.Table:
+    """Columns of the table `name` of a run, by their types in Arrow's words; empty where the table lacks one.
 
-    Parameters
-    ----------
-    columns : mapping
-        Column to its type in Arrow's words, such as ``{"cycle": "int64", "complete": "double"}``; a column
-        that a run's table lacks is empty.
-
-    Returns
-    -------
-    DataFrame
-        run (the folder), group, and the columns.
+    Raises
+    ------
+    InputError
+        For a table that cannot be read.
     """
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    schema = _schema(columns)
-    files = [(str(run.path.resolve()), run.group) for run in runs if (run.path / f"{name}.parquet").exists()]
-    if not files:
-        return None
-
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                folder, group = files[number]
-                yield from _rows(folder, group, name, schema).to_batches()
-
-    partitions = min(len(files), 4 * cores(spark))
-    return spark.range(0, len(files), 1, partitions).mapInArrow(read, from_arrow_schema(schema))
-
-
-def rows_of(run: Run, name: str, columns: Mapping[str, str]) -> pa.Table:
-    """The table `name` of one run that has it: run (the folder), group, and the columns."""
-    return _rows(str(run.path.resolve()), run.group, name, _schema(columns))
-
-
-def _schema(columns: Mapping[str, str]) -> pa.Schema:
     import pyarrow as pa
 
-    types = {"run": pa.string(), "group": pa.string()}
-    return pa.schema(types | {column: pa.type_for_alias(alias) for column, alias in columns.items()})
-
-
-def _rows(folder: str, group: str, name: str, schema: pa.Schema) -> pa.Table:
-    import pyarrow as pa
-
-    path = Path(folder) / f"{name}.parquet"
+    path = folder / f"{name}.parquet"
     try:
-        table = read_parquet(path, partitioning=None)
-        own = {"run": pa.repeat(folder, table.num_rows), "group": pa.repeat(group, table.num_rows)}
-        for field in list(schema)[2:]:
-            known = field.name in table.column_names
-            column = table[field.name] if known else pa.nulls(table.num_rows, field.type)
-            own[field.name] = column.cast(field.type)
-        return pa.table(own, schema=schema)
+        table, found = read_parquet(path, partitioning=None), {}
+        for column, alias in columns.items():
+            kind = pa.type_for_alias(alias)
+            known = column in table.column_names
+            found[column] = table[column].cast(kind) if known else pa.nulls(table.num_rows, kind)
+        return pa.table(found)
     except (OSError, pa.ArrowException) as failure:
         raise InputError(f"{path}: {str(failure).splitlines()[0]}") from None

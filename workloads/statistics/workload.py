@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-__all__ = ["describe", "regions", "ring_lengths", "topic_table", "write_statistics"]
-
 Integers = NDArray[np.int64]
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.axes import Axes
 
-__all__ = ["draw_workload"]
-
 _PANELS = 4  # attributes that have a panel each
 _BARS = 24  # values that have a bar each
 _LETTERS = 16  # of a tick's text

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-__all__ = ["Sweep", "results", "sweep"]
-
 Settings = dict[str, Any]
 Run = Callable[[Settings], Mapping[str, Any]]
 
@@ -135,7 +133,7 @@ def sweep(
     Parameters
     ----------
     out : Path
-        Folder of the sweep; one that exists is taken up where it was left.
+        Folder of the sweep; one that exists is continued.
     spark : SparkSession, optional
         Where to run, one task per run; on this machine if not given.
     progress : callable, optional

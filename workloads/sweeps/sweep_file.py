@@ -19,8 +19,6 @@ from workloads.settings.toml import Key, is_given, split_key
 from workloads.settings.values import FileOrName
 from workloads.sweeps.sweep import Sweep
 
-__all__ = ["SWEEP", "load_sweep"]
-
 _EXPERIMENTS = "sims.runs.sweeping"  # by name: this package knows nothing of simulations
 
 

@@ -8,7 +8,6 @@ from hierarchy.hpmcast.analysis.chain import (
     rounds_to_everybody,
     transition_matrix,
 )
-from hierarchy.hpmcast.analysis.comparison import parasite_messages, pmcast_rounds, touched_delegates
 from hierarchy.hpmcast.analysis.delivery import (
     Regular,
     entity_infection,
@@ -53,13 +52,10 @@ __all__ = [
     "mean_level",
     "mean_level_estimate",
     "mean_updates",
-    "parasite_messages",
-    "pmcast_rounds",
     "reach_probability",
     "represented",
     "rounds_to_everybody",
     "total_rounds",
-    "touched_delegates",
     "transition_matrix",
     "view_size",
     "view_size_curvature",

@@ -24,17 +24,6 @@ from hierarchy.hpmcast.rounds import pittel_rounds
 from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import kernel
 
-__all__ = [
-    "binomials",
-    "expected_infected",
-    "expected_rounds",
-    "infected_distribution",
-    "log_factorials",
-    "reach_probability",
-    "rounds_to_everybody",
-    "transition_matrix",
-]
-
 NEGLIGIBLE = 1e-18
 
 

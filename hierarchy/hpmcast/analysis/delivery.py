@@ -34,8 +34,6 @@ from hierarchy.hpmcast.analysis.sizes import interest_probability, level_view_si
 from sub2sub.errors import InputError
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["Regular", "entity_infection", "expected_delivery", "infected_entities"]
-
 
 @dataclass(frozen=True)
 class Regular:

@@ -8,16 +8,6 @@ from __future__ import annotations
 from hierarchy.hpmcast.analysis.chain import expected_rounds
 from hierarchy.hpmcast.population import Population
 
-__all__ = [
-    "interest_probability",
-    "known_participants",
-    "level_rounds",
-    "level_view_size",
-    "represented",
-    "total_rounds",
-    "view_size",
-]
-
 
 def known_participants(population: Population, x: int, redundancy: int) -> int:
     """How many participants x knows, delegates once per level (equation 12; R per subsystem if it has them).

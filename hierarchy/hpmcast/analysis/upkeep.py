@@ -12,17 +12,6 @@ from math import log, sqrt
 
 from sub2sub.errors import InputError
 
-__all__ = [
-    "best_depth",
-    "delegates_of_level",
-    "informed_of_level",
-    "mean_level",
-    "mean_level_estimate",
-    "mean_updates",
-    "view_size_curvature",
-    "view_size_slope",
-]
-
 
 def view_size_slope(n: float, levels: float, redundancy: int) -> float:
     """dm/dl for m = R l n^(1/l) (equations 29 and 30): negative below log n.

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from hierarchy.hpmcast.views import Views
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["Audit", "audit"]
-
 
 @dataclass(frozen=True)
 class Audit:

@@ -24,8 +24,6 @@ import numpy as np
 
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["copy_box", "coverage_score", "elect", "include", "line_matches"]
-
 
 @kernel
 def _covers(outer, inner):

@@ -18,8 +18,6 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import peer_key
 from sub2sub.overlay.network import answers
 
-__all__ = ["give_up", "heartbeat", "renew"]
-
 
 @kernel
 def heartbeat(table, slot, own, cycle, alive, dirty):

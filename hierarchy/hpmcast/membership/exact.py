@@ -18,9 +18,6 @@ from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import Boxes
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["exact_knowledge", "spread_interest"]
-
-
 DEFAULT = Condensation()
 
 
@@ -81,7 +78,7 @@ def exact_knowledge(
 
 
 def spread_interest(population: Population, interested: ArrayLike) -> NDArray[np.uint8]:
-    """Which lines of exact tables stand for somebody interested, given who is: filters without any loss.
+    """Which lines of exact tables stand for an interested participant: exact filters.
 
     Examples
     --------

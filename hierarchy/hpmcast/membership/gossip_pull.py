@@ -1,4 +1,4 @@
-"""Gossip-pull of newer lines: whom to ask, and what to take over (hpmcast, Section 4.2.1).
+"""Gossip-pull of newer lines: choosing partners, and taking over lines (hpmcast, Section 4.2.1).
 
 Once a cycle a participant picks one of its levels and some of the participants it knows there, and sends
 them the timestamps of its lines. Each answers with the lines it has newer ones of. Two participants at
@@ -9,8 +9,8 @@ in which the two differ). To be contacted is then to know that the sender is ali
 lost all its delegates at once can present new ones; with pull alone nobody outside would ever ask them.
 
 A line given up stays as a tombstone: no members, the time of the decision, the delegates last known. Its
-time is later than anything the dead can have said, so it spreads like any other line and is not brought
-back by those who have not heard; a living participant overrules it with its next heartbeat.
+time is later than anything the dead can have said, so it spreads like any other line, and older lines do
+not replace it; a living participant overrules it with its next heartbeat.
 """
 
 from __future__ import annotations
@@ -24,16 +24,6 @@ from hierarchy.hpmcast.membership.tables import NEVER, copy_line
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw, peer_key, unit
 from sub2sub.overlay.network import arrives
-
-__all__ = [
-    "Costs",
-    "answer_letters",
-    "choose_partners",
-    "deliver",
-    "exchange",
-    "exchange_all",
-    "exchange_letters",
-]
 
 ARRIVED, ANSWERED, UPDATED = 1, 2, 3  # how many of the messages of an exchange made it
 STAMP, LINE, DELEGATE, BOUND = 4, 10, 6, 8  # bytes of a timestamp, of a line, and of what stands in it
@@ -206,7 +196,7 @@ def exchange(level, table, slot, branch, x, y, fate, named, dirty, costs):
     own, other = np.int64(slot[x]), np.int64(slot[y])
     if fate >= ANSWERED:
         _pull(table, x, y, own, named, dirty, costs)
-    # Only now, so that the answer still names whom the receiver knew in the sender's branch before.
+    # Only now, so that the answer still names the delegates that the receiver knew before.
     if own != other and table.stamp[y, own] < table.stamp[x, own]:
         costs.lines[0] += 1
         costs.payload[x] += line_bytes(table, x, own)
@@ -229,7 +219,7 @@ def exchange_all(level, table, slot, branch, partners, fate, named, dirty, costs
 def to_meet(table, slot, branch, named, timeout, meet):
     """Who of the named to go and meet; not neighbours of level 1 that are known, be it to be dead.
 
-    Unless they are named long after they were given up: then those who name them do not share that view.
+    Unless they are named long after they were given up: then those that name them know better.
     """
     for x in range(meet.shape[0]):
         z = named[x, 0]
@@ -241,18 +231,18 @@ def to_meet(table, slot, branch, named, timeout, meet):
 
 
 @kernel
-def answer_letters(letters, key, faults, fate, costs):
+def answer_arrivals(arrivals, key, faults, fate, costs):
     """Decide what becomes of the answers to messages that have arrived; draw k for the k-th."""
-    for k in range(letters.shape[0]):
-        costs.messages[letters[k, 1]] += 1
-        back = arrives(faults, letters[k, 1], letters[k, 0], key, k)
+    for k in range(arrivals.shape[0]):
+        costs.messages[arrivals[k, 1]] += 1
+        back = arrives(faults, arrivals[k, 1], arrivals[k, 0], key, k)
         costs.failed[0] += not back
         fate[k] = ANSWERED if back else ARRIVED
 
 
 @kernel
-def exchange_letters(level, table, slot, branch, letters, fate, named, dirty, costs):
+def exchange_arrivals(level, table, slot, branch, arrivals, fate, named, dirty, costs):
     """Exchanges piggybacked by messages that have arrived, in their order; the answers may be lost."""
-    for k in range(letters.shape[0]):
-        x, y = np.int64(letters[k, 0]), np.int64(letters[k, 1])
+    for k in range(arrivals.shape[0]):
+        x, y = np.int64(arrivals[k, 0]), np.int64(arrivals[k, 1])
         exchange(level, table, slot, branch, x, y, np.int64(fate[k]), named, dirty, costs)

@@ -7,8 +7,8 @@ tables. A participant that leaves tells some neighbours, who put up its tombston
 
 Each contact is a question and an answer, each billed, and each may be lost. A delegate that does not answer
 is passed over for the next; a newcomer that gets no answer from any of them, or not the tables in the end,
-begins again in the next cycle. One who leaves hears no answer: what is lost of its goodbyes stays unsaid,
-and silence has to tell.
+begins again in the next cycle. A participant that leaves waits for no answer: where its goodbyes are lost,
+others notice only that it is silent.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from hierarchy.hpmcast.membership.tables import copy_line
 from sub2sub.kernels.compilation import kernel, rule
 from sub2sub.kernels.randomness import below, draw, peer_key
 from sub2sub.overlay.network import arrives
-
-__all__ = ["HANDED", "Walk", "bury", "first_contact", "hand_over", "next_contact", "take_over"]
 
 FIRST, WAITS = 1, 2  # ends of the walk: nobody is closer; nobody answers
 ASKED, HANDED = 1, 2  # how far the last contact got: it has heard; its tables have arrived
@@ -128,7 +126,7 @@ def take_over(level, table, slot, branch, walk, dirty, costs):
 
 @kernel
 def bury(table, slot, cycle, leaving, fanout, key, faults, dirty, costs):
-    """Those who leave tell up to `fanout` neighbours of level 1; draws k and fanout + k for the k-th."""
+    """Those that leave tell up to `fanout` neighbours of level 1; draws k and fanout + k for the k-th."""
     others = np.empty(table.members.shape[1], np.int32)
     for x in leaving:
         draws = peer_key(key, x)

@@ -5,9 +5,9 @@ once a cycle: heartbeats, newcomers, failure detection, condensation, gossip-pul
 of its own; what one cycle does at different levels touches different arrays, so levels are walked one
 after the other.
 
-Beyond the paper: tombstones, without which those who have not heard bring the dead back; a participant
+Beyond the paper: tombstones, without which dead participants reappear in tables; a participant
 that others hold to be a delegate of one's own branch is contacted if one does not (two newcomers may each
-think themselves the first of a subsystem); and lines given up, and the one who introduced a
+think themselves the first of a subsystem); and lines given up, and the contact of a
 participant, are tried again now and then (`Upkeep.revisit`).
 """
 
@@ -23,11 +23,11 @@ from hierarchy.hpmcast.membership.detection import give_up, heartbeat, renew
 from hierarchy.hpmcast.membership.exact import exact_knowledge
 from hierarchy.hpmcast.membership.gossip_pull import (
     Costs,
-    answer_letters,
+    answer_arrivals,
     choose_partners,
     deliver,
     exchange_all,
-    exchange_letters,
+    exchange_arrivals,
     to_meet,
 )
 from hierarchy.hpmcast.membership.joining import (
@@ -48,8 +48,6 @@ from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.sizes import HEADER
-
-__all__ = ["Membership"]
 
 STREAM, JOINING, LEAVING, ANSWERS = (
     stream_number(f"hpmcast-{name}") for name in ("membership", "joining", "leaving", "answers")
@@ -222,30 +220,32 @@ class Membership:
         to_meet(self.tables[0], self.slot[0], branch, named, self.upkeep.timeout[0], self.meet)
         self.busy[:] = 0
 
-    def piggyback(self, letters: NDArray[np.int32], cycle: int, network: Network) -> Mapping[str, int]:
+    def piggyback(self, arrivals: NDArray[np.int32], cycle: int, network: Network) -> Mapping[str, int]:
         """Let event messages that arrived carry timestamps along; only the answers are messages more.
 
-        Who sent an event sends no dedicated gossip in the next step.
+        A participant that sent an event sends no dedicated gossip in the next step.
 
         Parameters
         ----------
-        letters : (m, 2) int32
-            `Multicast.letters`.
+        arrivals : (m, 2) int32
+            `Multicast.arrivals`.
         cycle : int
             The cycle in which they arrived.
         network : Network
             Answers may be lost in it.
         """
         costs, branch = Costs.none(self.population.n), self.population.branch_of
-        fate = np.zeros(len(letters), np.uint8)
-        answer_letters(letters, cycle_key(self.seed, ANSWERS, cycle), network.faults(), fate, costs)
+        fate = np.zeros(len(arrivals), np.uint8)
+        answer_arrivals(arrivals, cycle_key(self.seed, ANSWERS, cycle), network.faults(), fate, costs)
         named = np.full((self.population.n, 2), -1, np.int32)
         for i, table in enumerate(self.tables):
-            exchange_letters(i + 1, table, self.slot[i], branch, letters, fate, named, self.dirty[i], costs)
+            exchange_arrivals(i + 1, table, self.slot[i], branch, arrivals, fate, named, self.dirty[i], costs)
         before = self.meet.copy()
         to_meet(self.tables[0], self.slot[0], branch, named, self.upkeep.timeout[0], self.meet)
-        self.meet[:] = np.where(self.meet >= 0, self.meet, before)  # whom gossip named is still to be met
-        self.busy[letters[:, 0]] = 1
+        self.meet[:] = np.where(
+            self.meet >= 0, self.meet, before
+        )  # those that gossip named are still to be met
+        self.busy[arrivals[:, 0]] = 1
         self._carried = Costs(*(one + more for one, more in zip(costs, self._carried, strict=True)))
         return _report(costs)
 

@@ -20,8 +20,6 @@ from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.population import Population as Subscribers
 
-__all__ = ["Hierarchy"]
-
 STREAM = stream_number("hpmcast-bootstrap")
 
 

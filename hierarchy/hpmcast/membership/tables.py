@@ -17,8 +17,6 @@ from sub2sub.errors import InputError
 from sub2sub.geometry.boxes import Boxes
 from sub2sub.kernels.compilation import kernel
 
-__all__ = ["NEVER", "Electorate", "Table", "condense", "copy_line", "electorate", "empty_table"]
-
 NEVER = -1  # the timestamp of a line nobody has told about
 
 

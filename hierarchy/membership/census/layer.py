@@ -21,8 +21,6 @@ from hierarchy.membership.census.rules import (
 from hierarchy.membership.census.settings import CensusSettings
 from sub2sub.kernels.randomness import cycle_key, peer_key, stream_number
 
-__all__ = ["Census"]
-
 STREAM = stream_number("census")
 
 

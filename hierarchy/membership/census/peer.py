@@ -19,8 +19,6 @@ from hierarchy.membership.census.rules import FEW
 from hierarchy.membership.census.settings import CensusSettings
 from sub2sub.kernels.dice import Dice
 
-__all__ = ["CensusMessage", "CensusPeer", "Compare", "Compared", "Tally"]
-
 
 @dataclass(frozen=True)
 class Tally:

@@ -8,13 +8,13 @@ they have heard of, so that after a while all have the same k minima. Each is ex
 is about (k - 1) / (their sum). A message that is lost or comes twice does no harm, and nobody has a role of
 its own.
 
-Counts follow one another, so that those who have gone are forgotten. A count is over for a member when its
+Counts follow one another, so that members that left are forgotten. A count is over for a member when its
 time is up or when it hears of the next one. The very first takes half the time, so that parts of a
 community that was founded by several find one another soon.
 
 The minima also tell whether two members are in one part of the community: gossip goes along directed links,
-so who is not reached by the other's part lacks its minima. A few may differ because somebody came or went
-during the count; where more than one in `FEW` do, the two are apart.
+so a member that the other's part does not reach lacks its minima. A few may differ because somebody came or
+went during the count; where more than one in `FEW` do, the two are apart.
 
 Read differently from the paper: numbers are kept as whole numbers from a uniform distribution, smallest first
 as well, and become exponential ones when they are added up; tallies go to a few members a cycle, not to all
@@ -32,8 +32,6 @@ from hierarchy.channel import arrives
 from hierarchy.super_tables.rules import ask, entries
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw, peer_key, unit
-
-__all__ = ["Counts", "advance_all", "choose_askers", "compare_all", "enter_all", "sizes_of", "tell_all"]
 
 TELL, COMPARE, CHOOSE = range(-3, 0)  # draws of the phases are kept apart
 FEW = 6  # one in so many minima may differ within one part

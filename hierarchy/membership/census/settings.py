@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sub2sub.errors import InputError
-
-__all__ = ["CensusSettings"]
+from sub2sub.errors import require
 
 
 @dataclass(frozen=True)
@@ -33,10 +31,5 @@ class CensusSettings:
     askers: float = 3.0
 
     def __post_init__(self) -> None:
-        lowest = {"minima": 3, "fan": 1, "period": 2, "askers": 0}
-        for field, low in lowest.items():
-            value = getattr(self, field)
-            whole = isinstance(value, int) or field == "askers"
-            if not whole or not value >= low:
-                expected = "number" if field == "askers" else "whole number"
-                raise InputError(f"{field}: expected a {expected} not below {low}, got {value!r}")
+        """Refuse settings outside their domain."""
+        require(self, "census", minima=3, fan=1, period=2, askers=0)

@@ -31,8 +31,6 @@ from sub2sub.kernels.randomness import below, cycle_key, draw, mix, peer_key, st
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import table_links
 
-__all__ = ["Found", "PGrid"]
-
 STREAM = stream_number("pgrid")
 MEET, ANNOUNCE, GATEWAY = range(-3, 0)
 
@@ -46,6 +44,9 @@ class Found(NamedTuple):
         Members found, padded with -1.
     first : (searches,) int64
         The smallest number the answering peer knew of, other than the searcher's; -1 for none.
+    following : (searches,) int64
+        The number next to the searcher's that the answering peer knew of, after the last the first; -1 for
+        none.
     reached : (searches,) bool
         Whether a request got where its key belongs.
     known : (searches,) int64
@@ -56,6 +57,7 @@ class Found(NamedTuple):
 
     members: NDArray[np.int32]
     first: NDArray[np.int64]
+    following: NDArray[np.int64]
     reached: NDArray[np.bool_]
     known: NDArray[np.int64]
     hops: NDArray[np.int64]
@@ -168,11 +170,10 @@ class PGrid:
         at, hops, messages = self._route(starts, topics, channel, key)
         low, high = self.postings.span(at, topics)
         members = np.full((len(starts), wanted), -1, np.int32)
-        first = self._first(low, high, starts)
-        sample(
-            np.ascontiguousarray(self.postings.rows[:, 2]), low, high, starts, np.uint64(mix(key)), members
-        )
-        return Found(members, first, at >= 0, high - low, hops, messages)
+        first, following = self._first(low, high, starts), np.empty(len(starts), np.int64)
+        held = np.ascontiguousarray(self.postings.rows[:, 2])
+        sample(held, low, high, starts, np.uint64(mix(key)), members, following)
+        return Found(members, first, following, at >= 0, high - low, hops, messages)
 
     def _first(
         self, low: NDArray[np.int64], high: NDArray[np.int64], starts: NDArray[np.int64]

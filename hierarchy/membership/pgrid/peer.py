@@ -22,9 +22,6 @@ from hierarchy.membership.pgrid.settings import PGridSettings
 from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import mix, stream_number
 
-__all__ = ["GridMessage", "GridPeer", "Held", "Listed", "Meet", "Meeting", "Met", "Placed", "Post", "Posting"]
-__all__ += ["Position", "Route", "Row", "common_prefix", "entries", "key_of", "meet", "put", "random_place"]
-
 Row = list[Contact | None]
 
 
@@ -304,6 +301,11 @@ class GridPeer:
             other = dice.next_below(j + 1)
             places[j], places[other] = places[other], places[j]
         return [pool[place] for place in places]
+
+    def following(self, topic: str, asker: int) -> list[Contact]:
+        """The one of them next to who asks in the order of numbers, after the last the first."""
+        others = [member for member in self.known(topic) if member.id != asker]
+        return [member for member in others if member.id > asker][:1] or others[:1]
 
     def forget(self, id: int) -> None:
         """Forget a peer that cannot be reached."""

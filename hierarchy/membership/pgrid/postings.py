@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Postings"]
-
 
 class Postings:
     """Announcements *member m is of community t*, as the peers of an index hold them.

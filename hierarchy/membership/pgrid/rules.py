@@ -26,8 +26,6 @@ from hierarchy.channel import arrives
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw
 
-__all__ = ["Trie", "first_difference", "meet", "route"]
-
 ONE, TOP = np.uint64(1), np.uint64(63)
 
 

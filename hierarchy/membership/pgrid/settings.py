@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sub2sub.errors import InputError
-
-__all__ = ["PGridSettings"]
+from sub2sub.errors import require
 
 
 @dataclass(frozen=True)
@@ -35,8 +33,5 @@ class PGridSettings:
     attempts: int = 3
 
     def __post_init__(self) -> None:
-        lowest = {"replication": 1, "references": 1, "recursion": 0, "lease": 2, "attempts": 1}
-        for field, low in lowest.items():
-            value = getattr(self, field)
-            if not isinstance(value, int) or value < low:
-                raise InputError(f"{field}: expected a whole number not below {low}, got {value!r}")
+        """Refuse settings outside their domain."""
+        require(self, "pgrid", replication=1, references=1, recursion=0, lease=2, attempts=1)

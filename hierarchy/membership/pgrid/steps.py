@@ -10,8 +10,6 @@ from hierarchy.membership.pgrid.rules import first_difference, is_across, meet, 
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw, peer_key
 
-__all__ = ["introduce", "matches", "meet_all", "route_all", "sample", "tell"]
-
 
 @kernel
 def introduce(trie, peer, contact, channel, own, pairs, count):
@@ -110,16 +108,19 @@ def tell(senders, receivers, channel, key, told):
 
 
 @kernel
-def sample(member, low, high, starts, key, out):
+def sample(member, low, high, starts, key, out, following):
     """Draw members for each search, from the sorted ones between `low` and `high`, never the searcher.
 
-    They come in random order, so the first few of them are a fair sample too.
+    They come in random order, so the first few of them are a fair sample too. `following` becomes the member
+    next to the searcher in the order of numbers, after the last the first; -1 for none.
     """
     for i in range(len(starts)):
         pool = member[low[i] : high[i]]
         place = np.searchsorted(pool, starts[i])
         own = peer_key(key, starts[i])
-        if place < len(pool) and pool[place] == starts[i]:
+        is_member = place < len(pool) and pool[place] == starts[i]
+        following[i] = -1 if len(pool) == is_member else pool[(place + is_member) % len(pool)]
+        if is_member:
             k = draw_others(pool, place, own, np.int64(0), out[i])
         else:
             k = draw_some(pool, own, np.int64(0), out[i])

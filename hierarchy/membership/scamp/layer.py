@@ -36,8 +36,6 @@ from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.views import table_links
 
-__all__ = ["Scamp"]
-
 STREAM = stream_number("scamp")
 
 

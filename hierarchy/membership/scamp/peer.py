@@ -34,8 +34,6 @@ from hierarchy.membership.scamp.scamp_messages import (
 from hierarchy.membership.scamp.settings import ScampSettings
 from sub2sub.kernels.dice import Dice
 
-__all__ = ["Link", "ScampPeer"]
-
 TRIES = 3  # members of the view, and of the InView, that a subscription is tried through
 HEAVIEST = 1e9  # so that no sum another peer reports makes a weight infinite
 

@@ -30,8 +30,6 @@ from hierarchy.membership.rows import add, find, remove_at
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw, unit
 
-__all__ = ["Rules", "Views", "clear", "drop", "keep", "reach_somebody", "request", "unsubscribe"]
-
 
 class Views(NamedTuple):
     """Views of all members; row i is what member i knows, packed to the left.

@@ -6,19 +6,6 @@ from dataclasses import dataclass
 
 from hierarchy.contacts import Contact
 
-__all__ = [
-    "Beat",
-    "Copy",
-    "Dropped",
-    "Kept",
-    "Replace",
-    "ScampMessage",
-    "Served",
-    "Subscribe",
-    "Weigh",
-    "Weighed",
-]
-
 
 @dataclass(frozen=True)
 class Subscribe:

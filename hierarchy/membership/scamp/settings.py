@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sub2sub.errors import InputError
-
-__all__ = ["ScampSettings"]
+from sub2sub.errors import require
 
 
 @dataclass(frozen=True)
@@ -42,8 +40,5 @@ class ScampSettings:
     contact_first: bool = False
 
     def __post_init__(self) -> None:
-        lowest = {"c": 0, "lease": 2, "indirection": 0, "isolation": 1, "patience": 1, "hop_limit": 1}
-        for field, low in lowest.items():
-            value = getattr(self, field)
-            if not isinstance(value, int) or value < low:
-                raise InputError(f"{field}: expected a whole number not below {low}, got {value!r}")
+        """Refuse settings outside their domain."""
+        require(self, "scamp", c=0, lease=2, indirection=0, isolation=1, patience=1, hop_limit=1)

@@ -14,18 +14,6 @@ from hierarchy.membership.scamp.rules import clear, drop, keep, reach_somebody, 
 from sub2sub.kernels.compilation import kernel
 from sub2sub.kernels.randomness import below, draw, peer_key
 
-__all__ = [
-    "balance",
-    "beat",
-    "clear_all",
-    "expire",
-    "join_all",
-    "leave_all",
-    "merge_all",
-    "refill_key",
-    "renew_all",
-]
-
 REFILL, MERGE, LEAVE, JOIN, RENEW, BEAT, BALANCE = range(-7, 0)  # draws of the phases are kept apart
 
 

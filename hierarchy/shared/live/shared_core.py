@@ -1,8 +1,8 @@
 """One live peer of the shared overlay without clock or socket: Sub-2-Sub's links, and CAMCAST's tables.
 
 A `Core` (`sub2sub.live.core.live_peer`) with two layers more: VICINITY over the points (low, high) of ranges,
-and the tables of `hierarchy.shared.peer`. Every decision is theirs; what is added is who waits for which
-answer. A search and the exchanges of a newcomer go on when the answer to the last question is there; a peer
+and the tables of `hierarchy.shared.peer`. Every decision is theirs; this class adds waiting for
+answers. A search and the exchanges of a newcomer go on when the answer to the last question is there; a peer
 that is greeted is kept until it turns out to be silent. Where the simulator sends a message again that is not
 answered, a live peer believes only the second silence.
 
@@ -32,8 +32,6 @@ from sub2sub.live.core.live_peer import Core, Draws
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.overlay.descriptors import Descriptor, Link
 from sub2sub.vicinity.peer import VicinityPeer
-
-__all__ = ["SharedCore", "SharedCoreSettings", "is_topical", "topical_id"]
 
 TOLD = 64  # links of one table in one message that are considered, at most
 GREETINGS = 32  # in one cycle, at most: whatever others tell must not cost more
@@ -98,7 +96,7 @@ class SharedCore(Core):
         self._greetings: list[m.Send] = []
         self._again: list[m.Send] = []
         self._tries: Counter[tuple[bytes, int]] = Counter()
-        self._suspects: set[int] = set()  # who was silent once, and was not heard from since
+        self._suspects: set[int] = set()  # peers that were silent once, and were not heard from since
 
     @property
     def is_ready(self) -> bool:
@@ -253,7 +251,7 @@ class SharedCore(Core):
         self.tables.hear(links, self.now, self._greet)
 
     def _greet(self, peer: Descriptor) -> None:
-        """Greet a peer that was taken up; whether it is there turns out later."""
+        """Greet a peer that was accepted; whether it is there turns out later."""
         if self._greeted < GREETINGS:
             self._greeted += 1
             number = self.exchanges.begin(Exchange(t.Greeted, peer, self.now))

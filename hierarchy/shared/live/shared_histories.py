@@ -19,8 +19,6 @@ from sub2sub.live.virtual.history import PERIOD, PORT, SPREAD, Participant
 from sub2sub.live.virtual.invariants import beyond
 from sub2sub.live.virtual.rings import RingHistory, Subscriber
 
-__all__ = ["SharedHistory"]
-
 PATHS = (".a", ".b", ".a.x", ".a.x.p")
 TO_ALL = CamcastRoute(c=16.0, g=1000.0)  # everybody sends to all its tables: nothing is left to chance
 

@@ -27,6 +27,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+from hierarchy.camcast.community import check_callback, check_data
 from hierarchy.shared.live import table_messages as t
 from hierarchy.shared.live.shared_core import SharedCore, SharedCoreSettings, topical_id
 from hierarchy.shared.live.table_wire import PROTOCOL
@@ -40,12 +41,10 @@ from sub2sub.live.net.entry import Published
 from sub2sub.live.net.node import ANSWERED, Node
 from sub2sub.live.net.subscriptions import Inbox, Received, Subscription
 from sub2sub.live.net.tls import Tls
-from sub2sub.live.wire.format import MAX_DATA, NAME
+from sub2sub.live.wire.format import NAME
 from sub2sub.live.wire.framing import Protocol
 from sub2sub.live.wire.limits import Limits
 from sub2sub.overlay.descriptors import Descriptor
-
-__all__ = ["SharedNode", "TopicSubscription"]
 
 WAIT = 16  # cycles to wait before publishing by CAMCAST's routing, at most
 
@@ -97,6 +96,8 @@ class SharedNode(Node):
         reply: float = 5.0,
         advertise: Address | None = None,
     ) -> None:
+        if not isinstance(topics, NestedRanges):
+            raise InputError(f"topics: expected NestedRanges, got {topics!r}")
         given = settings or SharedCoreSettings()
         super().__init__(attributes, contact, listen, period, given, limits, tls, seed, reply, advertise)
         self.identity = None  # an ID says whether its peer follows a topic, so it cannot be a digest
@@ -112,8 +113,8 @@ class SharedNode(Node):
     ) -> TopicSubscription:
         """Receive each event of a topic and of its subtopics; without a callback, iterate over them."""
         self.topics.tree.number(topic)
-        if callback is not None and not callable(callback):
-            raise InputError(f"callback: expected a function of one event, got {callback!r}")
+        if callback is not None:
+            check_callback(callback)
         subscription = TopicSubscription(topic, callback)
         await self._enter(subscription)
         self.followed.append(subscription)
@@ -135,20 +136,19 @@ class SharedNode(Node):
         By CAMCAST's routing the node has to be subscribed to the topic. It waits until its peer knows who is
         above, or that nobody is (CAMCAST, Section 5.1), for `WAIT` cycles at most.
         """
-        if not isinstance(data, bytes | bytearray | memoryview):
-            raise InputError(f"data: expected bytes, got {type(data).__name__}")
+        data = check_data(data)
+        if not isinstance(route, CamcastRoute | None):
+            raise InputError(f"route: expected a CamcastRoute, or none for the rings, got {route!r}")
         at = (float(self.topics.point(topic)), *([0.0] * (self.attributes - 1)))
         if route is None:
-            return await self.publish(at, bytes(data))
-        if len(data) > MAX_DATA:
-            raise InputError(f"data: expected at most {MAX_DATA} bytes, got {len(data)}")
+            return await self.publish(at, data)
         core = self._member(topic)
         for _ in range(4 * WAIT):
             if core.is_ready:
                 break
             await asyncio.sleep(self.period / 4)
         name = self.dice.randbytes(NAME)
-        event = t.Routed(name, at, 0, float(route.c), float(route.g), float(route.a), bytes(data))
+        event = t.Routed(name, at, 0, float(route.c), float(route.g), float(route.a), data)
         self.dispatch(core, core.route(event, self._draws(core)))
         return Published(name, core.own.id, 0)
 

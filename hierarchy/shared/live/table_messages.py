@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from sub2sub.live.core.messages import Extension, Mentions
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = ["Alike", "AlikeBack", "Greet", "Greeted", "Inquire", "Routed", "Tables", "TablesBack", "Ways"]
-
 
 @dataclass(frozen=True)
 class Alike(Extension):
@@ -31,7 +29,7 @@ class AlikeBack(Extension):
 
 @dataclass(frozen=True)
 class Greet(Extension):
-    """The sender has taken the receiver up in one of its tables."""
+    """The sender has the receiver in one of its tables from now on."""
 
     exchange: int
     sender: Descriptor

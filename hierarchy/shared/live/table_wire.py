@@ -8,8 +8,6 @@ from hierarchy.shared.live import table_messages as t
 from sub2sub.live.wire.format import CHECKS, KINDS, VERSION, plain
 from sub2sub.live.wire.framing import Check, Protocol, WireError, finite, shown
 
-__all__ = ["PROTOCOL"]
-
 FIRST = 64  # kinds below are Sub-2-Sub's
 OURS = (t.Alike, t.AlikeBack, t.Greet, t.Greeted, t.Inquire, t.Ways, t.Tables, t.TablesBack, t.Routed)
 MOST = 1e6

@@ -9,8 +9,6 @@ from sims.anchors.broker.peer import Broker, Client
 from sims.anchors.broker.settings import BrokerSettings
 from sims.anchors.objects import ObjectLayer
 
-__all__ = ["BrokerLayer"]
-
 
 class BrokerLayer(ObjectLayer[Broker | Client]):
     """Clients of one broker.

@@ -16,8 +16,6 @@ from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import NAME, RANGE
 
-__all__ = ["Answer", "Broker", "Client", "Ping", "Subscribe"]
-
 
 class Subscribe(NamedTuple):
     """A subscription: one range for each attribute."""

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from sub2sub.errors import require
 
-__all__ = ["BrokerSettings"]
-
 
 @dataclass(frozen=True)
 class BrokerSettings:
@@ -26,5 +24,4 @@ class BrokerSettings:
     tries: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "broker", keepalive=1, tries=1)

@@ -11,8 +11,6 @@ from sims.anchors.gossipsub.peer import GossipSubPeer
 from sims.anchors.gossipsub.settings import GossipSubSettings
 from sims.anchors.objects import ObjectLayer
 
-__all__ = ["GossipSub"]
-
 
 class GossipSub(ObjectLayer[GossipSubPeer]):
     """GossipSub with one topic for each peer.

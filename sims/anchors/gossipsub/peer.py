@@ -23,8 +23,6 @@ from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import LINK, NAME
 
-__all__ = ["Close", "Connect", "GossipSubPeer", "Graft", "KeepAlive", "Prune"]
-
 EXCHANGED = 4  # connections that a `Prune` names
 
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from sub2sub.errors import InputError, require
 
-__all__ = ["GossipSubSettings"]
-
 
 @dataclass(frozen=True)
 class GossipSubSettings:
@@ -40,7 +38,6 @@ class GossipSubSettings:
     tries: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         if not 0 < self.D_lo <= self.D <= self.D_hi <= 2 * self.connections:
             raise InputError(
                 "gossipsub: expected 0 < D_lo <= D <= D_hi <= 2 connections, got "

@@ -23,17 +23,6 @@ from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import LINK
 
-__all__ = [
-    "Disconnect",
-    "ForwardJoin",
-    "HyParViewPeer",
-    "Join",
-    "Neighbour",
-    "NeighbourReply",
-    "Shuffle",
-    "ShuffleReply",
-]
-
 
 class Join(NamedTuple):
     """A newcomer asks its contact to join."""

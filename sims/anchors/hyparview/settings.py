@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from sub2sub.errors import require
 
-__all__ = ["HyParViewSettings"]
-
 
 @dataclass(frozen=True)
 class HyParViewSettings:
@@ -40,6 +38,5 @@ class HyParViewSettings:
     patience: int = 8
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "hyparview", active=1, passive=1, join_walk=1, passive_walk=1, tries=1, patience=1)
         require(self, "hyparview", shuffled_active=0, shuffled_passive=0)

@@ -23,8 +23,6 @@ from sub2sub.overlay.network import reaches
 from sub2sub.timing.agenda import clear, departure, offer, take
 from sub2sub.timing.latency import travel
 
-__all__ = ["Zones", "before", "spread_zones"]
-
 
 class Zones(NamedTuple):
     """Zones, who has them, and whom each peer takes to have them.

@@ -12,8 +12,6 @@ from sims.anchors.meghdoot.settings import MeghdootSettings
 from sims.anchors.objects import ObjectLayer
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 
-__all__ = ["Meghdoot", "Scale"]
-
 JITTER = stream_number("anchors/meghdoot points")
 Floats = NDArray[np.float64]
 

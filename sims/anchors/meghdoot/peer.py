@@ -26,8 +26,6 @@ from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import LINK, NAME, VALUE
 
-__all__ = ["Come", "Meet", "MeghdootPeer", "Takeover", "Update", "Welcome"]
-
 Point = tuple[float, ...]
 Around = tuple[tuple[int, float], ...]  # neighbours of a peer, and how large their zones are
 LONGEST = 64  # hops of a newcomer's way before it is given up, times dimensions

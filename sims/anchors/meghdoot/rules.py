@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["Zone", "cut", "gap", "holds", "touch", "volume"]
-
 Zone = tuple[tuple[float, ...], tuple[float, ...]]  # lower and upper corner
 
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from sub2sub.errors import require
 
-__all__ = ["MeghdootSettings"]
-
 
 @dataclass(frozen=True)
 class MeghdootSettings:
@@ -25,5 +23,4 @@ class MeghdootSettings:
     tries: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "meghdoot", refresh=1, tries=1)

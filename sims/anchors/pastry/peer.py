@@ -8,6 +8,10 @@ key, else to any with as many that is nearer.
 Readings:
 
 - A newcomer's `Arrive` is routed to its own identifier; every node on the way sends it what it knows.
+- A newcomer does so through several contacts, one a cycle, and every node once more from time to time. The
+  paper has one contact, and one newcomer after the other. Where all start at once with one contact each they
+  form several rings that lie within one another, of nodes whose leaves are all of the same ring. Exchanges
+  between neighbours merge them slowly or never, and a key then has several roots.
 - Leaf sets and tables are kept by gossip: once a cycle a node exchanges what it knows with a random leaf or,
   every other cycle, a random node of its table (as Bamboo does; Rhea et al., USENIX 2004), and with both
   while its leaves change. This also detects broken links. The paper repairs leaf sets on failure, and tables
@@ -27,8 +31,9 @@ from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import LINK, NAME
 
-__all__ = ["Arrive", "PastryPeer", "Tell"]
-
+MOST_HOPS = 32  # a limit for routes, in case nodes disagree
+JOINS = 4  # contacts through which a newcomer joins, one a cycle
+AGAIN = 32  # cycles after which a node joins once more
 FORGOTTEN = 20  # cycles for which a node that did not answer is not added again
 
 
@@ -36,6 +41,7 @@ class Arrive(NamedTuple):
     """A newcomer on the way to its own identifier."""
 
     newcomer: int
+    hops: int = 0
     size: int = LINK + NAME
 
 
@@ -64,6 +70,8 @@ class PastryPeer(ObjectPeer):
         Nodes that did not answer, and when.
     changed : int
         Whether the leaves have changed since the last turn.
+    joins : int
+        Contacts through which it has joined.
 
     Examples
     --------
@@ -75,7 +83,16 @@ class PastryPeer(ObjectPeer):
     ([1, 3], 1, 0)
     """
 
-    kept: ClassVar[tuple[str, ...]] = ("leaves", "table", "gone", "contact", "now", "reach", "changed")
+    kept: ClassVar[tuple[str, ...]] = (
+        "leaves",
+        "table",
+        "gone",
+        "contact",
+        "now",
+        "reach",
+        "changed",
+        "joins",
+    )
 
     def __init__(self, own: int, ids: list[int], settings: PastrySettings) -> None:
         self.own, self.ids, self.id, self.settings = own, ids, ids[own], settings
@@ -83,13 +100,18 @@ class PastryPeer(ObjectPeer):
         self.table: dict[int, int] = {}
         self.gone: dict[int, int] = {}
         self.met: set[int] = set()  # those looked at since somebody was forgotten: nothing new of them
-        self.contact, self.now = -1, 0
+        self.contact, self.now, self.joins = -1, 0, 0
         self.changed = 1
         self.reach = [AROUND, AROUND]  # how far away a new leaf may be, ahead and behind
 
     def introduce(self, contact: int) -> None:
         """Join through a contact."""
         self.contact = contact
+
+    def seeks(self, cycle: int) -> bool:
+        """Whether to ask for a contact: a newcomer, one that knows nobody, and all from time to time."""
+        settled = self.leaves and self.joins >= JOINS and (cycle + self.own) % AGAIN
+        return self.contact < 0 and not settled
 
     def turn(self, cycle: int, dice: Dice) -> Sends:
         """Join, or exchange what is known with a leaf or a node of the table."""
@@ -101,6 +123,7 @@ class PastryPeer(ObjectPeer):
             sends.append((self.contact, Arrive(self.own)))
             self.learn(self.contact)
             self.contact = -1
+            self.joins += 1
         if self.leaves and (cycle % 2 or self.changed):
             sends.append(self._ask(self.leaves, dice))
         if self.table and (cycle % 2 == 0 or self.changed):
@@ -121,18 +144,20 @@ class PastryPeer(ObjectPeer):
                 self.learn(node)
             return answer
         newcomer = message.newcomer
-        following = self.next_hop(self.ids[newcomer])
         told = [(newcomer, Tell((self.own, *self._known_near(newcomer)), asks=False))]
         self.learn(newcomer, fresh=True)
-        return [*told, (following, message)] if following not in (self.own, newcomer) else told
+        return [*told, *self._onward(message)]
 
     def unreachable(self, target: int, message: Any, dice: Dice) -> Sends:
         """Drop a dead node; route a newcomer another way."""
         self.forget(target)
-        if isinstance(message, Arrive) and message.newcomer not in (self.own, target):
-            following = self.next_hop(self.ids[message.newcomer])
-            return [(following, message)] if following not in (self.own, message.newcomer) else ()
-        return ()
+        return self._onward(message) if isinstance(message, Arrive) and self.own != message.newcomer else ()
+
+    def _onward(self, message: Arrive) -> list[tuple[int, Arrive]]:
+        """Route a newcomer to the nearest node but itself."""
+        following = self.next_hop(self.ids[message.newcomer], (message.newcomer,))
+        further = message._replace(hops=message.hops + 1)
+        return [(following, further)] if following != self.own and further.hops < MOST_HOPS else []
 
     def links(self) -> list[int]:
         """Leaves and table."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["AROUND", "ID_BITS", "apart", "digit", "shared"]
-
 ID_BITS = 64
 AROUND = 1 << ID_BITS
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from sub2sub.errors import InputError, require
 
-__all__ = ["PastrySettings"]
-
 
 @dataclass(frozen=True)
 class PastrySettings:
@@ -28,7 +26,6 @@ class PastrySettings:
     tries: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         if self.bits not in (1, 2, 4, 8):
             raise InputError(f"pastry.bits: expected 1, 2, 4 or 8, got {self.bits}")
         if self.leaves < 2 or self.leaves % 2:

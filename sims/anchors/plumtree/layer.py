@@ -22,8 +22,6 @@ from sims.anchors.plumtree.peer import PlumtreePeer
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import NAME
 
-__all__ = ["Plumtree"]
-
 BEACONS = 2  # cycles without a beacon after which a member sends one
 
 

@@ -15,8 +15,6 @@ from typing import ClassVar
 from sims.anchors.hyparview.peer import HyParViewPeer
 from sims.anchors.hyparview.settings import HyParViewSettings
 
-__all__ = ["PlumtreePeer"]
-
 
 class PlumtreePeer(HyParViewPeer):
     """A HyParView peer whose active links are eager or lazy.

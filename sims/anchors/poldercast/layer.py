@@ -16,8 +16,6 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.views import FREE
 from sub2sub.vicinity.layer import Vicinity
 
-__all__ = ["Rings"]
-
 
 class Rings(ObjectLayer[RingsPeer]):
     """A ring for each group.
@@ -44,7 +42,7 @@ class Rings(ObjectLayer[RingsPeer]):
         return RingsPeer(peer, len(self.groups.of), self.settings)
 
     def turns(self, cycle: int, dice: Dice) -> None:
-        """Take up candidates, then exchange."""
+        """Accept candidates, then exchange."""
         for peer, links in enumerate(self.mates()):
             if self.transport.alive[peer]:
                 self.peers[peer].feed(links, cycle)

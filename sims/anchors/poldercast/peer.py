@@ -9,7 +9,7 @@ Readings:
 
 - A peer has one topic here, so there is one ring to a peer (`sims.anchors.groups` says why).
 - A link is as old as the news of its peer, and is not kept beyond an age; one that did not answer is not
-  taken up for as long. The paper leaves open how the dead are forgotten.
+  accepted for as long. The paper leaves open how the dead are forgotten.
 - IDs are the numbers of peers, which are in the order of their sequence IDs.
 """
 
@@ -23,8 +23,6 @@ from sims.anchors.poldercast.settings import RingsSettings
 from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import DESCRIPTOR, NAME
-
-__all__ = ["Exchange", "RingsPeer"]
 
 
 class Exchange(NamedTuple):
@@ -68,7 +66,7 @@ class RingsPeer(ObjectPeer):
         """Nothing: candidates come from below."""
 
     def feed(self, links: Iterable[tuple[int, int]], cycle: int) -> None:
-        """Take up links of its topic."""
+        """Accept links of its topic."""
         self.now, oldest = cycle, cycle - self.settings.max_age
         if self.silent:
             self.silent = {peer: when for peer, when in self.silent.items() if when >= oldest}
@@ -89,7 +87,7 @@ class RingsPeer(ObjectPeer):
         return [(partner, self._offer(partner, answer=False))]
 
     def receive(self, sender: int, message: Exchange, dice: Dice) -> Sends:
-        """Answer, and take up what came."""
+        """Answer, and accept what came."""
         answer = () if message.answer else [(sender, self._offer(sender, answer=True))]
         self.feed(message.links, self.now)
         return answer

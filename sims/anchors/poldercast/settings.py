@@ -8,8 +8,6 @@ from sub2sub.cyclon.settings import CyclonSettings
 from sub2sub.errors import require
 from sub2sub.vicinity.settings import VicinitySettings
 
-__all__ = ["PolderCastSettings", "RingsSettings"]
-
 
 @dataclass(frozen=True)
 class RingsSettings:
@@ -22,7 +20,7 @@ class RingsSettings:
     shuffle : int
         Links sent in one exchange, the sender's own included.
     max_age : int
-        Oldest link to keep or take up, in cycles, and how long one that did not answer is not taken up.
+        Oldest link to keep or accept, in cycles, and how long one that did not answer is not accepted.
     tries : int
         Copies of a message before its target counts as unreachable.
     """
@@ -33,7 +31,6 @@ class RingsSettings:
     tries: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse settings outside their domain."""
         require(self, "rings", neighbours=1, shuffle=1, max_age=1, tries=1)
 
 

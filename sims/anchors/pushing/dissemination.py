@@ -33,8 +33,6 @@ from sub2sub.overlay.network import Faults, reaches
 from sub2sub.timing.agenda import Agenda, departure, new_agenda, schedule, take
 from sub2sub.timing.latency import HOPS, Clock, next_beat, travel
 
-__all__ = ["ANNOUNCE", "ANNOUNCERS", "PUSH", "REQUEST", "PushWorld", "Scratch", "push_event", "scratch_for"]
-
 PUSH, ANNOUNCE, REQUEST = range(3)
 # Queues; of two messages at one time that of the first goes first.
 STARTS, SOON, TIMERS, AGAIN, BEATS = range(5)

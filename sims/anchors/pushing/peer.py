@@ -16,8 +16,6 @@ from sims.anchors.pushing.dissemination import ANNOUNCE, ANNOUNCERS, PUSH, REQUE
 from sims.anchors.pushing.tables import PushRules
 from sub2sub.kernels.dice import Dice
 
-__all__ = ["PushPeer"]
-
 Sends = Iterator[tuple[int, int]]  # taken one by one: whether one is lost is drawn before the next is chosen
 
 

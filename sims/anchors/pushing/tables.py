@@ -8,8 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PushRules", "PushTables", "Rows", "Starts", "Way", "rows"]
-
 
 class Rows(NamedTuple):
     """Rows of different length: row i is ``item[start[i] : start[i + 1]]``."""

@@ -13,8 +13,6 @@ from sims.anchors.pastry.settings import PastrySettings
 from sims.anchors.scribe.peer import ScribePeer
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 
-__all__ = ["Scribe", "topic_keys"]
-
 KEYS = stream_number("anchors/scribe keys")
 
 
@@ -55,11 +53,8 @@ class Scribe(ObjectLayer[ScribePeer]):
         return ScribePeer(peer, self.ids, self.keys, int(self.groups.of[peer]), self.settings)
 
     def seeking(self, cycle: int, alive: NDArray[np.uint8]) -> Sequence[int]:
-        """Nodes that know nobody."""
-        alone = (not peer.leaves and peer.contact < 0 for peer in self.peers)
-        return [
-            node for node, (up, lost) in enumerate(zip(alive.tolist(), alone, strict=True)) if up and lost
-        ]
+        """Nodes that join, and now and then others: parts of the overlay find one another so."""
+        return [node for node, up in enumerate(alive.tolist()) if up and self.peers[node].seeks(cycle)]
 
     def introduce(self, peer: int, contact: int) -> None:
         """Name a contact."""

@@ -26,8 +26,6 @@ from sims.anchors.transport import Sends
 from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.sizes import NAME
 
-__all__ = ["Leave", "ScribePeer", "Subscribe"]
-
 PATIENCE = 2  # cycles that a child may be silent
 REVISED = 4  # cycles after which the way to the root is looked at again
 
@@ -106,7 +104,7 @@ class ScribePeer(PastryPeer):
         return [*left, (parent, Subscribe(topic))] if parent != self.own else left
 
     def receive(self, sender: int, message: Any, dice: Dice) -> Sends:
-        """Take up a child, and get into the tree oneself."""
+        """Accept a child, and get into the tree oneself."""
         if isinstance(message, Subscribe):
             self.children.setdefault(message.topic, {})[sender] = self.now
             return [] if message.topic in self.parents else self.subscribe(message.topic)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
 
 from sub2sub.errors import InputError
-
-__all__ = ["command"]
+from workloads.cli.common import json_option, print_json
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -31,7 +29,7 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     help="Add the results to a CSV table.",
 )  # fmt: skip
 @click.option("--list", "only_list", is_flag=True, help="List what is measured.")
-@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON, and nothing else.")
+@json_option
 def command(
     names: tuple[str, ...], sizes: tuple[int, ...], append: Path | None, only_list: bool, as_json: bool
 ) -> None:
@@ -46,7 +44,7 @@ def command(
     from sims.bench import MEASUREMENTS, append_results, as_rows, measure
 
     if only_list and as_json:
-        click.echo(json.dumps({name: each.title for name, each in MEASUREMENTS.items()}, indent=2))
+        print_json({name: each.title for name, each in MEASUREMENTS.items()})
         return
     if only_list:
         for name, each in MEASUREMENTS.items():
@@ -65,4 +63,4 @@ def command(
     if append is not None:
         append_results(append, as_rows(results))
     if as_json:
-        click.echo(json.dumps(as_rows(results), indent=2))
+        print_json(as_rows(results))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
 import click
 
-from workloads.cli.common import allow_option
-
-__all__ = ["command"]
+from workloads.cli.common import allow_option, json_option, print_json
 
 
 @click.command()
@@ -20,21 +17,31 @@ __all__ = ["command"]
     "these; usual are topics and ranges of one attribute.  [default: usual; all with --quick]",
 )  # fmt: skip
 @click.option(
-    "--subscribers", type=click.IntRange(2), help="In each world.  [default: 10000; 500 with --quick]"
+    "--subscribers",
+    type=click.IntRange(2),
+    help="Subscribers in each world.  [default: 10000; 500 with --quick]",
 )
 @click.option(
-    "--events", type=click.IntRange(1), default=20, show_default=True, help="Published in each cell and seed."
+    "--events",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Events published in each cell and seed.",
 )
 @click.option(
     "--choosing", type=click.IntRange(0), default=0, metavar="N",
     help="Events of each seed by which working points are chosen.  [default: 1000 over all seeds]",
 )  # fmt: skip
 @click.option(
-    "--seeds", type=click.IntRange(1), default=3, show_default=True, help="Seeds each cell is a mean over."
+    "--seeds",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="Number of seeds over which cells are averaged.",
 )
 @click.option(
     "--tree", type=click.Path(),
-    help="Topics: a file with a path such as .a.b a line; or a workload folder of topics, or a .toml file "
+    help="Topics: a file with a path such as .a.b per line; or a workload folder of topics, or a .toml file "
     "with [table.topics], whose rows are the subscribers.",
 )  # fmt: skip
 @click.option(
@@ -51,11 +58,9 @@ __all__ = ["command"]
     "own",
     multiple=True,
     metavar="MODULE:CLASS",
-    help="A system of your own, to take part as well.",
+    help="A system of your own that takes part, too.",
 )
-@click.option(
-    "--only", multiple=True, metavar="NAME", help="Of the systems that take part, only those named."
-)
+@click.option("--only", multiple=True, metavar="NAME", help="Compare only this system; may be repeated.")
 @click.option(
     "--network", default="log-normal", show_default=True, metavar="MODEL|FILE",
     help="How long messages take: constant, uniform, log-normal, sphere, a .toml file with settings of "
@@ -66,9 +71,9 @@ __all__ = ["command"]
 @click.option("--quick", is_flag=True, help="The smaller form, within about a minute.")
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("out/compare"), show_default=True,
-    help="Folder to write to; one that exists is taken up where it was left.",
+    help="Folder to write to; one that exists is continued.",
 )  # fmt: skip
-@click.option("--processes", type=click.IntRange(1), help="Units at a time.  [default: one a core]")
+@click.option("--processes", type=click.IntRange(1), help="Units at the same time.  [default: one per core]")
 @click.option("--master", help="Run on this Spark master instead, such as spark://HOST:PORT or local[4].")
 @click.option(
     "--time-limit",
@@ -79,7 +84,7 @@ __all__ = ["command"]
 )
 @click.option("--quiet", is_flag=True, help="Print the findings only.")
 @click.option("--headline", is_flag=True, help="Print a short table in Markdown, and nothing else.")
-@click.option("--json", "as_json", is_flag=True, help="Print findings and numbers as JSON, and nothing else.")
+@json_option
 def command(
     world: str | None,
     subscribers: int | None,
@@ -133,7 +138,7 @@ def command(
     ):
         sentences, numbers = compare(plan, writer, processes or os.cpu_count() or 1, master, report)
     if as_json:
-        click.echo(json.dumps({"findings": sentences, "systems": numbers}, indent=2))
+        print_json({"findings": sentences, "systems": numbers})
         return
     if headline:
         click.echo((out / "headline.md").read_text(), nl=False)

@@ -12,8 +12,6 @@ import click
 from sub2sub.errors import InputError
 from workloads.cli.common import allow_option
 
-__all__ = ["command"]
-
 LOOPBACK = "127.0.0.1"
 
 

@@ -16,8 +16,6 @@ from workloads.cli.suggestions import Suggesting
 if TYPE_CHECKING:
     from sub2sub.live import Tls
 
-__all__ = ["command"]
-
 
 @click.group("live", cls=Suggesting)
 def command() -> None:
@@ -88,22 +86,22 @@ def _tls(folder: Path | None, bind: bool = True) -> Tls | None:
 @click.option(
     "--contact",
     multiple=True,
-    help="HOST:PORT of anybody in the overlay; of several all are asked; without, a new overlay begins.",
+    help="HOST:PORT of a node of the overlay; of several all are asked; without, a new overlay begins.",
 )
 @click.option(
     "--attributes",
     type=click.IntRange(1, 16),
-    help="Attributes of the overlay, where nothing is subscribed to.",
+    help="Number of attributes, if nothing is subscribed to.",
 )
 @click.option("--subscribe", "ranges", multiple=True, help="LOW:HIGH,LOW:HIGH,... one range per attribute.")
 @click.option("--publish", "point", help="An event to publish, X,X,...; the peer then leaves.")
-@click.option("--data", default="", help="What the event says.")
+@click.option("--data", default="", help="Payload of the event.")
 @click.option("--period", type=SECONDS, default=1.0, show_default=True, help="Seconds of a cycle.")
-@click.option("--seconds", type=SECONDS, help="Leave after so long; without it, on an interrupt.")
+@click.option("--seconds", type=SECONDS, help="Leave after so many seconds; without it, on an interrupt.")
 @click.option(
     "--sign", type=click.Path(path_type=Path), help="PEM file of an Ed25519 key to sign events with."
 )
-@click.option("--trust", multiple=True, help="Public key (hex) whose events are taken; without, anybody's.")
+@click.option("--trust", multiple=True, help="Public key (hex) of a publisher to accept; all if not given.")
 @with_tls
 @always_json_option
 def peer(
@@ -157,10 +155,12 @@ def peer(
 
 
 @command.command()
-@click.option("--peers", type=click.IntRange(2, 2000), default=40, show_default=True)
-@click.option("--attributes", type=click.IntRange(1, 16), default=2, show_default=True)
+@click.option("--peers", type=click.IntRange(2, 2000), default=40, show_default=True, help="Number of peers.")
+@click.option(
+    "--attributes", type=click.IntRange(1, 16), default=2, show_default=True, help="Number of attributes."
+)
 @click.option("--per-process", type=click.IntRange(1), default=1, help="Peers that share a process.")
-@click.option("--period", type=SECONDS, help="Seconds of a cycle; by the number of peers if not given.")
+@click.option("--period", type=SECONDS, help="Seconds of a cycle.  [default: by the number of peers]")
 @click.option(
     "--events", type=click.IntRange(1), default=100, show_default=True, help="Events to publish each time."
 )
@@ -168,9 +168,9 @@ def peer(
     "--kill", "share", type=click.FloatRange(0, 0.9), default=0.0, help="Share of processes to kill."
 )
 @click.option("--most", type=SECONDS, default=120.0, show_default=True, help="Seconds to wait for rings.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed.")
 @with_tls
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON, and nothing else.")
+@json_option
 def swarm(
     peers: int,
     attributes: int,
@@ -245,11 +245,19 @@ def swarm(
     show_default=True,
     help="Where tables come from; the last two keep a P-Grid, which takes some 40 cycles more.",
 )
-@click.option("--upward", default="0.1,1", show_default=True, help="p_sel of the events to publish.")
-@click.option("--per-process", type=click.IntRange(1), default=1, show_default=True)
+@click.option(
+    "--upward", default="0.1,1", show_default=True, help="Values of p_sel, one for each event to publish."
+)
+@click.option(
+    "--per-process",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Members that share a process.",
+)
 @click.option("--period", type=SECONDS, default=2.0, show_default=True, help="Seconds of a cycle.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON, and nothing else.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed.")
+@json_option
 def communities(
     sizes: str, membership: str, upward: str, per_process: int, period: float, seed: int, as_json: bool
 ) -> None:
@@ -300,10 +308,12 @@ def communities(
     show_default=True,
     help="4 to 7 nodes and a few faults, or 8 to 20 nodes and many.",
 )
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option(
+    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes at the same time."
+)
 @json_option
 def fuzz(seeds: int, first: int, protocol: str, plan: str, jobs: int, as_json: bool) -> None:
-    """Live through histories of simulated networks with every fault, one per seed.
+    """Run histories of simulated networks with every fault, one per seed.
 
     Whole live nodes run under virtual time. Nobody may deliver an event twice, or one it did not subscribe
     to; nothing may grow beyond its limit; no task may die; and within 40 cycles after the faults everybody

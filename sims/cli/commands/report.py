@@ -9,8 +9,6 @@ import click
 
 from workloads.cli.common import json_option, print_json
 
-__all__ = ["command"]
-
 
 @click.command("report")
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FOLDER...")

@@ -13,22 +13,12 @@ import click
 from click.shell_completion import CompletionItem
 
 from sub2sub.errors import InputError
+from workloads.cli.common import json_option, print_json
 
 if TYPE_CHECKING:
     from sims.reproduce.claims import Claim
     from sims.reproduce.reproduction import Experiment, Progress
 
-__all__ = ["command"]
-
-# Headings of the listing, by the beginning of the ids.
-PAPERS = {
-    "sub2sub": "Sub-2-Sub: content-based publish and subscribe",
-    "cyclon": "CYCLON, beneath Sub-2-Sub",
-    "camcast": "CAMCAST and Data-Aware Multicast",
-    "hpmcast": "Hierarchical Probabilistic Multicast",
-    "pmcast": "Hierarchical Probabilistic Multicast",
-    "live": "Live peers, beside simulated ones",
-}
 FORMATS = ("png", "svg", "pdf")
 
 
@@ -52,10 +42,10 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write to; out/full, or out/quick for the quick form, if not given.",
+    help="Folder to write to.  [default: out/full; out/quick with --quick]",
 )
 @click.option("--quick", is_flag=True, help="A smaller form, about a minute; its verdicts are marked.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The first seed.")
 @click.option("--all", "everything", is_flag=True, help="Run every experiment.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run of the same form.")
 @click.option(
@@ -67,7 +57,7 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
     default="png",
     show_default=True,
     callback=_formats,
-    help="Of figures: png, svg, pdf, or several with commas.",
+    help="Formats of figures: png, svg, pdf, with commas between them.",
 )
 @click.option(
     "--page",
@@ -75,7 +65,7 @@ def _formats(context: click.Context, parameter: click.Parameter, value: str) -> 
     help="Write a page of the runs in OUT, and run nothing.",
 )
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-@click.option("--json", "as_json", is_flag=True, help="Print claims, or the list, as JSON and nothing else.")
+@json_option
 def command(
     ids: tuple[str, ...],
     out: Path | None,
@@ -110,7 +100,7 @@ def command(
         _write_page(page, folder, quiet or as_json)
         return
     if not ids and not everything:
-        _list(list(experiments().values()), as_json)
+        _list(as_json)
         return
     chosen = list(experiments().values()) if everything else [find(id) for id in dict.fromkeys(ids)]
 
@@ -155,14 +145,14 @@ def _write_page(page: Path, folder: Path, quiet: bool) -> None:
         click.echo(f"{page}: {runs} experiments from {folder}")
 
 
-def _list(known: Sequence[Experiment], as_json: bool) -> None:
+def _list(as_json: bool) -> None:
+    from sims.reproduce.registry import by_paper
+
+    listed = by_paper()
     if as_json:
-        click.echo(json.dumps([{"id": each.id, "title": each.title} for each in known], indent=2))
+        print_json([{"id": each.id, "title": each.title} for members in listed.values() for each in members])
         return
-    grouped: dict[str, list[Experiment]] = {paper: [] for paper in PAPERS.values()}
-    for each in known:
-        grouped.setdefault(PAPERS.get(each.id.partition("-")[0], "Others"), []).append(each)
-    for paper, members in grouped.items():
+    for paper, members in listed.items():
         click.echo(paper)
         for each in members:
             click.echo(f"  {each.id:22} {each.title}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +11,11 @@ import click
 from click.shell_completion import CompletionItem
 
 from sub2sub.errors import InputError
-from workloads.cli.common import allow_option
+from workloads.cli.common import allow_option, json_option, print_json
 
 if TYPE_CHECKING:
     from sims.config.experiment import Experiment
     from sims.runs.runner import Ended
-
-__all__ = ["command"]
 
 
 def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -62,7 +59,7 @@ def _complete(context: click.Context, parameter: click.Parameter, incomplete: st
     help="Print every key of a file, with its meaning: sub2sub, camcast, hpmcast, broadcast, ...",
 )
 @click.option("--quiet", is_flag=True, help="No progress and no summary.")
-@click.option("--json", "as_json", is_flag=True, help="Print the final numbers as JSON, and nothing else.")
+@json_option
 def command(
     source: str | None,
     changes: tuple[str, ...],
@@ -127,7 +124,7 @@ def command(
     ended = _run_all(experiment, out, name, how, quiet or as_json)
     if as_json:
         facts = [{"folder": str(e.folder), "seed": e.seed, "seconds": e.seconds, **e.numbers} for e in ended]
-        click.echo(json.dumps(facts, indent=2))
+        print_json(facts)
     elif not quiet:
         _summarise(ended)
 
@@ -145,7 +142,7 @@ def _list(as_json: bool) -> None:
     from sims.config.shipped import shipped
 
     if as_json:
-        click.echo(json.dumps(shipped(), indent=2))
+        print_json(shipped())
         return
     for name, title in shipped().items():
         click.echo(f"{name:24} {title}")

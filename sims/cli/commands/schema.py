@@ -8,8 +8,6 @@ import click
 
 from workloads.cli.common import json_option, print_json
 
-__all__ = ["command"]
-
 KINDS = {
     "experiment": "a file of `sub2sub run`",
     "sweep": "a file of `sub2sub sweep`",

@@ -8,8 +8,6 @@ import click
 
 from workloads.cli.common import json_option, print_json
 
-__all__ = ["command"]
-
 
 @click.command("warm")
 @json_option

@@ -16,8 +16,6 @@ from sub2sub.errors import InputError
 from workloads import named
 from workloads.generate.rows import uniforms
 
-__all__ = ["STEPS", "between_world", "nearest_cells"]
-
 STEPS = (0.0, 0.1, 0.3, 1.0)
 WORKLOAD = "power-law-1"
 

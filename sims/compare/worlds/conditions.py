@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["CRASH", "FAULTS", "FRONTIER", "GOOD", "HEAL_CRASHED", "NONE", "WORKING", "Fault"]
-
 GOOD = 0.99  # what a system has to deliver to be compared with others
 
 

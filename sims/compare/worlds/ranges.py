@@ -18,8 +18,6 @@ from sub2sub.geometry.matching import match
 from workloads.spec.files import resolve
 from workloads.spec.table_files import is_stored, open_stored
 
-__all__ = ["BITS", "on_grid", "range_world", "rounding_effect"]
-
 BITS = 10
 TRIED = 64  # candidate events looked at for each wanted one, before giving up
 
@@ -125,7 +123,14 @@ def wanted_points(lows: Floats, highs: Floats, candidates: Floats, wanted: int) 
     InputError
         If there are not that many.
     """
-    found = candidates[match(lows, highs, candidates).sizes() > 1][:wanted]
+    found = candidates[:0]
+    for first in range(
+        0, len(candidates), max(wanted, 1)
+    ):  # all at once would list a hundred times the matches
+        some = candidates[first : first + wanted]
+        found = np.concatenate([found, some[match(lows, highs, some).sizes() > 1]])[:wanted]
+        if len(found) == wanted:
+            break
     if len(found) < wanted:
         raise InputError(
             f"events: {len(found)} of {len(candidates)} match two subscribers or more: expected {wanted}"

@@ -14,15 +14,13 @@ import pyarrow as pa
 
 from hierarchy.topics import NestedRanges, TopicTree
 from sims.compare.worlds.world import Integers, World
-from sims.systems.subscriptions import Topics
+from sims.config.subscriptions import Topics
 from sub2sub.errors import InputError
 from workloads.folder.topic_tables import read_tree as stored_tree
 from workloads.generate.rows import uniforms
 from workloads.generate.topic_ranges import depth_first
 from workloads.generate.topics import TopicSpec, regular_tree
 from workloads.spec.table_files import open_stored
-
-__all__ = ["TREE", "read_tree", "stored_topic_world", "topic_world"]
 
 TREE = regular_tree((5, 5, 4))  # 131 topics, depth 3
 EXPONENT = 1.0

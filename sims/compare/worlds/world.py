@@ -18,11 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sims.compare.worlds.conditions import FAULTS, HEAL_CRASHED, Fault
-from sims.systems.subscriptions import Subscriptions, Topics
+from sims.config.subscriptions import Subscriptions, Topics
 from sub2sub.geometry.matching import Members, match
 from sub2sub.kernels.randomness import cycle_key, draws, stream_number
-
-__all__ = ["World"]
 
 CRASHES, PUBLISHERS = stream_number("compare/crashes"), stream_number("compare/publishers")
 

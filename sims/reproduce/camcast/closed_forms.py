@@ -23,8 +23,6 @@ from sims.reproduce.claims import Claim, interval_of_share, observed, stated
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 
-__all__ = ["judge"]
-
 LABELS = {
     "messages": "messages per event",
     "memory": "table entries, at most",

@@ -50,8 +50,6 @@ from sub2sub.overlay.network import Network
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["judge_parasites", "judge_rounds", "mean_rounds"]
-
 TOPOLOGIES = {"1000-100-10": (10, 100, 1000), "3 x 100": (100,) * 3, "5 x 100": (100,) * 5}
 PMCAST_FANOUT = 4
 ROUNDS = {"CAMCAST": [8.91, 8.83, 13.08], "gossip": [4.63, 4.39, 4.31], "PMcast": [6.61, 5.44, 5.89]}

@@ -31,8 +31,6 @@ from hierarchy.camcast import (
 )
 from hierarchy.gossip import GossipBroadcast, GossipMulticast, HierarchicalBroadcast
 
-__all__ = ["LEVELS", "PROTOCOLS", "QUANTITIES", "Contender", "contenders"]
-
 LEVELS, BOTTOM = 3, 2
 G, A, Z = 12.0, 3.0, 3
 PROTOCOLS = ("CAMCAST", "(a) broadcast", "(b) multicast", "(c) hierarchical")

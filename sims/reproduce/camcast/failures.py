@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,11 +25,6 @@ from sims.reproduce.camcast.sweep import GOSSIP, IDEAL, LEVELS, REPORT, SIZES, c
 from sims.reproduce.claims import Claim, below, interval_of_mean, interval_of_share, observed, stated
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Tables
-
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["judge_fig13", "judge_fig14", "judge_fig15", "judge_fig16", "judge_seeming"]
 
 FAILED = "processes failed (%)"
 CRASHES = {

@@ -1,8 +1,8 @@
 """Load among those that forward (CAMCAST, Section 1.3): chosen so that it is evenly balanced.
 
 The papers' communities of 1000, 100 and 10, c = 5, g = 5, a = 1, z = 3, nothing lost. Many events of g, each
-from a random process of g, over tables drawn once: static tables are the worst case for balance, since
-whoever is in many tables stays so. Counted per process and event taken: messages forwarded within the
+from a random process of g, over tables drawn once: static tables are the worst case for balance, since a
+process that is in many tables stays there. Counted per process and event taken: messages forwarded within the
 community and upward, and copies received. "Even" is taken as a Gini coefficient below 0.2; the bound is ours.
 """
 
@@ -19,8 +19,6 @@ from sims.reproduce.claims import Claim, observed, span, stated
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.events.outcome import gini
-
-__all__ = ["balance", "judge"]
 
 EVEN = 0.2
 SOURCE = (

@@ -25,8 +25,6 @@ from sims.reproduce.reproduction import Measured, Progress
 from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
 
-__all__ = ["KINDS", "METRICS", "P_SEL", "SETTINGS", "measure"]
-
 SETTINGS = TopicSettings(c=0.0, a=2.0, z=4, rounding="up")
 KINDS: dict[str, tuple[Any, tuple[int, int, int]]] = {
     "unstructured": (Unstructured, (7, 27, 84)),
@@ -46,8 +44,8 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
     for done, (kind, (build, counts)) in enumerate(KINDS.items()):
         group = Communities.chain(*counts)
         for run in range(runs):
-            scamp = {} if build is Structured else {"scamp": ScampSettings(c=0)}
-            membership = build(group.tree, group.topic, seed + run, SETTINGS, true_sizes=True, **scamp)
+            own = {"ring": False} if build is Structured else {"scamp": ScampSettings(c=0)}
+            membership = build(group.tree, group.topic, seed + run, SETTINGS, true_sizes=True, **own)
             known = _enter_all(membership, group, seed + run)
             events.append(_events(known, group, seed + run).assign(membership=kind, run=run))
             tables.append(_filled(known, group).assign(membership=kind, run=run))

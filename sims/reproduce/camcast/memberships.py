@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -24,11 +23,6 @@ from sims.reproduce.camcast.measured import KINDS, METRICS, P_SEL, measure
 from sims.reproduce.claims import Claim, below, interval_of_mean, interval_of_share, observed, stated
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Tables
-
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["FIGURES", "JUDGES", "LABELS", "chance_of_all", "curves"]
 
 FIGURES = {
     number: (metric, level)

@@ -20,8 +20,6 @@ from sims.reproduce.claims import Claim, observed, stated
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 
-__all__ = ["judge"]
-
 PROTOCOLS = ("CAMCAST", "(a) broadcast", "(b) multicast", "(c) hierarchical")
 C, Z = 5.0, 3
 SOURCE = "CAMCAST, Section 4.4.2: memory is always smaller than in (b) and (c), and sometimes than in (a)"

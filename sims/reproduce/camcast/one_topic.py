@@ -36,8 +36,6 @@ from sims.reproduce.reproduction import Figures, Measured, Progress
 from sims.reproduce.reproduction import Tables as Measurements
 from sub2sub.overlay.network import Network
 
-__all__ = ["judge"]
-
 SIZES, C, EVENTS, CYCLES = (100, 1000), 5.0, 10, 40
 SCAMP, STATIC = "SCAMP", "static tables"
 CAMCAST, BARE = "CAMCAST", "the protocol beneath"

@@ -22,8 +22,6 @@ from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
 
-__all__ = ["judge"]
-
 DEEP = "10 equal levels"
 SHAPES = {"3 levels, 1 : 10 : 100": (1, 10, 100), DEEP: (1,) * 10}
 SETTINGS = TopicSettings()

@@ -30,8 +30,6 @@ from sims.systems import system
 from sims.systems.interface import System
 from sims.systems.topic_workload import TopicWorkload
 
-__all__ = ["judge", "measure"]
-
 HIT = 0.999
 SYSTEMS = ("camcast on rings", "camcast")
 SHAPES = {3: (10, 10), 5: (3,) * 4, 10: (2,) * 9}
@@ -41,10 +39,11 @@ TREES: dict[str, tuple[tuple[int, ...], float]] = {
     for law, exponent in (("uniform", 0.0), ("Zipf", 1.0))
 }
 SETTLED, AFTER = 40, 20  # cycles before a fault, and of churn
+LATE = "c 3, g 15"  # a setting tried only after a run in which the cost after a crash was above its bound
 
 
 class Condition(NamedTuple):
-    """A fault, and when it befalls the overlay."""
+    """A fault, and the cycles in which it happens."""
 
     fault: Any
     start: int = 0
@@ -148,27 +147,12 @@ def _cheapest(cells: pd.DataFrame) -> pd.Series[float]:
 def judge(tables: Tables) -> list[Claim]:
     """Reliability, cost, parasites, exact rings, upkeep."""
     rows = tables["shared"]
-    points = working_points(rows)
     shared = rows[rows.system == SYSTEMS[0]]
     rings = shared[(shared.route == "rings") & (shared.condition == "no fault")]
-    claims = [
-        stated(
-            f"hit ratio of CAMCAST's routing on the shared overlay, {condition}, worst seed of each tree "
-            f"(at least {HIT})",
-            OURS, HIT, dict(zip(own.tree, own.hit_ratio.round(5), strict=True)),
-            bool((own.hit_ratio >= HIT).all()), interval=span(own.hit_ratio),
-        )
-        for condition, own in points.groupby("condition", sort=False)
-    ]  # fmt: skip
+    points = working_points(rows)
+    claims = _working_claims(points, f"all settings; ({LATE}) was added after a crash had missed its bound")
+    claims += _working_claims(working_points(rows[rows.knob != LATE]), f"without ({LATE}), which came later")
     claims += [
-        stated(
-            "cost of that over the cost of CAMCAST's own tables, in messages per event, by tree and "
-            "condition (at most 1 in all)",
-            OURS, "at most 1",
-            {f"{row.tree}, {row.condition}": round(row.messages / row.allowed, 3)
-             for row in points.itertuples()},
-            bool((points.messages <= points.allowed).all()),
-        ),
         observed(
             "hit ratio of CAMCAST's own tables there",
             "not in the papers",
@@ -192,6 +176,30 @@ def judge(tables: Tables) -> list[Claim]:
         ),
     ]  # fmt: skip
     return claims
+
+
+def _working_claims(points: pd.DataFrame, reading: str) -> list[Claim]:
+    """Reliability and cost of the working points, with some of the settings."""
+    claims = [
+        stated(
+            f"hit ratio of CAMCAST's routing on the shared overlay, {condition}, worst seed of each tree "
+            f"(at least {HIT})",
+            OURS, HIT, dict(zip(own.tree, own.hit_ratio.round(5), strict=True)),
+            bool((own.hit_ratio >= HIT).all()), interval=span(own.hit_ratio), reading=reading,
+        )
+        for condition, own in points.groupby("condition", sort=False)
+    ]  # fmt: skip
+    cost = {
+        f"{row.tree}, {row.condition}": round(row.messages / row.allowed, 3) for row in points.itertuples()
+    }
+    return [
+        *claims,
+        stated(
+            "cost of that over the cost of CAMCAST's own tables, in messages per event, by tree and "
+            "condition (at most 1 in all)",
+            OURS, "at most 1", cost, bool((points.messages <= points.allowed).all()), reading=reading,
+        ),
+    ]  # fmt: skip
 
 
 def draw(tables: Tables) -> Figures:

@@ -8,7 +8,7 @@ process to crash".
 Models of failure, each a reading of the paper or a part of one:
 
 - `crashed`: dead from the start, to everybody, and still in the tables: messages go to the dead. The text of
-  Section 6.1.1, by the letter.
+  Section 6.1.1, taken literally.
 - `avoided`: dead from the start, and senders choose among the entries that are alive, in super-topic tables
   too.
 - `seeming` (Figures 17 and 18): all are alive, but missing from a table with that chance.
@@ -41,8 +41,6 @@ from hierarchy.gossip import GossipBroadcast
 from sims.reproduce.reproduction import Measured, Progress
 from sub2sub.kernels.randomness import cycle_key, stream_number
 from sub2sub.overlay.network import Network
-
-__all__ = ["IDEAL", "LEVELS", "P_SUCCESS", "REPORT", "SIZES", "chosen", "random_publisher", "sweep"]
 
 SIZES = (10, 100, 1000)
 LEVELS = ("a", "d", "g")  # the paper's names of the three topics, the root first

@@ -23,8 +23,6 @@ from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.overlay.network import Network
 
-__all__ = ["judge"]
-
 FANOUT, ROUNDS, SYSTEM = 2, 14, 100
 CASES = {"rfpbcast": (1.0, 0.0), "pmcast, p = 0.5": (0.5, 0.0), "pmcast, p = 0.5, 20 % loss": (0.5, 0.2)}
 

@@ -30,8 +30,6 @@ from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.geometry.boxes import Boxes, normalise
 
-__all__ = ["comparisons", "judge", "published"]
-
 GOSSIP = Gossip(fanout=2, constant=3.0)
 PLACINGS = {"random": "addresses at random", "alike": "neighbours alike"}
 COLUMNS = ("vain", "parasites", "messages", "filtered", "comparisons", "above", "delivery")

@@ -13,7 +13,6 @@ longer the deeper the hierarchy is.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -24,11 +23,6 @@ from sims.reproduce.claims import Claim, below, interval_of_mean, observed, stat
 from sims.reproduce.hpmcast.trials import READINGS, hierarchy, run_trials, table_of
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
-
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["judge"]
 
 N, REDUNDANCY = 4096, 3
 TREES = {1: 4096, 2: 64, 3: 16, 4: 8, 6: 4}  # levels: a

@@ -26,8 +26,6 @@ from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.geometry.boxes import Boxes, normalise
 
-__all__ = ["judge"]
-
 ATTRIBUTES, BOXES = 4, 8
 WHOLE, HALF, TYPE = "all at every level", "2 at level 2, 1 at level 3", "2 at level 2, the type at level 3"
 COMPARED: dict[str, tuple[tuple[int, ...], ...] | None] = {

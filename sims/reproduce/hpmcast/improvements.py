@@ -17,7 +17,7 @@ interested, with and without a fifth of the messages lost.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
@@ -32,11 +32,6 @@ from sims.reproduce.hpmcast.trials import hierarchy
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.overlay.network import Network
-
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["judge"]
 
 A, LEVELS, REDUNDANCY, P = 22, 3, 3, 0.1
 LOSSES = (0.0, 0.2)

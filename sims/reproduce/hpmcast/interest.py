@@ -12,7 +12,7 @@ mean share of equation 19 for all groups of a level instead of the measured one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,11 +24,6 @@ from sims.reproduce.claims import Claim, below, interval_of_mean, stated
 from sims.reproduce.hpmcast.trials import READINGS, hierarchy, means, run_trials, table_of
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
-
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["judge_fig7", "judge_fig8"]
 
 A, LEVELS, REDUNDANCY, FANOUT = 22, 3, 3, 2
 LOWEST = 0.9982  # of the axis of Figure 8

@@ -20,16 +20,14 @@ from hierarchy.hpmcast.membership.audit import audit
 from sims.engine import Schedule, Simulation
 from sims.engine.control import Row
 from sims.engine.faults import Crash
-from sims.figures.style import band, figure, line
-from sims.reproduce.claims import OURS, Claim, observed, stated
+from sims.figures.style import band, figure, legend_below, line
+from sims.reproduce.claims import Claim, last_cycle, observed, within
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, part
 from sub2sub.geometry.boxes import Boxes
 from sub2sub.overlay.network import Network
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
-
-__all__ = ["judge"]
 
 LEVELS, CRASHED = 3, 0.2
 GOSSIP = Gossip(fanout=2, constant=3.0)
@@ -94,7 +92,9 @@ def measure(quick: bool, seed: int, progress: Progress) -> Measured:
         overlay.membership.make_exact()
         health = _Health(overlay, generator.random((5 if quick else 10, 1)))
         controls: list[tuple[Schedule, Any]] = [(Schedule(at=CRASH), Crash(CRASHED)), (Schedule(), health)]
-        simulation = Simulation(cast(Overlay, overlay), controls)  # the engine takes all that quack like one
+        simulation = Simulation(
+            cast(Overlay, overlay), controls
+        )  # it has what the engine needs (`Simulated`)
         simulation.run(LAST, progress=partial(_report, part(progress, number, seeds)))
         frame = pd.DataFrame(simulation.tables["health"])
         frames.append(frame.assign(cycle=frame.cycle - CRASH, seed=seed + number))
@@ -108,14 +108,7 @@ def _report(progress: Progress, cycle: int) -> None:
 
 def _repaired(run: pd.DataFrame, short: pd.Series[bool]) -> float:
     """Cycles after the crash from which on nothing falls short; infinite if something does to the end."""
-    cycles = run.cycle[short & (run.cycle >= 0)]
-    if len(cycles) and cycles.max() == run.cycle.max():
-        return float("inf")
-    return float(cycles.max() + 1) if len(cycles) else 0.0
-
-
-def _shown(cycles: float) -> float | str:
-    return cycles if np.isfinite(cycles) else "never"
+    return last_cycle(run.cycle, short & (run.cycle >= 0), -1.0) + 1
 
 
 def judge(tables: Tables) -> list[Claim]:
@@ -125,16 +118,13 @@ def judge(tables: Tables) -> list[Claim]:
     delivery = [_repaired(run, run.delivery < run.exact - LEVEL) for run in runs]
     ends = [[float(run.delivery[run.cycle >= 0].min()), float(run.delivery.iloc[-1])] for run in runs]
     return [
-        stated(
-            "cycles after the crash until every view of every survivor is exactly right, worst seed", OURS,
-            f"at most {WITHIN}", _shown(max(views)), max(views) <= WITHIN,
-            interval=[_shown(v) for v in views],
+        within(
+            "cycles after the crash until every view of every survivor is exactly right, worst seed",
+            views, WITHIN,
         ),
-        stated(
+        within(
             f"cycles after the crash until delivery stays within {LEVEL} of that over exact views, worst "
-            "seed", OURS,
-            f"at most {WITHIN}", _shown(max(delivery)), max(delivery) <= WITHIN,
-            interval=[_shown(v) for v in delivery],
+            "seed", delivery, WITHIN,
         ),
         observed(
             "lowest delivery after the crash, and delivery at the end, by seed", "not in the paper",
@@ -164,7 +154,7 @@ def draw(tables: Tables) -> Figures:
         band(right, number + 4, mean.index, low[name], high[name])
     right.set(xlabel="cycles after the crash", ylabel="probability of delivery")
     for axes in (left, right):
-        axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
+        legend_below(axes, 2)
     return {"": fig}
 
 

@@ -10,7 +10,6 @@ round is taken in which the last of those interested gets the event.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -23,11 +22,6 @@ from sims.reproduce.claims import Claim, below, interval_of_mean, observed, stat
 from sims.reproduce.hpmcast.trials import hierarchy
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
-
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["judge"]
 
 N, FANOUT, DEEPEST = 100, 2, -120
 INTERESTED = (2, 3, 5, 10, 20, 50, 80, 100)

@@ -8,7 +8,7 @@ participant crashed, too. Bounds for "slightly" and "clearly" are ours and in th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,11 +19,6 @@ from sims.reproduce.claims import Claim, below, interval_of_mean, stated
 from sims.reproduce.hpmcast.trials import READINGS, hierarchy, means, run_trials, table_of
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
-
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["judge_fig11", "judge_fig12", "judge_fig13"]
 
 FRACTIONS = (0.1, 0.2, 0.5, 1.0)
 WELL, SLIGHTLY, CLEARLY = 0.01, 0.05, 0.01

@@ -27,8 +27,6 @@ from hierarchy.hpmcast import (
 )
 from sub2sub.overlay.network import Network
 
-__all__ = ["READINGS", "Trials", "hierarchy", "means", "run_trials", "table_of"]
-
 
 @dataclass(frozen=True)
 class Trials:

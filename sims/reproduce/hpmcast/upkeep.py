@@ -7,8 +7,8 @@
 - *Piggybacked*: a fifth crashes while events flow that carry membership along, beside dedicated gossip alone.
 
 Views are taken as right where at most two entries in a hundred are dead, and at most two missing: with 30 %
-lost, one in a hundred is missing at any time, since a ping that is lost buries the living for a moment. That
-bound is ours, chosen after seeing runs, so how long it takes is an observation without a verdict.
+lost, one in a hundred is missing at any time, since a lost ping makes a live participant look dead for a
+moment. That bound is ours, chosen after seeing runs, so the time is an observation without a verdict.
 """
 
 from __future__ import annotations
@@ -22,13 +22,11 @@ import pandas as pd
 
 from hierarchy.hpmcast import Gossip, Membership, Population, disseminate
 from hierarchy.hpmcast.membership.audit import audit
-from sims.figures.style import figure, line, stated_line
-from sims.reproduce.claims import Claim, below, interval_of_mean, observed, stated
+from sims.figures.style import figure, legend_below, line, stated_line
+from sims.reproduce.claims import Claim, below, in_words, interval_of_mean, last_cycle, observed, stated
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.overlay.network import Network
-
-__all__ = ["judge", "righted"]
 
 LEVELS, RIGHT, CYCLES = 3, 0.02, 80
 LOSSES, RATES = (0.0, 0.1, 0.3), (0, 1, 5)
@@ -95,7 +93,7 @@ def _leaves(a: int, loss: float, seed: int, goodbye: bool) -> list[dict[str, Any
 
 
 def _events(a: int, rate: int, seed: int) -> list[dict[str, Any]]:
-    """A crash while `rate` events a cycle carry membership along; whoever sends one sends no other gossip."""
+    """A crash while `rate` events a cycle carry membership along, in place of their senders' other gossip."""
     layer, network, dice = _system(a, seed)
     layer.make_exact()
     layer.step(1, network)
@@ -110,7 +108,7 @@ def _events(a: int, rate: int, seed: int) -> list[dict[str, Any]]:
                 known.views(), known.match([]), publisher, Gossip(), network=network, seed=seed,
                 event=rate * c + event, record=True,
             )  # fmt: skip
-            answers = layer.piggyback(outcome.letters, rate * c + event, network)
+            answers = layer.piggyback(outcome.arrivals, rate * c + event, network)
             cost = {name: cost[name] + answers[name] for name in cost}
         stepped = layer.step(c + 1, network)
         row = _look(layer, network, c, {name: cost[name] + stepped[name] for name in cost})
@@ -139,14 +137,8 @@ def _contacts(a: int, alone: int, seed: int) -> list[dict[str, Any]]:
 
 def righted(run: pd.DataFrame) -> float:
     """The first cycle of a run from which on views stay right; infinite if they do not."""
-    wrong = run.cycle[(run.dead > RIGHT) | (run.missing > RIGHT)]
-    if not len(wrong):
-        return float(run.cycle.min())
-    return float(wrong.max() + 1) if wrong.max() < run.cycle.max() else float("inf")
-
-
-def _shown(cycles: float) -> float | str:
-    return cycles if np.isfinite(cycles) else "never"
+    wrong = (run.dead > RIGHT) | (run.missing > RIGHT)
+    return last_cycle(run.cycle, wrong, run.cycle.min() - 1.0) + 1
 
 
 def _times(own: pd.DataFrame, *keys: str) -> dict[Any, list[float]]:
@@ -163,8 +155,8 @@ def judge(tables: Tables) -> list[Claim]:
         observed(
             f"{100 * loss:.0f} % lost, all join at once: cycles until views are right, worst seed",
             "hpmcast, Section 4.2.1: how to join; no time is stated",
-            _shown(max(cycles)),
-            interval=[_shown(min(cycles)), _shown(max(cycles))],
+            in_words(max(cycles)),
+            interval=[in_words(min(cycles)), in_words(max(cycles))],
         )
         for loss, cycles in joined.items()
     ]
@@ -188,8 +180,8 @@ def judge(tables: Tables) -> list[Claim]:
                 "seed, and without a word, best seed (sooner)",
                 "hpmcast, Section 4.2.1: neighbours that are told remove who leaves, and this spreads",
                 "sooner",
-                {GOODBYE: _shown(max(early)), SILENT: _shown(min(late))}, max(early) < min(late),
-                interval={GOODBYE: [_shown(v) for v in early], SILENT: [_shown(v) for v in late]},
+                {GOODBYE: in_words(max(early)), SILENT: in_words(min(late))}, max(early) < min(late),
+                interval={GOODBYE: [in_words(v) for v in early], SILENT: [in_words(v) for v in late]},
             )
         )  # fmt: skip
     crash = table[table.scenario == "crash"]
@@ -201,9 +193,9 @@ def judge(tables: Tables) -> list[Claim]:
             "without events)",
             "hpmcast, Section 4.2: views are piggybacked by event gossips; the comparison is ours",
             "no later",
-            {f"{rate} events": _shown(max(times[rate])) for rate in rates},
+            {f"{rate} events": in_words(max(times[rate])) for rate in rates},
             max(max(times[rate]) for rate in rates[1:]) <= max(times[rates[0]]),
-            interval={f"{rate} events": [_shown(v) for v in times[rate]] for rate in rates},
+            interval={f"{rate} events": [in_words(v) for v in times[rate]] for rate in rates},
         ),
         stated(
             "dedicated messages per participant and cycle by events a cycle (falls)",
@@ -237,7 +229,7 @@ def draw(tables: Tables) -> Figures:
     )
     panels[3].set_title("A single join\n(paper: cheaper through a close contact)", fontsize=10)
     for axes in panels[:3]:
-        axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=1)
+        legend_below(axes, 1)
     return {"": fig}
 
 

@@ -24,12 +24,10 @@ from hierarchy.hpmcast.analysis import (
     mean_updates,
     view_size,
 )
-from sims.figures.style import figure, line, stated_line
+from sims.figures.style import figure, legend_below, line, stated_line
 from sims.reproduce.claims import Claim, observed, stated
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
-
-__all__ = ["judge"]
 
 N, REDUNDANCY = 4096, 2
 TREES = {1: 4096, 2: 64, 3: 16, 4: 8, 6: 4}  # levels: a
@@ -187,7 +185,7 @@ def draw(tables: Tables) -> Figures:
     line(right, 5, table.levels, table.estimate, "equation 36, estimate", marker="")
     right.set(xlabel="levels, l", ylabel="mean level of a participant", ylim=(0, None))
     for axes in (left, right):
-        axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
+        legend_below(axes, 2)
     return {"": fig}
 
 

@@ -17,8 +17,6 @@ from sims.reproduce.live.live_measured import measure_live
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Tables
 
-__all__ = ["judge"]
-
 SHARES = ("reception", "reliability", "efficiency")
 APART = 0.15
 

@@ -17,8 +17,6 @@ from sims.reproduce.claims import OURS, Claim, observed, stated
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 
-__all__ = ["judge"]
-
 CYCLES = "cycles"
 LATENCIES = {"events, up to 0.1 cycles": (0.01, 0.1), "events, up to 0.5 cycles": (0.05, 0.5)}
 

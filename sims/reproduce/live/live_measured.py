@@ -27,8 +27,6 @@ from sims.reproduce.reproduction import Measured, Progress
 if TYPE_CHECKING:
     from sims.live.communities import Communities
 
-__all__ = ["LIVE", "measure_live"]
-
 LIVE = ("unstructured", "semi-structured", "structured")
 QUICK = ("unstructured",)
 PERIOD = 1.5  # seconds

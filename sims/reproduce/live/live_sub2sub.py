@@ -19,8 +19,6 @@ from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.overlay.population import Population
 
-__all__ = ["judge"]
-
 KILLED = 0.2
 WHEN = {"rings built": "built, live", "a fifth killed by signal": "healed, live"}  # and the curve of each
 COUNTS = ("events", "wanted", "delivered", "twice", "unwanted")
@@ -106,7 +104,7 @@ def _wanted(
 def _simulated(
     low: NDArray[np.float64], high: NDArray[np.float64], points: NDArray[np.float64], seed: int
 ) -> dict[str, Curve]:
-    """The same in the simulator; who is killed is drawn anew."""
+    """The same in the simulator; the peers that are killed are drawn anew."""
     from sims.live.subscriber import Report
     from sims.live.swarm import completeness
 

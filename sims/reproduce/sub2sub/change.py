@@ -20,7 +20,7 @@ import pandas as pd
 from sims.engine import Schedule
 from sims.engine.faults import Resubscribe
 from sims.figures.style import band, figure, legend_above, line
-from sims.reproduce.claims import OURS, Claim, observed, span, stated
+from sims.reproduce.claims import OURS, Claim, observed, span, stated, within
 from sims.reproduce.reproduction import Figures, Tables
 from sims.reproduce.sub2sub.following import (
     EXTENDED,
@@ -32,10 +32,7 @@ from sims.reproduce.sub2sub.following import (
     Forms,
     Seen,
     register_scenario,
-    shown,
 )
-
-__all__ = ["judge"]
 
 TRICKLE, STOP = "1 % in every cycle", 20
 SOON, FEW = 10, 0.01  # cycles after the last change; share missed, at most
@@ -64,13 +61,8 @@ def judge(seen: Seen) -> list[Claim]:
         since = STOP if level == TRICKLE else 0
         for form, most in ((PUBLISHED, WITHIN), (UNTOLD, SPAM_WITHIN), (EXTENDED, SPAM_WITHIN)):
             spam = seen.recoveries(form, level, "spam", since, full=0.0)
-            claims.append(
-                stated(
-                    f"{level}: cycles after the last change until nobody receives spam, worst seed", SOURCE,
-                    f"at most {most}", shown(max(spam)), max(spam) <= most,
-                    interval=[shown(min(spam)), shown(max(spam))], reading=form,
-                )
-            )  # fmt: skip
+            text = f"{level}: cycles after the last change until nobody receives spam, worst seed"
+            claims.append(within(text, spam, most, source=SOURCE, reading=form))
         missed = [1 - hit for hit in seen.means(EXTENDED, level, "hit_ratio", since + SOON, since + SOON + 1)]
         most_spam = {
             form: round(max(float(run.spam.max()) for run in seen.runs(form, level)), 4)

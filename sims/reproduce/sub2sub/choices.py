@@ -19,8 +19,6 @@ from sub2sub.overlay.overlay import OverlaySettings
 from sub2sub.ring.settings import Partner, RingSettings
 from sub2sub.vicinity.proximity import Tie
 
-__all__ = ["judge"]
-
 BASE, CAPPED = "as published (least recent partner, random ties)", "ring view capped at 20"
 
 

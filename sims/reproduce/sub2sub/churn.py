@@ -2,9 +2,9 @@
 
 At 5 % a peer lives for 20 cycles, about as long as gossip takes to find all of its ring neighbours. How it is
 measured is in `sims.reproduce.sub2sub.under_churn`. Three forms: the default; the default without what was
-added for churn (*earlier default*: candidates taken up unseen, newcomers wait for gossip, one try, nobody
-dropped at once, probes from age 6 on, events sent once); and as published. Each addition is also left out by
-itself.
+added for churn (*earlier default*: candidates accepted without a probe, newcomers wait for gossip, one try,
+nobody dropped at once, probes from age 6 on, events sent once); and as published. Each addition is also left
+out by itself.
 
 The paper says nothing of churn: verdicts are about absolute bounds of ours, in the worst seed.
 """
@@ -15,14 +15,11 @@ from typing import Any
 
 import pandas as pd
 
-from sims.figures.style import band, figure, line
-from sims.reproduce.claims import OURS, Claim, observed, span, stated
+from sims.figures.style import band, figure, legend_below, line
+from sims.reproduce.claims import OURS, Claim, last_cycle, observed, span, stated, within
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Tables
-from sims.reproduce.sub2sub.following import shown
 from sims.reproduce.sub2sub.under_churn import ABLATIONS, DEFAULT, EARLIER, LOSS, PUBLISHED, WAIT, follow
-
-__all__ = ["judge"]
 
 HITS = {0.01: 0.999, 0.02: 0.995, 0.05: 0.99}  # least hit ratio by share replaced a cycle
 UPKEEP, LESS_UNDER_LOSS, AFTER = 1.3, 0.005, 24
@@ -37,12 +34,6 @@ def _own(table: pd.DataFrame, form: str, share: float, loss: float = 0.0) -> pd.
 def _by_seed(table: pd.DataFrame, form: str, share: float, column: str, loss: float = 0.0) -> Any:
     """The mean of a column over cycles, seed by seed."""
     return _own(table, form, share, loss).groupby("seed")[column].mean().to_numpy()
-
-
-def _complete_since(run: pd.DataFrame, column: str) -> float:
-    """Cycles after which a column stays at 1; infinite if it does not."""
-    short = run.cycle[run[column] < 1.0]
-    return 0.0 if short.empty else float("inf") if short.max() == run.cycle.max() else float(short.max())
 
 
 def judge(tables: Tables) -> list[Claim]:
@@ -121,13 +112,8 @@ def _judge_share(tables: Tables, share: float) -> list[Claim]:
         ]  # fmt: skip
     after = _own(tables["after"], DEFAULT, share)
     for column, what in (("complete", "every event reaches everybody"), ("rings", "all rings are complete")):
-        cycles = [_complete_since(run, column) for _, run in after.groupby("seed")]
-        claims.append(
-            stated(
-                f"{name}: cycles after its end until {what}, worst seed", OURS, f"at most {AFTER}",
-                shown(max(cycles)), max(cycles) <= AFTER, interval=[shown(min(cycles)), shown(max(cycles))],
-            )
-        )  # fmt: skip
+        cycles = [last_cycle(run.cycle, run[column] < 1.0) for _, run in after.groupby("seed")]
+        claims.append(within(f"{name}: cycles after its end until {what}, worst seed", cycles, AFTER))
     first = ages[ages.age == 1]
     claims += [
         observed(f"{name}: hit ratio, earlier default, worst seed", "not in the paper",
@@ -173,7 +159,7 @@ def draw(tables: Tables) -> Figures:
     right.set_yscale("symlog", linthresh=0.001)
     for panel in (left, middle, right):
         panel.title.set_fontsize(11)
-        panel.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
+        legend_below(panel, 2)
     return {"": fig}
 
 

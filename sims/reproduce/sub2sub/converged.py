@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,13 +11,11 @@ from sims.reproduce.sub2sub.setting import Setting, start
 from sub2sub.errors import InputError
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 
-__all__ = ["converged"]
-
 MOST_CYCLES = 200
 
 
 def converged(
-    setting: Setting, settings: OverlaySettings | None = None, progress: Callable[[int], None] | None = None
+    setting: Setting, settings: OverlaySettings | None = None
 ) -> tuple[Simulation[Overlay], NDArray[np.float64]]:
     """A simulation stepped until the rings of all test events are complete; and the test events.
 
@@ -40,6 +36,4 @@ def converged(
         if simulation.cycle == MOST_CYCLES:
             raise InputError(f"{setting.title}: rings are not complete after {MOST_CYCLES} cycles")
         simulation.step()
-        if progress:
-            progress(simulation.cycle)
     return simulation, events

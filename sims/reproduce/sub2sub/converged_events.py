@@ -16,8 +16,6 @@ from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.events.outcome import Outcome
 from sub2sub.overlay.overlay import OverlaySettings
 
-__all__ = ["SHORTCUTS", "converged_events"]
-
 SHORTCUTS = range(5)
 
 

@@ -2,8 +2,8 @@
 
 `sub2sub-crash`: what is left has to close its rings anew. An oracle that removes every dead link at once
 needs about 20 cycles after a crash of 20 % of 10,000 peers. `sub2sub-return`: peers come back after everybody
-has given them up, with the links they had: wrongly suspected peers, as it were, and they have to be believed
-again. As published nobody is given up, so whoever comes back finds all links in place: the one fault that
+has given them up, with the links they had, like peers that were suspected wrongly; others have to accept them
+again. As published nobody is given up, so a peer that comes back finds all links in place: the one fault that
 forgetting makes worse.
 """
 
@@ -13,8 +13,6 @@ from sims.engine import Schedule
 from sims.engine.faults import Crash, Recover
 from sims.reproduce.claims import Claim
 from sims.reproduce.sub2sub.following import FaultScenario, Seen, register_scenario
-
-__all__ = ["judge_crash", "judge_return"]
 
 WITHIN = {0.1: 30, 0.2: 30, 0.5: 60, 0.8: 60}  # cycles until all rings are complete again, at most
 AWAY = 25  # cycles, longer than any link is kept that nobody answers

@@ -15,25 +15,20 @@ of them are, or after 90 cycles.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from sims.figures.style import COLOURS, band, figure, legend_above, line, stated_line
-from sims.reproduce.claims import Claim, observed, span, stated
+from sims.reproduce.claims import Claim, in_words, observed, span, within
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sims.reproduce.sub2sub.setting import Setting, start
 from sub2sub.overlay.overlay import OverlaySettings
 from sub2sub.ring.settings import Partner, RingSettings
 
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["PARTNERS", "completed", "judge", "partnered"]
-
 STATED, MOST = 40, 90  # cycles: the paper's, and those after which a run is given up
+LATER = f"more than {MOST}"
 PAPER = ("uniform-3", "power-law-3", "uniform-5", "power-law-5")
 OTHERS = ("uniform-1", "power-law-1", "uniform-2", "power-law-2")
 PARTNERS = {"least recent partner": Partner.LEAST_RECENT, "random partner": Partner.RANDOM}
@@ -84,10 +79,6 @@ def _cycles(rings: pd.DataFrame, reading: str, workload: str) -> list[float]:
     return [completed(own) for _, own in mine.groupby("seed")]
 
 
-def _shown(cycles: float) -> float | str:
-    return cycles if np.isfinite(cycles) else f"more than {MOST}"
-
-
 def judge(tables: Tables) -> list[Claim]:
     """Per workload and reading, whether the slowest seed needs at most 40 cycles."""
     rings = tables["rings"]
@@ -95,18 +86,13 @@ def judge(tables: Tables) -> list[Claim]:
     for reading in PARTNERS:
         for workload in PAPER:
             cycles = _cycles(rings, reading, workload)
-            claims.append(
-                stated(
-                    f"{Setting(workload).title}: cycles until all rings are complete, slowest seed", SOURCE,
-                    f"at most {STATED}", _shown(max(cycles)), max(cycles) <= STATED,
-                    interval=[_shown(min(cycles)), _shown(max(cycles))], reading=reading,
-                )
-            )  # fmt: skip
+            text = f"{Setting(workload).title}: cycles until all rings are complete, slowest seed"
+            claims.append(within(text, cycles, STATED, source=SOURCE, reading=reading, never=LATER))
         claims.append(
             observed(
                 "1 and 2 attributes, uniform and power law: cycles until all rings are complete", SOURCE,
                 {
-                    Setting(workload).title: _shown(max(_cycles(rings, reading, workload)))
+                    Setting(workload).title: in_words(max(_cycles(rings, reading, workload)), LATER)
                     for workload in OTHERS
                 },
                 paper=f"at most {STATED}, if they are among the paper's four", reading=reading,
@@ -143,7 +129,7 @@ def draw(tables: Tables) -> Figures:
             slowest = max(_cycles(rings, reading, workload))
             panel.axvline(min(slowest, MOST), color=COLOURS[1], linewidth=0.8)
             panel.annotate(
-                f"all: {_shown(slowest):.0f}" if np.isfinite(slowest) else f"not by {MOST}",
+                f"all: {slowest:.0f}" if np.isfinite(slowest) else f"not by {MOST}",
                 (min(slowest, MOST), 20), (4 if slowest < STATED else -4, 0), textcoords="offset points",
                 ha="left" if slowest < STATED else "right", fontsize=8, color=COLOURS[1], zorder=5,
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},

@@ -7,25 +7,18 @@ random one of its subscribers, anew in each cycle.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
 from sims.engine import Schedule
 from sims.figures.style import COLOURS, figure, legend_above
 from sims.observers import Delivery
-from sims.reproduce.claims import Claim, observed, span, stated
+from sims.reproduce.claims import Claim, in_words, last_cycle, observed, span, stated
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, part
 from sims.reproduce.sub2sub.fig5 import PARTNERS, partnered
 from sims.reproduce.sub2sub.setting import Setting, start
 from sub2sub.events.dissemination import DisseminationSettings
-
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["first_at_one", "judge"]
 
 CYCLES = {"least recent partner": 45, "random partner": 70}
 SOURCE = "Sub-2-Sub, Section 5 and Figure 6: dissemination is complete even before all rings are in place"
@@ -58,22 +51,9 @@ def _run(reading: str, size: int, seed: int, progress: Progress) -> pd.DataFrame
     return table.assign(reading=reading, seed=seed)
 
 
-def first_at_one(run: pd.DataFrame, name: str) -> float:
-    """The first cycle of one run from which on a share stays at 1; infinite if it does not.
-
-    Examples
-    --------
-    >>> first_at_one(pd.DataFrame({"cycle": [0, 1, 2, 3], "x": [0.5, 1.0, 0.9, 1.0]}), "x")
-    3.0
-    """
-    short = run.cycle[run[name] < 1.0]
-    if not len(short):
-        return float(run.cycle.min())
-    return float(short.max() + 1) if short.max() < run.cycle.max() else float("inf")
-
-
-def _shown(cycles: float) -> float | str:
-    return cycles if np.isfinite(cycles) else "not yet"
+def _first_at_one(run: pd.DataFrame, name: str) -> float:
+    """The first cycle of one run from which on a share stays at 1; infinite if it does not."""
+    return last_cycle(run.cycle, run[name] < 1.0, run.cycle.min() - 1.0) + 1
 
 
 def judge(tables: Tables) -> list[Claim]:
@@ -81,8 +61,12 @@ def judge(tables: Tables) -> list[Claim]:
     claims = []
     for reading, own in tables["delivery"].groupby("reading", sort=False):
         runs = [run for _, run in own.groupby("seed")]
-        delivered = [first_at_one(run, "complete") for run in runs]
-        rings = [first_at_one(run, "rings_complete") for run in runs]
+        delivered = [_first_at_one(run, "complete") for run in runs]
+        rings = [_first_at_one(run, "rings_complete") for run in runs]
+        words = {
+            name: [in_words(cycle, "not yet") for cycle in cycles]
+            for name, cycles in (("all delivered", delivered), ("all rings", rings))
+        }
         earlier = [np.isfinite(d) and d < r for d, r in zip(delivered, rings, strict=True)]
         open_yet = [
             float(run.rings_complete[run.cycle == d].iloc[0])
@@ -94,9 +78,7 @@ def judge(tables: Tables) -> list[Claim]:
                 "first cycle from which on every event is delivered to everybody, and first cycle with all "
                 "rings complete, per seed",
                 SOURCE, "the first is earlier",
-                {"all delivered": [_shown(d) for d in delivered], "all rings": [_shown(r) for r in rings]},
-                all(earlier),
-                reading=str(reading),
+                words, all(earlier), reading=str(reading),
             ),
             observed(
                 "share of complete rings when all events are delivered completely, mean of seeds", SOURCE,

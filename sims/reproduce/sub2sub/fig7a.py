@@ -10,8 +10,6 @@ depend on the number of subscribers: the quick form has as many peers as the ful
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
@@ -22,11 +20,6 @@ from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sims.reproduce.sub2sub.setting import Setting
 from sub2sub.geometry.matching import match
 from workloads import named
-
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["judge"]
 
 WORKLOADS = ("uniform-3", "power-law-3", "uniform-5", "power-law-5")
 LONGEST, LONGEST_OF_FIVE = 246, 3  # the paper's, with 3 attributes and power law, and with 5

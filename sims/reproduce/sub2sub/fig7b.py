@@ -8,7 +8,7 @@ the same fit, and the messages they cost, by the definition of `sub2sub.events.o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,11 +19,6 @@ from sims.reproduce.claims import Claim, observed, span, stated
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Tables
 from sims.reproduce.sub2sub.converged_events import SHORTCUTS, converged_events
-
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["Fit", "fit", "judge_hops", "judge_shortcuts"]
 
 EXPLAINED = 0.9
 

@@ -1,27 +1,25 @@
 """Figure 8 of Sub-2-Sub: cycles for a subscriber to rejoin, and for a publisher to find a match.
 
 - Subscribers: each is removed from a converged overlay and joins again, see `rejoin`: all of them with the
-  protocol as published, a sample with the default, in which one who takes up a neighbour tells it so. The
+  protocol as published, a sample with the default, in which a peer tells a new neighbour so. The
   paper plots a distribution and states no number: nothing to judge but whether everybody is back.
 - Publishers: one for each test event, each from a random peer, one exchange of each layer a cycle. The paper
   leaves open what a contacted peer offers, and how greedily a publisher gossips. Four readings: *gossip*,
   CYCLON and VICINITY exchanges as Section 4.1 has them (see `gossiping_publishers`); *walk*, a greedy list of
   the nearest known; either with proximity and random links offered, or with ring links, too. The walk with
   ring links is the default of this project.
-- The paper concludes that a publisher can take it after 10 or 20 cycles that nobody is interested: measured
+- The paper concludes that a publisher can assume after 10 or 20 cycles that nobody is interested: measured
   are the events with subscribers (any number of them) that are given up wrongly at either threshold.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from sims.engine import Simulation
-from sims.figures.style import figure, line, stated_line
+from sims.figures.style import figure, legend_below, line, stated_line
 from sims.reproduce.claims import Claim, interval_of_share, observed, stated
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables, part
@@ -35,11 +33,6 @@ from sub2sub.kernels.randomness import cycle_key, draws, stream_number
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from workloads import named
-
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["judge"]
 
 WORKLOAD = "power-law-3"
 MOST_STEPS = 60
@@ -184,7 +177,7 @@ def draw(tables: Tables) -> Figures:
     )
     far.set_title("Publishers that give up (paper: safe)", pad=14)
     for axes in (left, right, far):
-        axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=1)
+        legend_below(axes, 1)
     return {"": fig}
 
 

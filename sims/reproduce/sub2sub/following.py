@@ -3,7 +3,7 @@
 3 attributes, power law. Two forms side by side: as published, where dead ring neighbours are never forgotten
 and nothing heals; and as extended here, the default: ages, probes, hello, repeated requests, the rendezvous
 (see `sub2sub.ring.probing`, `sub2sub.ring.layer`, `sub2sub.cyclon.layer`, `sub2sub.cyclon.rendezvous`). The
-overlay is built once per form and seed; each level of a fault befalls a copy of it. Rings among the living
+overlay is built once per form and seed; each level of a fault happens to a copy of it. Rings among the living
 and the fate of test events are observed every other cycle, from the cycle of the fault on, before anybody can
 react to it.
 
@@ -24,14 +24,12 @@ from sims.engine import Schedule, Simulation
 from sims.engine.control import Control
 from sims.figures.style import band, figure, legend_above, line
 from sims.observers import Delivery, RingCompleteness
-from sims.reproduce.claims import OURS, Claim, observed, stated
+from sims.reproduce.claims import Claim, in_words, last_cycle, observed, within
 from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Measured, Progress, Tables
 from sims.reproduce.sub2sub.setting import Setting, start
 from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
-
-__all__ = ["EXTENDED", "FORMS", "PUBLISHED", "FaultScenario", "Faults", "Seen", "follow", "register_scenario"]
 
 PUBLISHED, EXTENDED = "as published", "extended"
 TABLE = "faults"
@@ -125,15 +123,13 @@ class Seen:
     ) -> Claim:
         """A claim that the extended form recovers within `most` cycles, in every seed."""
         cycles = self.recoveries(EXTENDED, level, column, since, full)
-        return stated(
-            f"{text}, extended, worst seed", OURS, f"at most {most}", shown(max(cycles)), max(cycles) <= most,
-            interval=[shown(min(cycles)), shown(max(cycles))],
-        )  # fmt: skip
+        return within(f"{text}, extended, worst seed", cycles, most)
 
     def published(self, text: str, column: str, since: int = 0) -> Claim:
         """An observation: when the form as published recovers, by level."""
         cycles = {
-            str(level): shown(max(self.recoveries(PUBLISHED, level, column, since))) for level in self.levels
+            str(level): in_words(max(self.recoveries(PUBLISHED, level, column, since)))
+            for level in self.levels
         }
         return observed(f"{text}, as published, worst seed", "not in the paper", cycles)
 
@@ -147,21 +143,14 @@ class Seen:
 
 
 def _recovery(run: pd.DataFrame, column: str, since: int, full: float) -> float:
-    cycles, values = run.cycle.to_numpy(), run[column].to_numpy()
+    cycles = run.cycle.to_numpy()
     every = int(cycles[1] - cycles[0]) if len(cycles) > 1 else 1
-    short = cycles[(values != full) & (cycles >= since)]
-    if short.size and short.max() == cycles.max():
-        return float("inf")
-    return float(short.max() + every - since) if short.size else 0.0
-
-
-def shown(cycles: float) -> float | str:
-    """Cycles as a claim states them: JSON knows no infinity."""
-    return "never" if np.isinf(cycles) else cycles
+    wrong = (run[column].to_numpy() != full) & (cycles >= since)
+    return last_cycle(cycles, wrong, since - every) + every - since
 
 
 def follow(scenario: FaultScenario, quick: bool, seed: int, progress: Progress) -> Measured:
-    """Let every level of a fault befall both forms of the overlay."""
+    """Run all forms of the overlay with every level of a fault."""
     size, built, seeds = (1_000, min(scenario.built, 25), 3) if quick else (10_000, scenario.built, 3)
     levels = scenario.quick_levels if quick else scenario.levels
     rows: list[tuple[object, ...]] = []

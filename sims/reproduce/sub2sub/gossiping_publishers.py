@@ -2,7 +2,7 @@
 
 The paper lets a publisher build views of random and of overlapping-interest links like a subscriber, without
 ring links, and gossip greedily until a view has a peer that matches. `sub2sub.events.publishing` reads that
-as a walk with one list; here it is taken by the letter. In each cycle a publisher
+as a walk with one list; here it is taken literally. In each cycle a publisher
 
 - shuffles with the oldest of its random links, and gets a few of that peer's random links;
 - exchanges with the oldest of its proximity links (a random link, as long as it has none), and gets those of
@@ -24,8 +24,6 @@ from numpy.typing import ArrayLike, NDArray
 from sub2sub.geometry.boxes import points
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.views import view_links
-
-__all__ = ["PublisherViews", "gossip_to_match"]
 
 Peers = NDArray[np.int64]
 
@@ -72,7 +70,7 @@ def _one(
     dice: np.random.Generator,
     views: PublisherViews,
 ) -> int:
-    # Both views are kept oldest first: who is turned to moves to the end.
+    # Both views are kept oldest first: a peer that is contacted moves to the end.
     random, near = [int(dice.integers(len(lows)))], list[int]()
     for cycle in range(1, most + 1):
         partner = random.pop(0)

@@ -19,8 +19,6 @@ from sims.reproduce.reproduction import Figures, Tables
 from sims.reproduce.sub2sub.converged_events import SHORTCUTS, converged_events
 from sub2sub.events.outcome import gini
 
-__all__ = ["balance", "judge"]
-
 SHOWN, TYPICAL = (4, 1, 0), (1, 2)
 EVEN, FOLLOWS, NO_LESS_EVEN = 0.2, 0.95, 0.05
 SOURCE = "Sub-2-Sub, Section 4.2: load is evenly balanced across matching subscribers; the bound is ours"

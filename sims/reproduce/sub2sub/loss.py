@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sims.engine import Schedule
 from sims.engine.faults import Loss
-from sims.reproduce.claims import OURS, Claim, observed, span, stated
+from sims.reproduce.claims import OURS, Claim, in_words, observed, span, stated
 from sims.reproduce.sub2sub.following import (
     EXTENDED,
     FORMS,
@@ -19,12 +19,9 @@ from sims.reproduce.sub2sub.following import (
     FaultScenario,
     Seen,
     register_scenario,
-    shown,
 )
 from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.overlay.overlay import OverlaySettings
-
-__all__ = ["judge"]
 
 STOP = 60
 # Bounds: cycles until rings are complete and stay so, hit ratio meanwhile, cycles once nothing is lost. Those
@@ -54,7 +51,7 @@ def judge(seen: Seen) -> list[Claim]:
         ]  # fmt: skip
     ends = {f"{p:.0%}": round(max(seen.ends(PUBLISHED, p, "rings")), 4) for p in seen.levels}
     text = "share of complete rings at the end, as published, best seed"
-    fixed = {f"{p:.0%}": shown(max(seen.recoveries(FIVE_TIMES, p, "rings"))) for p in seen.levels}
+    fixed = {f"{p:.0%}": in_words(max(seen.recoveries(FIVE_TIMES, p, "rings"))) for p in seen.levels}
     return [
         *claims,
         observed(f"cycles until all rings are complete, {FIVE_TIMES}, worst seed", "not in the paper", fixed),

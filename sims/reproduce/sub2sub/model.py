@@ -2,7 +2,7 @@
 one host, four attributes, attributes of different types (Sub-2-Sub, Sections 2 and 3).
 
 Each world is a space of named attributes, random subscriptions and events that some subscriber wants. Rings
-form from one random link a peer; then events are published, and publishers search for somebody who wants
+form from one random link a peer; then events are published, and publishers search for a peer that wants
 theirs. With axes as they are, a string (an axis 2^48 long and more) makes a price invisible; with axes of
 equal length, by the attributes' declared bounds, exact values hardly count beside ranges; with axes by usual
 widths (`sub2sub.geometry.widths`, of 500 other subscriptions of the same kind) both count.
@@ -32,8 +32,6 @@ from sub2sub.geometry.space import AttributeSpace
 from sub2sub.geometry.widths import typical_widths
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
-
-__all__ = ["WORLDS", "judge"]
 
 PLAIN, BOUNDS, WIDTHS = "axes as they are", "axes by declared bounds", "axes by usual widths"
 STRING = "string and price"

@@ -12,8 +12,6 @@ from sims.engine.faults import Partition
 from sims.reproduce.claims import Claim
 from sims.reproduce.sub2sub.following import FaultScenario, Seen, register_scenario
 
-__all__ = ["judge"]
-
 MERGED = 50
 WITHIN = 30  # cycles after the merge, at most
 

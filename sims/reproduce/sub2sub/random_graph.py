@@ -28,8 +28,6 @@ from sub2sub.overlay.population import Population
 from sub2sub.overlay.views import link
 from sub2sub.ring.layer import RingSettings
 
-__all__ = ["judge"]
-
 SOURCE = "CYCLON (Voulgaris, Gavidia, van Steen 2005), Section 6:"
 
 VIEW = 20

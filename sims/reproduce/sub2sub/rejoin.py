@@ -21,8 +21,6 @@ from sub2sub.overlay.forgetting import forget
 from sub2sub.overlay.overlay import Overlay
 from sub2sub.rings.selection import select_ring
 
-__all__ = ["batches", "rejoin", "ring_of"]
-
 STREAM = stream_number("rejoin")
 MOST_CYCLES = 150
 Peers = NDArray[np.int64]

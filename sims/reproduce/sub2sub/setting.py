@@ -14,8 +14,6 @@ from sub2sub.overlay.overlay import Overlay, OverlaySettings
 from sub2sub.overlay.population import Population
 from workloads import named
 
-__all__ = ["Setting", "start"]
-
 
 @dataclass(frozen=True)
 class Setting:

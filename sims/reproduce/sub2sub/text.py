@@ -1,7 +1,7 @@
 """What Sub-2-Sub says of spam and load in its text (Section 4.2), on a converged overlay with one shortcut.
 
 - Spam: no message reaches a node that does not match. On a converged overlay where every host has one
-  subscription this cannot come out otherwise, since a sender looks at the subscription of whom it sends to:
+  subscription this cannot come out otherwise, since a sender looks at the subscription of the receiver:
   it is counted and reported without a verdict. `sub2sub-change` is where it can fail.
 - That nobody forwards an event more than three times is the forwarding rule; whether it is *the same small
   number* for everybody is measured.
@@ -20,8 +20,6 @@ from sims.reproduce.registry import register
 from sims.reproduce.reproduction import Figures, Tables
 from sims.reproduce.sub2sub.converged_events import converged_events
 from sub2sub.events.outcome import gini
-
-__all__ = ["judge"]
 
 FEW, EVEN = 4, 0.2
 BALANCE = "Sub-2-Sub, Section 4.2: load is evenly balanced across matching subscribers; the bound is ours"

@@ -1,6 +1,6 @@
-"""Failed messages tell who is gone: half of the peers crash while events flow, or while none do.
+"""Failed messages reveal dead peers: half of the peers crash while events flow, or while none do.
 
-One whose message along a ring link fails probes that neighbour and drops it if it is silent
+A peer whose message along a ring link fails probes that neighbour, and drops it if it does not answer
 (`sims.engine.publish`), instead of waiting until the link is too old. Dropping alone does not heal the
 protocol as published, since others keep passing the dead on.
 """
@@ -17,8 +17,6 @@ from sims.engine.publish import Publish
 from sims.reproduce.claims import OURS, Claim, stated
 from sims.reproduce.sub2sub.following import EXTENDED, Faults, FaultScenario, Seen, register_scenario
 from workloads import named
-
-__all__ = ["judge"]
 
 SHARE, UNTIL = 0.5, 10  # share that crashes; cycles in which views are still full of the dead
 WITHIN = 40  # cycles, at most
@@ -37,7 +35,7 @@ def _by_rate(seen: Seen, values: list[float], digits: int) -> dict[str, float]:
 
 
 def judge(seen: Seen) -> list[Claim]:
-    """Traffic helps to find out who is gone, and rings heal with it and without."""
+    """Traffic helps to find dead peers, and rings heal with it and without."""
     mean = {
         name: [float(np.mean(seen.means(EXTENDED, rate, name, 0, UNTIL))) for rate in seen.levels]
         for name in ("hit_ratio", "failed")

@@ -7,10 +7,11 @@ its turn. What is measured, once churn has gone on for a while:
 - `hit_ratio` at the end of a cycle, when newcomers have had one turn; `once` the same without sending events
   again to neighbours that do not acknowledge them;
 - `meanwhile`, right after peers left and before anybody can have noticed: the share of their events that
-  those who stay get, the newcomers of that moment left out;
+  peers that stay get, without the newcomers of that moment;
 - `upkeep`, the messages of all layers per peer, joins and probes included; `recovery`, those of digests;
 - by age: the share of its events that a peer gets in its first cycle, its second, and so on;
-- by waiting: the share of events that those who were there and stay have so many cycles later, with recovery.
+- by waiting: the share of events that peers that were there and stay have so many cycles later, with
+  recovery.
 """
 
 from __future__ import annotations
@@ -35,8 +36,6 @@ from sub2sub.events.recovery import Recovery
 from sub2sub.geometry.matching import match_boxes
 from sub2sub.overlay.links import Links
 from sub2sub.overlay.overlay import Overlay, OverlaySettings
-
-__all__ = ["ABLATIONS", "DEFAULT", "EARLIER", "FORMS", "LOSS", "PUBLISHED", "SHARES", "WAIT", "follow"]
 
 DEFAULT, EARLIER, PUBLISHED = "default", "earlier default", "as published"
 SHARES, LOSS = (0.01, 0.02, 0.05), 0.05
@@ -81,7 +80,7 @@ class Run:
 
 
 def plan(form: str, quick: bool, first: bool) -> list[tuple[float, float]]:
-    """What befalls a form: shares and losses. Ablations, and the paper's form, at 5 % and for one seed."""
+    """Shares and losses that a form is run with. Ablations, and the paper's form: 5 %, one seed."""
     shares = SHARES[::2] if quick else SHARES
     if form == DEFAULT:
         return [(share, loss) for share in shares for loss in (0.0, LOSS)]
@@ -91,7 +90,7 @@ def plan(form: str, quick: bool, first: bool) -> list[tuple[float, float]]:
 
 
 def follow(quick: bool, seed: int, progress: Progress) -> Measured:
-    """Let churn befall every form."""
+    """Run every form under churn."""
     size, seeds, built = (600, 2, 20) if quick else (10_000, 3, BUILT)
     runs = [(form, s, plan(form, quick, s == seed)) for s in range(seed, seed + seeds) for form in FORMS]
     total = sum(len(levels) for _, _, levels in runs)
@@ -114,7 +113,7 @@ def follow(quick: bool, seed: int, progress: Progress) -> Measured:
 
 
 class Churned:
-    """A simulation that churn befalls, and what is written down of it."""
+    """A simulation under churn, and the rows that it adds to the tables."""
 
     def __init__(
         self,
@@ -201,7 +200,7 @@ class Churned:
         return cost
 
     def _write_waiting(self, waited: int, events: NDArray[np.int64], peers: NDArray[np.int64]) -> None:
-        """How many of those who were there when events were published, and still are, have them."""
+        """How many of the peers that were there when events were published, and still are, have them."""
         assert self.recovery is not None
         published = self.simulation.cycle - waited
         stay = (self.overlay.network.alive[peers] == 1) & (self.joined[peers] < published)

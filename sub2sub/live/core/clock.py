@@ -7,16 +7,14 @@ not counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import repeat
-from typing import Any
 
 from sub2sub.live.core.messages import Mentions
-from sub2sub.overlay.descriptors import Descriptor, Link, links_of
-from sub2sub.ring.peer import RingLink
+from sub2sub.overlay.descriptors import Descriptor, Link, make_link
+from sub2sub.ring.peer import RingLink, make_ring_link
 
-__all__ = ["START", "Clock"]
-
+NOBODY: Mapping[int, Descriptor] = {}
 START = 1 << 20  # of clocks, so that no stamp of a link one may be told of is below 0
 
 
@@ -60,39 +58,44 @@ class Clock:
         """
         self.now = max(self.now, self._ticked + min(int(part * self.unit), self.unit - 1))
 
-    def mentions(self, links: Iterable[Link]) -> Mentions:
+    def mentions(self, links: Sequence[Link]) -> Mentions:
         """Links as a message mentions them."""
-        peers, stamps = _columns(links, 2)
-        return Mentions(peers, self._ages(stamps))
+        return Mentions(tuple([link[0] for link in links]), self._ages([link[1] for link in links]))
 
-    def ring_mentions(self, links: Iterable[RingLink]) -> Mentions:
+    def ring_mentions(self, links: Sequence[RingLink]) -> Mentions:
         """Ring links as a message mentions them."""
-        peers, stamps, since = _columns(links, 3)
-        held = self._ages(since)
-        return Mentions(peers, self._ages(stamps), held if any(held) else ())
+        ages, held = self._ages([link[1] for link in links]), self._ages([link[2] for link in links])
+        return Mentions(tuple([link[0] for link in links]), ages, held if any(held) else ())
 
-    def links(self, mentions: Mentions, own: Descriptor) -> list[Link]:
-        """Mentions as links, but for those of oneself and of another number of attributes."""
+    def links(
+        self, mentions: Mentions, own: Descriptor, refused: Mapping[int, Descriptor] = NOBODY
+    ) -> list[Link]:
+        """Mentions as links, but for those of oneself, of another number of attributes, or refused before.
+
+        In a view that has converged nearly all were, so nothing is made of them.
+        """
         now, id, d = self.now, own.id, own.d
-        links = links_of(mentions.peers, [now - age for age in mentions.ages])
-        return [link for link in links if (peer := link[0]).id != id and len(peer.low) == d]
+        return [
+            make_link((peer, now - age))
+            for peer, age in zip(mentions.peers, mentions.ages, strict=True)
+            if refused.get(its := peer.id) is not peer and its != id and len(peer.low) == d
+        ]
 
-    def ring_links(self, mentions: Mentions, own: Descriptor) -> list[RingLink]:
+    def ring_links(
+        self, mentions: Mentions, own: Descriptor, refused: Mapping[int, Descriptor] = NOBODY
+    ) -> list[RingLink]:
         """The same of ring links."""
         now, id, d = self.now, own.id, own.d
         return [
-            RingLink(peer, now - age, now - held)
+            make_ring_link((peer, now - age, now - held))
             for peer, age, held in zip(
                 mentions.peers, mentions.ages, mentions.held or repeat(0), strict=False
             )
-            if peer.id != id and len(peer.low) == d
+            if refused.get(its := peer.id) is not peer and its != id and len(peer.low) == d
         ]
 
-    def _ages(self, stamps: tuple[int, ...]) -> tuple[int, ...]:
+    def _ages(self, stamps: list[int]) -> tuple[int, ...]:
         now = self.now
-        ages = tuple([now - stamp for stamp in stamps])
-        return ages if not ages or min(ages) >= 0 else tuple([max(age, 0) for age in ages])
-
-
-def _columns(rows: Iterable[Sequence[Any]], width: int) -> Sequence[tuple[Any, ...]]:
-    return tuple(zip(*rows, strict=True)) or ((),) * width
+        if stamps and max(stamps) > now:
+            return tuple([max(now - stamp, 0) for stamp in stamps])
+        return tuple([now - stamp for stamp in stamps])

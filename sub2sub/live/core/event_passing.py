@@ -19,8 +19,6 @@ from sub2sub.live.core.reliance import Reliance
 from sub2sub.overlay.descriptors import Link
 from sub2sub.ring.peer import RingPeer
 
-__all__ = ["EventPassing"]
-
 
 class EventPassing:
     """The events of one live peer.

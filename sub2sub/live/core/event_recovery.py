@@ -19,8 +19,6 @@ from sub2sub.live.core.clock import Clock
 from sub2sub.live.core.exchanges import Exchange, Exchanges
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = ["EventRecovery"]
-
 BYTES = 4 << 20  # of events that are kept; then the oldest are forgotten
 ASKED = 4096  # events asked for and not there yet
 

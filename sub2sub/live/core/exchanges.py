@@ -16,8 +16,6 @@ from sub2sub.overlay.descriptors import Descriptor
 from sub2sub.ring.newcomer import Newcomer
 from sub2sub.ring.verification import Verification
 
-__all__ = ["Exchange", "Exchanges", "RoundTrip"]
-
 LATE = 256  # exchanges given up, whose answers are still measured
 
 

@@ -36,8 +36,6 @@ from sub2sub.ring.peer import RingPeer
 from sub2sub.vicinity.peer import VicinityPeer
 from sub2sub.vicinity.rules import STREAM as VICINITY
 
-__all__ = ["PATIENT", "Core", "Draws"]
-
 PATIENT = 5  # times as long as usual is waited for answers, at most, where they take long
 FEW = 63  # links of one message of CYCLON or VICINITY, at most, as of a view
 
@@ -172,7 +170,7 @@ class Core:
         return self.exchange_near(partner, draws) if partner else []
 
     def feed_near(self, draws: Draws) -> Descriptor | None:
-        """Take up random links as proximity links; whom to exchange with."""
+        """Accept random links as proximity links; whom to exchange with."""
         fed = self._few_of_a_host(self.random.view, self.near)
         return self.near.feed(fed, self.now, draws(VICINITY))
 

@@ -13,35 +13,6 @@ from typing import NamedTuple
 
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = [
-    "Answer",
-    "Ask",
-    "Changed",
-    "Digest",
-    "Event",
-    "Extension",
-    "Hello",
-    "Join",
-    "Lacking",
-    "Leave",
-    "Mention",
-    "Mentions",
-    "Message",
-    "Near",
-    "NearBack",
-    "Probe",
-    "Probed",
-    "Reply",
-    "Ring",
-    "RingBack",
-    "Seek",
-    "Send",
-    "Shuffle",
-    "Shuffled",
-    "Taken",
-    "Welcome",
-]
-
 
 class Mention(NamedTuple):
     """A peer as a message mentions it.

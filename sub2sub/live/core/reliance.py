@@ -26,8 +26,6 @@ from sub2sub.overlay.descriptors import AROUND, Coordinates, Descriptor
 from sub2sub.ring.need import Need
 from sub2sub.ring.peer import Neighbour
 
-__all__ = ["Reliance", "WaryNeed", "few_of_a_host", "is_loopback"]
-
 EACH = 4  # events that one may take for each that it brings
 CREDIT = 8  # such events, at most
 PATIENCE = 32  # events
@@ -65,12 +63,14 @@ def few_of_a_host(
     """
     if len(held) + len(offered) <= (FEWEST if room else most):
         return list(offered)
-    together = Counter(map(_host, (*held, *offered)))
+    everybody = [_host(peer) for peer in (*held, *offered)]
+    different = set(everybody)
     if room:
-        most = min(most, max(FEWEST, -(-room // len(together))))
-    if not any(count > most and not is_loopback(host) for host, count in together.items()):
+        most = min(most, max(FEWEST, -(-room // len(different))))
+    few = len(everybody) - len(different) < most  # so no host has more
+    if few or all(is_loopback(host) or everybody.count(host) <= most for host in different):
         return list(offered)
-    hosts = Counter(map(_host, held))
+    hosts = Counter(everybody[: len(held)])
     known = {peer.id for peer in held}
     kept = []
     for peer in offered:
@@ -197,7 +197,7 @@ class Reliance:
         return used_up
 
     def is_barred(self, id: int) -> bool:
-        """Whether a peer may not be taken up again yet."""
+        """Whether a peer may not be accepted again yet."""
         return id in self._barred
 
     def order(

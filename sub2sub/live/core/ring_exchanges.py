@@ -7,17 +7,15 @@ probes, a newcomer for the peers that it asks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sub2sub.live.core import messages as m
-from sub2sub.live.core.clock import Clock
+from sub2sub.live.core.clock import NOBODY, Clock
 from sub2sub.live.core.exchanges import Exchange, Exchanges
 from sub2sub.overlay.descriptors import Descriptor, Link, ring_distance
 from sub2sub.ring.newcomer import Newcomer
 from sub2sub.ring.peer import Report, RingPeer
 from sub2sub.ring.verification import Verification
-
-__all__ = ["QUESTIONS", "SILENT", "VERIFICATIONS", "RingExchanges"]
 
 CANDIDATES = 128  # unknown ring neighbours of one message that are considered: each costs processor time
 FED = 126  # links of the other layers in one message, at most
@@ -61,7 +59,7 @@ class RingExchanges:
         return [self._question(peer) for peer in self.ring.suspects(suspect_age, self.clock.now)]
 
     def feed(self) -> list[m.Send]:
-        """Drop neighbours that are too old, and take up what the other layers have found.
+        """Drop neighbours that are too old, and accept what the other layers have found.
 
         Candidates that wait behind one that was asked a cycle ago wait no longer.
         """
@@ -79,8 +77,8 @@ class RingExchanges:
         return [m.Send(partner, m.Ring(number, self.ring.own, *lists))]
 
     def answer(self, message: m.Ring) -> list[m.Send]:
-        """Take up what a neighbour tells, and tell it everything."""
-        told = self._told(message.fed, message.ring)
+        """Accept what a neighbour tells, and tell it everything."""
+        told = self._told(message)
         reply, newcomers = self.ring.answer(message.sender, told, self.fed(), self.clock.now, self._verify)
         sends = self._follow_up(newcomers)
         if reply is None:
@@ -110,13 +108,13 @@ class RingExchanges:
         if isinstance(message, m.Probed):
             self.ring.probed(partner.id, now)
             return []
-        told = self._told(message.fed, message.ring)
         if isinstance(asker, Newcomer):
             asker.under_way -= 1
             asker.now = now
+            told = self._told(message, NOBODY)  # whoever is refused may know the way
             asker.answered(partner, [link.peer for links in told for link in links])
             return self._ask(asker)
-        return self._follow_up(self.ring.finish(partner, told, now, self._verify))
+        return self._follow_up(self.ring.finish(partner, self._told(message), now, self._verify))
 
     def fail(self, exchange: Exchange) -> list[m.Send]:
         """Take silence for an answer."""
@@ -150,7 +148,7 @@ class RingExchanges:
         return sends
 
     def _verify(self, verification: Verification) -> list[Descriptor]:
-        """Go on until a candidate has to be probed; who was taken up."""
+        """Go on until a candidate has to be probed; who was accepted."""
         peer = verification.next(self.clock.now)
         if peer is not None and len(self.ring.asking) > VERIFICATIONS:
             verification.give_up()
@@ -164,7 +162,7 @@ class RingExchanges:
         return m.Send(peer, m.Probe(self.exchanges.begin(exchange)))
 
     def _follow_up(self, newcomers: Sequence[Descriptor]) -> list[m.Send]:
-        """Hellos to those that were taken up, and probes of candidates."""
+        """Hellos to those that were accepted, and probes of candidates."""
         probes, self._probes = self._probes, []
         told = newcomers if self.ring.settings.hello else ()
         return [*(m.Send(peer, m.Hello(self.ring.own)) for peer in told), *probes]
@@ -172,14 +170,18 @@ class RingExchanges:
     def _mentioned(self, report: Report) -> tuple[m.Mentions, m.Mentions]:
         return self.clock.mentions(report.fed), self.clock.ring_mentions(report.ring)
 
-    def _told(self, fed: m.Mentions, ring: m.Mentions) -> Report:
-        """What a message tells, in stamps; of many neighbours only the nearest that are not known yet."""
-        own, view = self.ring.own, self.ring.view
-        links = self.clock.ring_links(ring, own)
+    def _told(self, message: m.Ring | m.RingBack, refused: Mapping[int, Descriptor] | None = None) -> Report:
+        """What a message tells that was not refused before, in stamps.
+
+        Of many neighbours only the nearest that are not known yet.
+        """
+        own, view, clock = self.ring.own, self.ring.view, self.clock
+        refused = self.ring.need.refused if refused is None else refused
+        links = clock.ring_links(message.ring, own, refused)
         if len(links) > CANDIDATES:
             unknown = sorted(
                 (link for link in links if link.peer.id not in view),
                 key=lambda link: ring_distance(link.peer.id, own.id),
             )
             links = [link for link in links if link.peer.id in view] + unknown[:CANDIDATES]
-        return Report(self.clock.links(fed, own)[:FED], links)
+        return Report(clock.links(message.fed, own, refused)[:FED], links)

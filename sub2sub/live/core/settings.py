@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.overlay.overlay import OverlaySettings
 
-__all__ = ["CoreSettings"]
-
 
 def _bounded() -> OverlaySettings:
     """The simulator's settings, with a limit to what lies can make of a ring view, and of its cost."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-__all__ = ["Bucket", "Buckets"]
-
 
 class Bucket:
     """An allowance that is refilled at a rate, up to a limit.

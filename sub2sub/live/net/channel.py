@@ -21,8 +21,6 @@ from sub2sub.live.net.budgets import Bucket
 from sub2sub.live.net.tls import fingerprint
 from sub2sub.live.wire.limits import Limits
 
-__all__ = ["Address", "Channel", "Owner", "Reader"]
-
 Address = tuple[str, int]
 Failed = Callable[[], None] | None
 PREFIX = 4
@@ -37,11 +35,9 @@ class Reader(Protocol):
 
     def size_of(self, prefix: bytes) -> int:
         """The length a prefix announces; raises a ValueError when it is out of range."""
-        ...
 
     def decode(self, body: bytes) -> Any:
         """The frame in a body; raises a ValueError when it is none."""
-        ...
 
 
 class Owner(Protocol):
@@ -56,19 +52,15 @@ class Owner(Protocol):
 
     def receive(self, frame: Any, channel: Channel) -> None:
         """Handle a frame."""
-        ...
 
     def charge(self, host: str, seconds: float, size: int, now: float) -> float:
         """Charge a host processor time and bytes; returns for how many seconds it is overdrawn."""
-        ...
 
     def made(self, channel: Channel) -> bool:
         """Note that a connection is there; whether it may stay."""
-        ...
 
     def lost(self, channel: Channel) -> None:
         """Note that a connection has ended."""
-        ...
 
 
 class Channel(asyncio.BufferedProtocol):

@@ -20,6 +20,7 @@ import ssl
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Generic, Protocol, TypeVar
 
 from sub2sub.live.net.budgets import Buckets
@@ -41,11 +42,9 @@ class Format(Protocol[ReadT]):
 
     def size_of(self, prefix: bytes) -> int:
         """The length a prefix announces; raises a ValueError when it is out of range."""
-        ...
 
     def decode(self, body: bytes) -> ReadT:
         """The frame in a body; raises a ValueError if the body holds no valid frame."""
-        ...
 
 
 class Connections(Generic[FrameT]):
@@ -301,6 +300,7 @@ class Connections(Generic[FrameT]):
         self._looking = loop.call_later(min(self.limits.idle, self.limits.frame) / LOOKS, self._look)
 
 
+@lru_cache(1024)
 def _is_numeric(host: str) -> bool:
     try:
         ipaddress.ip_address(host)

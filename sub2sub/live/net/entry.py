@@ -18,8 +18,6 @@ from sub2sub.live.core import messages as m
 from sub2sub.live.core.reliance import is_loopback
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = ["EntrySearch", "Published"]
-
 ENTRIES = 2  # hosts an event is handed to, where as many are found
 MOST = 4  # peers at them
 AT_ONCE = 6  # requests under way

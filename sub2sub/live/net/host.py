@@ -21,8 +21,6 @@ from sub2sub.live.net.tls import Tls
 from sub2sub.live.wire.framing import LENGTH, Frame, Protocol
 from sub2sub.live.wire.limits import Limits
 
-__all__ = ["Host", "Inside", "is_address"]
-
 LOG = logging.getLogger(__name__)
 ANYWHERE = ("", "0.0.0.0", "::")
 
@@ -96,6 +94,9 @@ class Host(ABC):
         for field, address in (("listen", listen), ("advertise", advertise)):
             if address is not None and not is_address(address):
                 raise InputError(f"{field}: expected (host, port), got {address!r}")
+        for field, given, kind in (("limits", limits, Limits), ("tls", tls, Tls), ("seed", seed, int)):
+            if given is not None and not isinstance(given, kind):
+                raise InputError(f"{field}: expected {kind.__name__}, got {given!r}")
         if listen[0] in ANYWHERE and advertise is None:
             raise InputError(
                 f"advertise: expected an address others can connect to, as {listen[0]!r} is none"

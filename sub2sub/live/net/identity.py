@@ -16,8 +16,6 @@ from __future__ import annotations
 import hashlib
 from functools import lru_cache
 
-__all__ = ["bound_id", "is_bound"]
-
 
 @lru_cache(4096)
 def bound_id(identity: bytes, number: int) -> int:

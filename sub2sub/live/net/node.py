@@ -50,8 +50,6 @@ from sub2sub.live.wire.framing import Frame, Protocol
 from sub2sub.live.wire.limits import Limits
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = ["ANSWERED", "Node"]
-
 HEDGES = 10  # a publisher asks the next after that part of the time it waits for an answer
 CHANGES = 1024  # peers that have changed to others, for which a node answers
 ANSWERED = (m.Shuffle, m.Near, m.Ring, m.Probe, m.Seek, m.Digest)  # what a peer that has changed is asked

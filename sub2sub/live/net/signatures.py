@@ -21,8 +21,6 @@ from typing import Any, Protocol, TypeVar
 
 from sub2sub.errors import InputError
 
-__all__ = ["Signer", "accepts", "is_genuine"]
-
 EventT = TypeVar("EventT", bound="Signable")
 
 
@@ -40,17 +38,14 @@ class Signable(Protocol):
     @property
     def signer(self) -> bytes:
         """The public key of whoever has signed it."""
-        ...
 
     @property
     def signature(self) -> bytes:
         """What that has signed it with."""
-        ...
 
     @property
     def signed(self) -> bytes:
         """What is signed."""
-        ...
 
 
 @dataclass(frozen=True)

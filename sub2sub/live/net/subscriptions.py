@@ -12,8 +12,6 @@ from sub2sub.live.core.live_peer import Core
 from sub2sub.live.core.messages import Event
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = ["Inbox", "Received", "Subscription"]
-
 LOG = logging.getLogger(__name__)
 EventT = TypeVar("EventT")
 

@@ -15,8 +15,6 @@ from pathlib import Path
 
 from sub2sub.errors import InputError
 
-__all__ = ["Tls", "fingerprint"]
-
 BEGIN, END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
 
 

@@ -7,11 +7,12 @@ from functools import cache
 from sub2sub.overlay.descriptors import Descriptor
 from sub2sub.ring.need import Need
 
-__all__ = ["warm_up"]
-
 
 @cache
 def warm_up() -> None:
-    """Ask the one question that a live peer asks of kernels: whom a ring view needs."""
+    """Ask the questions that a live peer asks of kernels: whom a ring view needs."""
     own, other = (Descriptor.of(id, [0.0], [1.0]) for id in (1, 2))
-    Need(own).offer([], [other], cap=0)
+    need = Need(own)
+    need.offer([], [other], cap=0)
+    need.first([], [other])
+    need.kept([other])

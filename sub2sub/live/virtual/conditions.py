@@ -22,10 +22,9 @@ from sub2sub.live.virtual.transport import End
 if TYPE_CHECKING:
     from sub2sub.live.virtual.loop import VirtualLoop
 
-__all__ = ["Conditions", "Listener", "Network"]
-
 Address = tuple[str, int]
 NEXT = 1e-6  # seconds between two messages of a connection
+LOST = -1.0  # when a message arrives that does not
 FIRST_PORT = 40_000  # of those given to whoever asks for none
 
 
@@ -163,13 +162,13 @@ class Network:
 
     def carry(self, end: End, data: bytes) -> None:
         """Take a message to the other end, or not."""
-        conditions, sent = self.conditions, (end.here, end.there)
+        conditions = self.conditions
         if self._down:
             return
         self.counts["messages"] += 1
         self.counts["bytes"] += len(data)
         if self._is_cut(end.here[0], end.there[0]) or self._hits(conditions.loss, "lost"):
-            self._write_down("lost", sent, data)
+            self._write_down(LOST, end, data)
             end.credit(data)
             return
         if self._hits(conditions.reset, "reset"):
@@ -180,7 +179,7 @@ class Network:
             at = self.loop.time() + self._delay(end.here[0], end.there[0])
             if not self._hits(conditions.overtaking, "overtaking"):
                 at = end.last_arrival = max(at, end.last_arrival + NEXT)
-            self._write_down(f"{at:.9f}", sent, data)
+            self._write_down(at, end, data)
             self.loop.call_at(at, end.other.arrive, data)
 
     def say_end(self, end: End) -> None:
@@ -206,18 +205,19 @@ class Network:
         )
 
     def _hits(self, chance: float, name: str) -> bool:
-        hit = chance > 0.0 and self._dice.random() < chance
-        self.counts[name] += hit
-        return hit
+        if chance <= 0.0 or self._dice.random() >= chance:
+            return False
+        self.counts[name] += 1
+        return True
 
     def _is_cut(self, one: str, other: str) -> bool:
-        hit = (one, other) in self.cut
-        self.counts["cut off"] += hit
-        return hit
+        if not self.cut or (one, other) not in self.cut:
+            return False
+        self.counts["cut off"] += 1
+        return True
 
-    def _write_down(self, what: str, between: tuple[Address, Address], data: bytes) -> None:
-        self._history.update(f"{what} {between}".encode())
-        self._history.update(data)
+    def _write_down(self, arrives: float, end: End, data: bytes) -> None:
+        self._history.update(b"%.9f %b %b" % (arrives, end.name, data))
 
 
 def _begin(end: End, factory: Callable[[], asyncio.Protocol]) -> None:

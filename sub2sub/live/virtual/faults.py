@@ -8,8 +8,6 @@ from typing import Any
 
 from sub2sub.live.virtual.history import PERIOD, History
 
-__all__ = ["FAULTS"]
-
 
 async def _a_while(history: History, least: float = 1.0, most: float = 8.0) -> None:
     await asyncio.sleep(history.dice.uniform(least, most) * PERIOD)

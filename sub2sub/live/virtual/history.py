@@ -22,8 +22,6 @@ from sub2sub.live.virtual.conditions import Conditions, Network
 from sub2sub.live.virtual.loop import VirtualLoop
 from sub2sub.live.virtual.machine import Machine
 
-__all__ = ["History", "HistoryReport", "Participant", "Plan"]
-
 PERIOD = 1.0  # virtual seconds of a cycle
 HEAL = 40  # cycles after the faults within which the overlay is whole again
 SPREAD = 6  # cycles within which an event reaches everybody

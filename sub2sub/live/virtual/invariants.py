@@ -7,8 +7,6 @@ from sub2sub.live.core.reliance import ACCOUNTS, FORMER, TRIED
 from sub2sub.live.core.ring_exchanges import QUESTIONS, VERIFICATIONS
 from sub2sub.live.net.host import Host
 
-__all__ = ["beyond", "core_excesses", "host_excesses"]
-
 ALLOWED_REPLIES = 256  # requests of a host's own that wait for an answer
 
 

@@ -16,8 +16,6 @@ from sub2sub.live.wire import format as wire
 from sub2sub.live.wire.framing import Protocol
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = ["LIARS", "Liar", "visit"]
-
 NOWHERE = ("10.9.9.9", 9)
 
 

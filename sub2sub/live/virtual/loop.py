@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import itertools
 from collections import deque
 from collections.abc import Callable, Coroutine
 from contextvars import Context
@@ -20,8 +21,6 @@ from typing import Any, TypeVar
 
 from sub2sub.live.virtual.conditions import Listener, Network
 from sub2sub.live.virtual.machine import MACHINE, Machine
-
-__all__ = ["VirtualLoop"]
 
 T = TypeVar("T")
 
@@ -48,13 +47,14 @@ class VirtualLoop(asyncio.BaseEventLoop):
     """
 
     _ready: deque[asyncio.Handle]
-    _scheduled: list[asyncio.TimerHandle]
     _stopping: bool
 
     def __init__(self, network: Network) -> None:
         super().__init__()
         self.network, self.broken = network, list[Any]()
         self._now = 0.0
+        self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []  # a heap, by time and then by order
+        self._order = itertools.count()
         network.loop = self
         self.set_exception_handler(lambda loop, context: self.broken.append(_told(context)))
 
@@ -88,6 +88,14 @@ class VirtualLoop(asyncio.BaseEventLoop):
         task.add_done_callback(self._note_end)
         return task
 
+    def call_at(  # type: ignore[override]
+        self, when: float, callback: Callable[..., Any], *arguments: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        """Call something at a moment; of calls at the same moment the first is made first."""
+        timer = asyncio.TimerHandle(when, callback, arguments, self, context)
+        heapq.heappush(self._timers, (when, next(self._order), timer))
+        return timer
+
     async def create_server(  # type: ignore[override]
         self, protocol_factory: Callable[[], asyncio.Protocol], host: str, port: int, **options: Any
     ) -> Listener:
@@ -106,16 +114,17 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def _run_once(self) -> None:
         """Run what is due; if that is nothing, let time pass until something is."""
-        if not self._ready and not self._stopping:
-            while self._scheduled and self._scheduled[0]._cancelled:
-                heapq.heappop(self._scheduled)
-            if not self._scheduled:
+        timers, ready = self._timers, self._ready
+        if not ready and not self._stopping:
+            while timers and timers[0][2].cancelled():
+                heapq.heappop(timers)
+            if not timers:
                 raise RuntimeError("everybody waits, and nothing will ever happen")
-            self._now = max(self._now, self._scheduled[0]._when)  # type: ignore[attr-defined]
-        while self._scheduled and self._scheduled[0]._when <= self._now:  # type: ignore[attr-defined]
-            self._ready.append(heapq.heappop(self._scheduled))
-        for _ in range(len(self._ready)):
-            handle = self._ready.popleft()
+            self._now = max(self._now, timers[0][0])
+        while timers and timers[0][0] <= self._now:
+            ready.append(heapq.heappop(timers)[2])
+        for _ in range(len(ready)):
+            handle = ready.popleft()
             if handle._cancelled:
                 continue
             machine: Machine | None = handle._context.get(MACHINE)  # type: ignore[attr-defined]

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sub2sub.live.virtual.transport import End
 
-__all__ = ["MACHINE", "Machine"]
-
 MACHINE: ContextVar[Any] = ContextVar("MACHINE", default=None)
 """The machine on which the running code runs."""
 

@@ -13,8 +13,6 @@ from sub2sub.live.virtual.invariants import core_excesses, host_excesses
 from sub2sub.live.virtual.liars import LIARS
 from sub2sub.overlay.descriptors import Descriptor
 
-__all__ = ["RingHistory", "Subscriber"]
-
 Box = tuple[list[float], list[float]]
 
 

@@ -17,8 +17,6 @@ from sub2sub.live.virtual.machine import Machine
 if TYPE_CHECKING:
     from sub2sub.live.virtual.conditions import Network
 
-__all__ = ["End"]
-
 WINDOW = 1 << 18  # bytes on their way or unread, before a writer is asked to wait
 
 
@@ -28,6 +26,7 @@ class End(asyncio.Transport):
     def __init__(self, network: Network, machine: Machine, here: tuple[str, int], there: tuple[str, int]):
         super().__init__({"peername": there, "sockname": here})
         self.network, self.machine, self.here, self.there = network, machine, here, there
+        self.name = repr((here, there)).encode()  # in the network's records
         self.other: End
         self.protocol: Any = None
         self.last_arrival = 0.0

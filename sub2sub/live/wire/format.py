@@ -15,7 +15,6 @@ from sub2sub.live.core import messages as m
 from sub2sub.live.core.messages import Mentions
 from sub2sub.live.wire.framing import (
     LENGTH,
-    MAX_DATA,
     MAX_FRAME,
     MAX_HOST,
     Check,
@@ -33,6 +32,7 @@ from sub2sub.live.wire.framing import (
     size_of,
 )
 from sub2sub.overlay.descriptors import Descriptor
+from sub2sub.overlay.sizes import MAX_DATA
 
 __all__ = [
     "LENGTH",

@@ -19,29 +19,10 @@ from typing import Any, NamedTuple
 
 import msgpack  # type: ignore[import-untyped]
 
-__all__ = [
-    "LENGTH",
-    "MAX_DATA",
-    "MAX_FRAME",
-    "MAX_HOST",
-    "Check",
-    "Frame",
-    "Protocol",
-    "WireError",
-    "boolean",
-    "finite",
-    "host_name",
-    "integer",
-    "items",
-    "number",
-    "octets",
-    "shown",
-    "size_of",
-]
+from sub2sub.overlay.sizes import MAX_DATA
 
 LENGTH = struct.Struct(">I")
 MAX_FRAME = 1 << 20  # bytes after the length
-MAX_DATA = 1 << 16  # bytes of one field, an event's data above all
 MAX_ITEMS = 2048  # of one list
 MAX_HOST = 253  # characters, as of a domain name
 HOST = frozenset((string.ascii_letters + string.digits + ".:-_%").encode())

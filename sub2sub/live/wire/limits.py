@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from sub2sub.errors import InputError
 
-__all__ = ["Limits"]
-
 
 @dataclass(frozen=True)
 class Limits:

@@ -134,11 +134,13 @@ def test_only_a_live_member_can_publish(publisher) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"c": -1.0}, "c: expected a number not below 0"),
-        ({"g": 0.5}, "g: expected a number not below 1"),
-        ({"a": 4.0, "z": 3}, "a: expected a number from 1 to z = 3"),
-        ({"tau": 4}, "tau: expected a whole number from 0 to z = 3"),
-        ({"p_sel": 1.5}, "p_sel: expected a probability"),
+        ({"c": -1.0}, "c: expected 0 or more, got -1"),
+        ({"g": 0.5}, "g: expected 1 or more, got 0.5"),
+        ({"g": "many"}, "g: expected a number, 1 or more, got 'many'"),
+        ({"z": 2.5}, "z: expected a whole number, 1 or more, got 2.5"),
+        ({"a": 4.0, "z": 3}, "a: expected 1 to 3, got 4.0"),
+        ({"tau": 4}, "tau: expected 0 to 3, got 4"),
+        ({"p_sel": 1.5}, "p_sel: expected 0 to 1, got 1.5"),
     ],
 )
 def test_settings_outside_their_domain_are_refused(options, message) -> None:

@@ -27,7 +27,6 @@ from hierarchy.hpmcast.analysis import (
     reach_probability,
     rounds_to_everybody,
     total_rounds,
-    touched_delegates,
     transition_matrix,
     view_size,
     view_size_curvature,
@@ -147,19 +146,6 @@ def test_more_rounds_and_a_better_start_infect_more():
     plain, longer = (Regular(22, 3, 3, 2, p=0.3, c=c) for c in (0, 3))
     assert entity_infection(plain, 1) < entity_infection(longer, 1)
     assert expected_delivery(plain) < expected_delivery(plain, initial=3)
-
-
-def test_touched_delegates_are_those_of_simulated_trees():
-    population = Population.regular(a=10, levels=3)
-    views = exact_knowledge(population, Condensation(redundancy=3)).views()
-    rng = np.random.default_rng(3)
-    touched = []
-    for event in range(20):
-        flags = np.zeros(1000, np.uint8)
-        flags[rng.choice(1000, 100, replace=False)] = 1
-        outcome = disseminate(views, spread_interest(population, flags), 0, Gossip(5, 12.0), event=event)
-        touched.append(outcome.trace.parasites(flags))
-    assert np.mean(touched) == pytest.approx(touched_delegates([800, 100, 100]), rel=0.1)
 
 
 def test_what_is_no_system_is_refused():

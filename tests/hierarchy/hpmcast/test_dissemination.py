@@ -169,14 +169,14 @@ def test_nothing_depends_on_the_order_in_which_events_are_run():
     assert (first[0] != first[1]).any()
 
 
-def test_recorded_letters_are_the_messages_that_arrived():
+def test_recorded_arrivals_are_the_messages_that_arrived():
     hit = spread_interest(REGULAR, np.ones(REGULAR.n))
     plain = disseminate(VIEWS, hit, 0, seed=1)
     recorded = disseminate(VIEWS, hit, 0, seed=1, record=True)
     assert (plain.trace.first == recorded.trace.first).all()
-    assert len(plain.letters) == 0
-    assert (np.bincount(recorded.letters[:, 0], minlength=REGULAR.n) == recorded.trace.sent).all()
-    assert (np.bincount(recorded.letters[:, 1], minlength=REGULAR.n) == recorded.trace.received).all()
+    assert len(plain.arrivals) == 0
+    assert (np.bincount(recorded.arrivals[:, 0], minlength=REGULAR.n) == recorded.trace.sent).all()
+    assert (np.bincount(recorded.arrivals[:, 1], minlength=REGULAR.n) == recorded.trace.received).all()
 
 
 def test_the_true_share_of_a_system_where_all_groups_are_alike_changes_nothing():

@@ -21,10 +21,7 @@ SETTINGS = MemberSettings(scamp=ScampSettings(lease=LEASE), census=CensusSetting
 @pytest.mark.parametrize("loss", [0.0, 0.05, 0.15])
 @pytest.mark.parametrize("at_once", [True, False], ids=["at once", "one by one"])
 def test_communities_become_one_component_and_stay_so(membership, loss, at_once) -> None:
-    """Everybody renews its lease meanwhile: nobody may be out of all tables while it does.
-
-    Structured tables are drawn at random, again and again: one may be in none of them for a while.
-    """
+    """Everybody renews its lease meanwhile: nobody may be out of all tables while it does."""
     swarm = Swarm(membership, loss, 3, SETTINGS)
     topics = [TOPICS[number] for number in np.random.default_rng(3).permutation(len(TOPICS))]
     for newcomers in [topics] if at_once else [[topic] for topic in topics]:
@@ -32,7 +29,7 @@ def test_communities_become_one_component_and_stay_so(membership, loss, at_once)
         swarm.cycle()
     for cycle in range(28 + LEASE + LEASE // 2):
         swarm.cycle()
-        parts = swarm.parts(strong=membership != "structured")
+        parts = swarm.parts()
         assert cycle < 28 or set(parts.values()) == {1}, (cycle, parts)
 
 

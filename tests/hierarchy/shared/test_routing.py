@@ -127,6 +127,18 @@ def test_who_has_joined_may_publish_once_it_knows_who_is_above() -> None:
     assert overlay.ready()[newcomers].all()
 
 
+def test_publishing_waits_until_it_is_known_who_is_above() -> None:
+    people, nested = population(200, 4, False)
+    overlay = SharedOverlay(people, None, 4, topics=nested)
+    overlay.bootstrap()
+    deepest = int(np.argmin(np.subtract(*people.ranges()[::-1])[:, 0]))
+    event = [[float(people.ranges()[0][deepest, 0])]]
+    assert not overlay.ready()[deepest]
+    published = overlay.publish(event, at=people.row[[deepest]], settings=CamcastRoute(c=9, g=1000))
+    assert 1 <= overlay.cycle <= 12
+    assert published.outcome.delivered[0] > np.count_nonzero(people.ranges()[0][:, 0] == event[0][0])
+
+
 def test_publishers_that_do_not_fit_are_refused() -> None:
     overlay, _, events, publishers = overlay_of(200, 4, ranges=True)
     dead = publishers.copy()

@@ -28,12 +28,15 @@ TIMINGS = [
 class Followed:
     """One event among readable members, every message in the order in which it is due.
 
-    Members know nothing of time: what travels, and when timers end, is up to this driver.
+    Members know nothing of time: what travels, and when timers end, is up to this driver. Those of one host
+    are at the same place, and share its uplink.
     """
 
-    def __init__(self, tables: PushTables, rules: PushRules, network: Network, key: int) -> None:
-        self.clock = Clock.of(network.timing, np.arange(len(network.alive)))
-        self.free = [0.0] * len(network.alive)
+    def __init__(
+        self, tables: PushTables, rules: PushRules, network: Network, key: int, places: np.ndarray
+    ) -> None:
+        self.clock, self.places = Clock.of(network.timing, places), places.tolist()
+        self.free = dict.fromkeys(self.places, 0.0)
         kinds = [
             [row.item[row.start[i] : row.start[i + 1]].tolist() for row in tables]
             for i in range(len(tables.eager.start) - 1)
@@ -52,8 +55,9 @@ class Followed:
     def leaves(self, member: int, what: int, now: float) -> float:
         if not self.clock.timed or what != PUSH:
             return now
-        self.free[member] = max(now, self.free[member]) + self.clock.occupied
-        return self.free[member]
+        place = self.places[member]
+        self.free[place] = max(now, self.free[place]) + self.clock.occupied
+        return self.free[place]
 
     def send(self, sends, member: int, now: float) -> None:
         for what, target in sends:
@@ -140,7 +144,7 @@ def test_the_kernel_follows_the_readable_member(
     world = PushWorld(tables, rules, network.faults(), Clock.of(timing, np.arange(n)))
     scratch = scratch_for(world, 4)
     push_event(world, starts, 0, np.uint64(seed + 1), scratch)
-    followed = Followed(tables, rules, network, seed + 1)
+    followed = Followed(tables, rules, network, seed + 1, np.arange(n))
     for payer in (0, 0, 7):
         followed.sent[payer] += 1
     followed.follow([(0, 0, 0.0), *sorted(others, key=lambda start: start[2])])

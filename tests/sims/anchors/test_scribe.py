@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sims.anchors.pastry.peer import PastryPeer
+from sims.anchors.pastry.peer import Arrive, PastryPeer
 from sims.anchors.pastry.rules import apart
 from sims.anchors.pastry.settings import PastrySettings
 from sims.compare.worlds import build_world
 from sims.systems.scribe import ScribeSystem
+from sub2sub.kernels.dice import Dice
 
 N = 300
 
@@ -65,6 +66,47 @@ def test_leaves_are_the_nearest_on_either_side(ids: list[int]) -> None:
         node.learn(other)
     ahead = sorted(range(1, len(ids)), key=lambda other: (ids[other] - ids[0]) % 2**64)
     assert set(node.leaves) == set(ahead[:2]) | set(ahead[-2:])
+
+
+def wrong_leaves(system: ScribeSystem) -> int:
+    """Nodes whose leaves are not the nearest on either side."""
+    peers, ids = system.layer.peers, system.layer.ids
+    order, half = sorted(range(len(ids)), key=lambda node: ids[node]), PastrySettings().leaves // 2
+    near = {
+        node: {order[(rank + step) % len(order)] for step in range(-half, half + 1)} - {node}
+        for rank, node in enumerate(order)
+    }
+    return sum(set(peer.leaves) != near[node] for node, peer in enumerate(peers))
+
+
+def test_a_newcomer_is_routed_to_the_nearest_node_and_not_to_itself() -> None:
+    ids = [0x10 << 56, 0x80 << 56, 0x7F << 56]
+    contact = PastryPeer(0, ids, PastrySettings())
+    contact.learn(2)
+    sends = list(contact.receive(1, Arrive(1), Dice(1)))
+    assert [(target, type(message).__name__) for target, message in sends] == [(1, "Tell"), (2, "Arrive")]
+
+
+def test_all_who_start_at_once_form_one_ring_soon() -> None:
+    """With one contact each, leaves are complete after 16 to 24 cycles, and at 10,000 nodes not after 50."""
+    assert wrong_leaves(grown(cycles=10)) == 0
+
+
+def test_parts_that_know_nothing_of_one_another_become_one_ring_again() -> None:
+    system = grown(cycles=10)
+    for node, peer in enumerate(system.layer.peers):
+        for other in [*peer.leaves, *peer.table.values()]:
+            if (node - other) % 2:
+                peer.forget(other)
+        peer.gone.clear()
+    system.network.group[::2] = 1
+    for cycle in range(11, 17):
+        system.step(cycle)
+    system.network.group[:] = 0
+    assert wrong_leaves(system) == N  # each part has a ring of its own
+    for cycle in range(17, 50):
+        system.step(cycle)
+    assert wrong_leaves(system) == 0
 
 
 def test_trees_are_as_deep_as_routes_are_long_and_hold_every_subscriber() -> None:

@@ -154,9 +154,9 @@ def test_a_system_that_does_not_deliver_enough_is_named_and_compared_with_nobody
     rows = knobs("topics", "sub2sub", {"k": (1.0, 20)}) + knobs("topics", "camcast", {"c": (0.97, 5)})
     table = cells(pd.DataFrame(rows))
     (sentence,) = findings(table)
-    assert "sub2sub (k) needs the fewest" in sentence
-    assert "camcast (0.970 at best) does not deliver 99 %" in sentence
-    assert "times as many" not in sentence
+    assert "one system is shown to deliver 99 %" in sentence
+    assert "not shown to deliver 99 %: camcast (0.970 at best)" in sentence
+    assert "as many" not in sentence
     lines = {row["system"]: row for row in summary(table, "topics")}
     assert lines["camcast"]["99 % with 5 % lost"] == "no, 0.970 at best"
     assert lines["sub2sub"]["99 % with 5 % lost"] == "yes"
@@ -165,45 +165,153 @@ def test_a_system_that_does_not_deliver_enough_is_named_and_compared_with_nobody
     assert found["sub2sub"]["messages_per_event"]["mean"] == pytest.approx(20, abs=1e-3)
 
 
-def test_the_finding_follows_the_numbers() -> None:
-    def sentence(rings: float, camcast: float) -> str:
-        rows = knobs("topics", "sub2sub", {"k": (1.0, rings)}) + knobs(
-            "topics", "camcast", {"c": (1.0, camcast)}
-        )
-        return findings(cells(pd.DataFrame(rows)))[0]
+def unable(world: str, system: str) -> list[dict[str, object]]:
+    return [
+        values(world=world, system=system, metric="unable", seed=s, value=np.nan, note="not run: no room")
+        for s in range(3)
+    ]
 
-    assert "sub2sub (k) needs the fewest" in sentence(20, 60)
-    assert "0.33 times as many" in sentence(20, 60)
-    assert "camcast (c) needs the fewest" in sentence(60, 20)
-    assert "3 times as many" in sentence(60, 20)
-    assert "rings over nested ranges take as many" in sentence(20, 20)
+
+NOBODY, FEW = {"k": (0.9, 20)}, {"k": (1.0, 20)}
+LOST, TWO = "99 % with 5 % of the messages lost", "2 ± 2.5e-06"
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (
+            knobs("topics", "sub2sub", FEW) + knobs("topics", "camcast", {"c": (1.0, 60)}),
+            f"sub2sub needs the fewest messages per delivery of the 2 systems shown to deliver {LOST} "
+            f"(sub2sub {TWO} with k); rings over nested ranges take 0.33 times as many as CAMCAST on its "
+            f"own tables ({TWO} and 6 ± 2.5e-06).",
+        ),
+        (
+            knobs("topics", "sub2sub", FEW) + knobs("topics", "camcast", {"c": (1.0, 20)}),
+            "sub2sub and camcast need, not to be told apart, the fewest messages per delivery of the 2 "
+            f"systems shown to deliver {LOST} (sub2sub {TWO} with k; camcast {TWO} with c); rings over "
+            f"nested ranges take as many as CAMCAST on its own tables ({TWO} and {TWO}: the intervals "
+            "overlap).",
+        ),
+        (
+            knobs("topics", "sub2sub", NOBODY) + unable("topics", "camcast"),
+            f"no system is shown to deliver {LOST}: sub2sub (0.900 at best) and camcast (no room).",
+        ),
+        (
+            knobs("topics", "matching tree", FEW) + knobs("topics", "broker", {"b": (1.0, 30)}),
+            f"one system is shown to deliver {LOST} (messages per delivery: broker 3 ± 2.5e-06 with b).",
+        ),
+    ],
+)
+def test_the_sentence_on_topics_follows_the_numbers(rows: list[dict[str, object]], sentence: str) -> None:
+    assert findings(cells(pd.DataFrame(rows)))[0] == f"Where interests are topics, {sentence}"
+
+
+def test_a_wide_interval_makes_no_system_one_of_the_cheapest() -> None:
+    rows = knobs("topics", "sub2sub", FEW) + knobs("topics", "camcast", {"c": (1.0, 900)})
+    for row in rows:
+        if row["system"] == "camcast" and row["metric"] == "messages_per_delivery":
+            row["value"] = (5.0, 90.0, 175.0)[int(str(row["seed"]))]
+    sentence = findings(cells(pd.DataFrame(rows)))[0]
+    assert "sub2sub needs the fewest" in sentence
+    assert f"take 0.022 times as many as CAMCAST on its own tables ({TWO} and 90 ± 2.1e+02: the " in sentence
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (knobs("ranges x", "sub2sub", FEW), f"on x rings take {TWO} messages per delivery."),
+        (
+            knobs("ranges x", "sub2sub", FEW)
+            + knobs("ranges x", "enclosing topic", {"c": (1.0, 300)})
+            + unable("ranges x", "exact cover"),
+            f"on x rings take {TWO} messages per delivery, one enclosing topic takes 15 times as many, an "
+            "exact cover is not shown to deliver as much (no room).",
+        ),
+        (
+            knobs("ranges x", "sub2sub", FEW) + knobs("ranges x", "enclosing topic", {"c": (0.985, 300)}),
+            f"on x rings take {TWO} messages per delivery, one enclosing topic is not shown to deliver "
+            "as much (0.985 at best).",
+        ),
+        (
+            knobs("ranges x", "sub2sub", NOBODY) + unable("ranges y", "sub2sub"),
+            f"on x rings are not shown to deliver {LOST} (0.900 at best); on y rings are not shown to "
+            f"deliver {LOST} (no room).",
+        ),
+    ],
+)
+def test_the_sentence_on_ranges_follows_the_numbers(rows: list[dict[str, object]], sentence: str) -> None:
+    assert findings(cells(pd.DataFrame(rows))) == [f"Where interests are ranges, {sentence}"]
+
+
+def test_after_a_crash_only_all_is_100_percent_and_all_that_deliver_it_are_named() -> None:
+    rows = []
+    for system, hit in (("a", 1.0), ("b", 1.0), ("c", 0.99996), ("d", 0.2851)):
+        rows += knobs("topics", system, FEW)
+        rows += [
+            values(system=system, knob="k", crashed=0.3, metric="hit_ratio", seed=s, value=hit)
+            for s in (0, 1)
+        ]
+    crashed = "; with 30 % crashed and nothing repaired, the same settings deliver"
+    assert findings(cells(pd.DataFrame(rows)))[0].endswith(f"{crashed} from 28.5 % (d) to 100 % (a and b).")
+    few = [row for row in rows if row["system"] in "cd" and row["metric"] != "hit_ratio"]
+    few += [row for row in rows if row["system"] == "c"]
+    assert findings(cells(pd.DataFrame(few)))[0].endswith(f"{crashed} 99.99 % (c).")
+
+
+def test_rings_stand_beside_the_anchors_with_every_cost_or_a_dash() -> None:
+    rows = knobs("topics", "sub2sub", FEW) + knobs("topics", "gossipsub, D 4", {"d": (1.0, 15_000)})
+    rows += knobs("topics", "scribe", NOBODY) + knobs("topics", "camcast", FEW)
+    found = findings(cells(pd.DataFrame(rows)))[1]
+    assert "sub2sub: 2 / — / —" in found
+    assert "gossipsub, D 4: 1,500 / — / —" in found
+    assert "camcast" not in found
+    assert found.endswith(f"; not shown to deliver {LOST}: scribe (0.900 at best).")
+
+
+RATIOS = "(0.25 times the rings' at t = 0, 4.5 times the rings' at t = 1"
 
 
 @pytest.mark.parametrize(
     ("costs", "words"),
     [
-        ((30, 60, 90), "rings cost less than the exact cover in messages per delivery throughout"),
-        ((5, 6, 7), "rings cost more than the exact cover in messages per delivery throughout"),
+        (
+            (5, 60, 90),
+            f"rings cost less at t = 0.5 and 1, more at t = 0 than the exact cover in messages {RATIOS})",
+        ),
         (
             (5, 20, 90),
-            "more up to t = 0 and less than the exact cover in messages per delivery from t = 1 on",
+            "rings cost less at t = 1, more at t = 0, neither more nor less, within the intervals, at t = "
+            f"0.5 than the exact cover in messages {RATIOS})",
         ),
+        (
+            (5, None, 90),
+            f"rings cost less at t = 1, more at t = 0 than the exact cover in messages {RATIOS}; not "
+            "compared at t = 0.5)",
+        ),
+        (
+            (None, 60, None),
+            "rings cost less than the exact cover in messages (3 times the rings' at t = 0.5; not compared "
+            "at t = 0 and 1)",
+        ),
+        ((None, None, None), f"the exact cover is nowhere shown to deliver {LOST} (0.900 at best)"),
     ],
 )
-def test_the_crossing_is_where_the_numbers_cross(costs: tuple[float, ...], words: str) -> None:
+def test_the_crossing_is_where_the_numbers_cross(costs: tuple[float | None, ...], words: str) -> None:
     rows = []
     for t, cost in zip(("0", "0.5", "1"), costs, strict=True):
-        rows += knobs(f"between {t}", "sub2sub", {"k": (1.0, 20)}) + knobs(
-            f"between {t}", "exact cover", {"c": (1.0, cost)}
-        )
-    (found,) = findings(cells(pd.DataFrame(rows)))
-    assert words in found
+        rows += knobs(f"between {t}", "sub2sub", FEW)
+        rows += knobs(f"between {t}", "exact cover", {"c": (0.9, 5) if cost is None else (1.0, cost)})
+    expected = words.replace("in messages", "in messages per delivery")
+    assert findings(cells(pd.DataFrame(rows))) == [f"From topics (t = 0) to free ranges (t = 1), {expected}."]
+
+
+def test_nothing_is_said_of_a_family_where_nothing_can_be_compared() -> None:
+    rows = [row for t in ("0", "1") for row in knobs(f"between {t}", "broker", FEW)]
+    assert findings(cells(pd.DataFrame(rows))) == []
 
 
 def test_the_summary_shows_a_system_that_could_not_run_with_its_reason() -> None:
-    rows = knobs("topics", "a", {"x": (1.0, 10)}) + [
-        values(system="b", metric="unable", seed=s, value=np.nan, note="not run: no room") for s in range(3)
-    ]
+    rows = knobs("topics", "a", {"x": (1.0, 10)}) + unable("topics", "b")
     lines = {row["system"]: row for row in summary(cells(pd.DataFrame(rows)), "topics")}
     assert lines["b"]["notes"] == "not run: no room"
     assert lines["b"]["hit ratio"] == "—"

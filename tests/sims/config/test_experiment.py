@@ -77,7 +77,7 @@ layer = "rings"
         "e.toml:8: cyclon.view: expected 1 to 63, got 99",
         "e.toml:12: crash.share: expected a share from 0 to 1, got 2.0",
         "e.toml:14: faults.1.kind: expected one of churn, crash, join, leave, loss, partition, recover, "
-        "resubscribe, sessions, got \"crush\", did you mean 'crash'?",
+        "resubscribe, sessions, add topic, add parent, remove topic, got \"crush\", did you mean 'crash'?",
         'e.toml:17: observers.0.layer: expected one of cyclon, vicinity, ring, got "rings", '
         "did you mean 'ring'?",
     ]

@@ -10,10 +10,10 @@ import pytest
 
 from sims.config.experiment import experiment_from
 from sims.config.newcomers import room
+from sims.config.subscriptions import Subscriptions
 from sims.engine import Simulation
 from sims.engine.sessions import Sessions, SessionSettings
 from sims.runs.runner import run_experiment
-from sims.systems.subscriptions import Subscriptions
 from sub2sub.errors import InputError
 from sub2sub.overlay.overlay import Overlay
 

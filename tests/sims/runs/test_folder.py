@@ -74,7 +74,7 @@ with RunWriter.create(Path(sys.argv[1]), kind="run", name="test") as writer:
 """
 
 
-def test_a_killed_process_leaves_whole_tables_and_a_folder_to_take_up(tmp_path: Path):
+def test_a_killed_process_leaves_whole_tables_and_a_folder_to_resume(tmp_path: Path):
     process = subprocess.Popen(
         [sys.executable, "-c", WRITES_FOR_EVER, str(tmp_path / "r")], stdout=subprocess.PIPE, text=True
     )

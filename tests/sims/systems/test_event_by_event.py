@@ -9,30 +9,37 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import pairwise
+from itertools import count
+from math import floor, log
 
 import numpy as np
 import pytest
 
+from hierarchy.camcast.dissemination import AGAIN as ANOTHER_COPY
 from hierarchy.shared import CamcastRoute, SharedOverlay
 from hierarchy.shared.peer import TablePeer
-from hierarchy.shared.router import range_neighbours, targets_of
+from hierarchy.shared.router import Targets, range_neighbours, targets_of
 from hierarchy.shared.routing import STREAM, route_events
 from sims.anchors.meghdoot.dissemination import before
 from sims.anchors.meghdoot.rules import Zone
+from sims.anchors.pushing.tables import PushRules
 from sims.systems import System
 from sims.systems import system as system_named
 from sims.systems.gossip import keys_of
+from sims.systems.grouped import ENTERING
 from sims.systems.passage import Passage
+from sims.systems.scribe import Trees
 from sub2sub.events.outcome import Outcome
 from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import cycle_key, peer_key
 from sub2sub.overlay.descriptors import Descriptor, Link
 from sub2sub.overlay.links import Links
+from sub2sub.overlay.network import Network
 from sub2sub.timing.latency import Clock, travel
 from sub2sub.timing.settings import AGAIN, Timing
 from tests.hierarchy.shared.driver import entries_of
 from tests.hierarchy.shared.test_routing import overlay_of
+from tests.sims.anchors.test_pushing import Followed
 from tests.sims.compare.worlds import small
 
 SALT = 5
@@ -42,7 +49,9 @@ TIMINGS = [
     Timing(latency="uniform", jitter=0.0),
 ]
 
-Sends = Iterator[tuple[int, Dice]]  # a target, and the draws that decide what becomes of the copies to it
+Sends = Iterator[
+    tuple[int, "Dice | Fate"]
+]  # a target, and the draws that decide what becomes of the copies to it
 
 
 class Journey:
@@ -78,7 +87,7 @@ class Journey:
             for target, dice in forward(member):
                 self.send(member, target, dice, now, hop)
 
-    def send(self, member: int, target: int, dice: Dice, now: float, hop: int) -> None:
+    def send(self, member: int, target: int, dice: Dice | Fate, now: float, hop: int) -> None:
         place = self.places[member]
         self.free[place] = max(self.free[place], now) + self.clock.occupied
         for copy in range(self.retries + 1):
@@ -202,27 +211,67 @@ def known_zones(system: System, member: int) -> list[tuple[Zone, int]]:
     ]
 
 
-def test_scribe_reaches_the_roots_hop_after_hop() -> None:
-    """From there on events are pushed down the trees (tests/sims/anchors/test_pushing.py)."""
+def scribe_routes(
+    system: System, clock: Clock, dice: Dice, publisher: int, topic: int, retries: int
+) -> tuple[list[tuple[int, int, int, float]], int]:
+    """An event on its way to the roots of all its topics: (node, topic or -1, hop, time), and messages sent.
+
+    Every node asks its own tables where to send it. One whose message is not acknowledged passes over the
+    node that is silent. The publisher sends one message after the other; the routes do not meet.
+    """
+    nodes, network, seen, sent = system.layer.peers, system.network, [], 0
+    for number, each in enumerate((topic, *system.groups.above[topic])):
+        key, silent = system.layer.keys[each], set[int]()
+        node, hop, now = publisher, 0, number * clock.occupied
+        while (following := nodes[node].next_hop(key, silent)) != node:
+            lost = []  # of each copy, until one is not
+            while len(lost) <= retries and (not lost or lost[-1]):
+                luck = dice.next_unit() if network.loss else 1.0
+                lost.append(luck < network.loss or not network.alive[following])
+            sent += len(lost)
+            if not lost[-1]:
+                now += clock.occupied + travel(clock, node, following, len(lost) - 1, np.uint64(dice.key))
+                node, hop = following, hop + 1
+                if nodes[node].next_hop(key, silent) != node:
+                    seen.append((node, -1, hop, now))
+            elif retries:
+                silent.add(following)
+                now += (retries + 1) * AGAIN * clock.tick
+            else:
+                break
+        else:
+            seen.append((node, each, hop, now))
+    return seen, sent
+
+
+@pytest.mark.parametrize("timing", TIMINGS)
+def test_scribe(timing: Timing) -> None:
     system = built("topics", "scribe")
-    published(system, "topics", TIMINGS[0], 0.0, 0)
-    clock = Clock.of(TIMINGS[0], system.places)
-    system.network.alive[:] = 1
-    for event, publisher in ((0, 3), (1, 70)):
-        topic = int(system.wanted.tree.of_event[event])
-        dice = Dice(9)
-        way = system._way(publisher, topic, Passage(system.network, clock, dice, 0))
-        expected = {}
-        for number, each in enumerate((topic, *system.groups.above[topic])):
-            route, now = [publisher], number * clock.occupied  # one message after the other
-            while (
-                following := system.layer.peers[route[-1]].next_hop(system.layer.keys[each], set())
-            ) != route[-1]:
-                route.append(following)
-            for hop, (a, b) in enumerate(pairwise(route), 1):
-                now += clock.occupied + travel(clock, a, b, 0, np.uint64(dice.key))
-                expected[each, hop] = now
-        assert sorted(expected.values()) == pytest.approx(sorted(when for _, hop, when in way.reached if hop))
+    trees = Trees(system.layer)
+    for knob, loss in ((0, 0.0), (0, 0.1), (2, 0.3)):
+        found, publishers = published(system, "topics", timing, loss, knob)
+        retries, events = system.at(system.knobs[knob]).retries, small("topics").events
+        alive, group = (each[trees.host] for each in (system.network.alive, system.network.group))
+        network = Network(alive, group, loss, timing)
+        for k, key in enumerate(keys_of(1, SALT, events).tolist()):
+            publisher, topic = int(publishers[k]), int(system.wanted.tree.of_event[events[k]])
+            pushed = Followed(
+                trees.tables, PushRules(retries=retries), network, key, system.places[trees.host]
+            )
+            routed, sent = scribe_routes(
+                system, pushed.clock, Dice(key).of_peer(ENTERING), publisher, topic, retries
+            )
+            starts = [(trees.place.get((node, each), node), hop, when) for node, each, hop, when in routed]
+            pushed.follow([(publisher, 0, 0.0), *sorted(starts, key=lambda start: start[2])])
+            first: dict[int, int] = {}  # of each node, its place that has the event first
+            for member in np.argsort(pushed.when, kind="stable").tolist():
+                if pushed.first[member] >= 0:
+                    first.setdefault(int(trees.host[member]), member)
+            journey = Journey(system, system.places, retries)
+            journey.hop = {node: pushed.first[member] for node, member in first.items()}
+            journey.when = {node: pushed.when[member] for node, member in first.items()}
+            journey.sent = dict(enumerate([sent, *pushed.sent]))
+            assert_same(found, k, journey)
 
 
 def test_scribe_goes_around_one_that_is_silent_after_all_its_copies() -> None:
@@ -240,13 +289,41 @@ def test_scribe_goes_around_one_that_is_silent_after_all_its_copies() -> None:
     assert around.reached[0][2] > 3 * AGAIN * clock.tick > whole.reached[0][2]
 
 
+class Fate:
+    """What becomes of the copies of a message: the draw of that number, and for each further copy another.
+
+    The kernel asks whether a copy arrives, this driver whether it is lost.
+    """
+
+    def __init__(self, dice: Dice, number: int) -> None:
+        self.dice, self.key, self.number = dice, dice.key, number
+
+    def next_unit(self) -> float:
+        self.number, number = self.number + ANOTHER_COPY, self.number
+        return 1.0 - self.dice.unit(number)
+
+
+def fates(peer: TablePeer, route: CamcastRoute, chosen: Targets, dice: Dice) -> Iterator[Fate]:
+    """Of the messages upward, then of those to the own community and along the ring."""
+    k, size = 1, peer.community_size()
+    if dice.unit(0) < min(1.0, route.g / size):
+        for link in peer.above:
+            if link.peer in chosen.upward:
+                k += 1
+                yield Fate(dice, k)
+            k += 1
+    others = max(1, floor(log(size) + route.c)) - min(2, len(peer.equals), len(chosen.within))
+    drawn = others if len(peer.equals) > len(chosen.within) else 0
+    yield from (Fate(dice, number) for number in count(k + drawn))
+
+
 @pytest.mark.parametrize("timing", TIMINGS)
-@pytest.mark.parametrize("ranges", [False, True])
-def test_camcast_on_the_shared_overlay(timing: Timing, ranges: bool) -> None:
+@pytest.mark.parametrize(("ranges", "loss"), [(False, 0.0), (True, 0.0), (False, 0.2), (True, 0.2)])
+def test_camcast_on_the_shared_overlay(timing: Timing, ranges: bool, loss: float) -> None:
     overlay, _, events, publishers = overlay_of(90, 4, ranges=ranges, cycles=12)
-    overlay.network.timing = timing
+    overlay.network.timing, overlay.network.loss = timing, loss
     overlay.network.alive[::11] = 0
-    people, route = overlay.population, CamcastRoute(c=1.0, g=6.0)
+    people, route = overlay.population, CamcastRoute(c=1.0, g=6.0, retries=2 if loss else 0)
     overlay.network.alive[publishers] = 1
     found = route_events(overlay, events, publishers, route, cycle=3, record=True)
     ids = people.ids.tolist()
@@ -268,13 +345,14 @@ def test_camcast_on_the_shared_overlay(timing: Timing, ranges: bool) -> None:
             )
             first, size = links.ring_start[member], links.ring_size[member]
             ring = links.ring_peer[first : first + size].tolist()
-            chosen = targets_of(peer, route, dice) if overlay.topical[member] else ([], [])
+            chosen = targets_of(peer, route, dice) if overlay.topical[member] else Targets([], [])
             further = range_neighbours(
                 [own[j] for j in ring], point, [bool(overlay.topical[j]) for j in ring]
             )
-            for each in (*chosen[0], *chosen[1], *further):
-                yield ids.index(each.id), dice
+            targets = (*chosen.upward, *chosen.within, *further)
+            for each, fate in zip(targets, fates(peer, route, chosen, dice), strict=False):
+                yield ids.index(each.id), fate
 
-        journey = Journey(overlay, people.host, 0)
+        journey = Journey(overlay, people.host, route.retries)
         journey.follow((publisher, 0, 0.0), forward)
         assert_same(found, k, journey)

@@ -15,7 +15,6 @@ from sims.runs.folder import CHECKPOINT, RunFolder
 from sims.runs.runner import run_experiment, simulation_of
 from sims.systems import RUNNABLE
 from sims.systems.hpmcast import addressed
-from sims.systems.subscriptions import Subscriptions
 from sims.systems.topic_workload import TopicSource, TopicWorkload
 from sub2sub.errors import InputError
 
@@ -96,8 +95,7 @@ def test_settled_hierarchies_begin_with_right_views(tmp_path: Path):
 
 
 def test_participants_are_spread_over_the_address_space_and_newcomers_between_them():
-    found = WorkloadSettings("uniform-1", events=1, at_least=0).load(6, seed=1)
-    interests = Subscriptions(found.lows, found.highs, found.events)
+    interests = WorkloadSettings("uniform-1", events=1, at_least=0).load(6, seed=1)
     people = addressed(interests, spare=3, space=AddressSpace((3, 6)))
     assert people.ids.tolist() == list(range(0, 18, 2))
     assert people.present.sum() == 6

@@ -41,7 +41,7 @@ class Swarm:
     def ring(self, peer: int) -> list[Descriptor]:
         return [self.described[other] for other in self.world.peers[peer].ring]
 
-    def take_up(self, receptions: list[tuple[int, list[int]]], now: int) -> None:
+    def accept(self, receptions: list[tuple[int, list[int]]], now: int) -> None:
         for name, peers in receptions:
             for peer in peers:
                 self.histories[peer].add(name, tuple(self.world.events[name].tolist()), now)
@@ -131,7 +131,7 @@ def test_a_population_recovers_events_as_peers_do(world: World, how: RecoverySet
             recovery.publish(links, world.network, world.events, outcome, cycle)
             assert outcome.receptions is not None
             names = range(len(world.events))
-            swarm.take_up([(e, outcome.receptions.of(e)[0].tolist()) for e in names], cycle)
+            swarm.accept([(e, outcome.receptions.of(e)[0].tolist()) for e in names], cycle)
         else:
             cost = recovery.step(links, world.network, cycle)
             swarm.step(cycle)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,6 @@ from click.testing import CliRunner, Result
 from pyarrow import parquet
 
 from sub2sub.errors import InputError
-from workloads.cli.common import Where
 from workloads.cli.group import cli, sweep
 
 
@@ -117,13 +116,3 @@ def test_settings_of_spark_are_the_callers(monkeypatch: pytest.MonkeyPatch, tmp_
         call(*generate, tmp_path / "x", "--conf", "task.cpus=2")
     with pytest.raises(InputError, match="--no-spark: expected neither"):
         call(*generate, tmp_path / "x", "--no-spark", "--memory", "3g")
-
-
-def test_spark_is_started_for_what_has_to_be_brought_together_and_does_not_fit(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("workloads.spark.session.spark_session", lambda *_: nullcontext("started"))
-    monkeypatch.setattr("workloads.cli.common._memory", lambda: 400)
-    for shuffled, expected in ((0, None), (100, None), (101, "started")):
-        with Where().session(shuffled) as spark:
-            assert spark == expected

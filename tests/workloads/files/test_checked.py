@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +20,7 @@ from workloads.folder.tables import Rows
 from workloads.generate.generate import generate
 from workloads.match.rings import _write_rings
 from workloads.spec.catalogue import named
-from workloads.statistics.here import tables_here
-from workloads.statistics.intervals import read_runs
+from workloads.statistics.per_run import values_of_tables
 
 
 def flipped(data: bytes, at: int) -> bytes:
@@ -56,11 +54,13 @@ def test_rings_and_tables_of_runs_are_verified(tmp_path: Path) -> None:
     members = np.arange(4000)
     _write_rings(file, range(2), np.array([1500, 2500]), members, members)
     whole = file.read_bytes()
-    assert tables_here([file])["subscriber"].tolist() == members.tolist()
+    assert values_of_tables(None, [file], [], ["subscriber"])["value"].tolist() == [members.mean()]
     file.write_bytes(flipped(whole, len(whole) // 2))
-    for read in (read_parquet, lambda path: tables_here([path])):
-        with pytest.raises(InputError, match=r"rings\.parquet.*damaged"):
-            read(file)
+    for text in (file.read_bytes(), b"no table"):
+        file.write_bytes(text)
+        for read in (read_parquet, lambda path: values_of_tables(None, [path], [], ["subscriber"])):
+            with pytest.raises(InputError, match=r"rings\.parquet.*damaged"):
+                read(file)
 
 
 def test_tables_of_others_are_verified(tmp_path: Path) -> None:
@@ -85,16 +85,6 @@ def test_nothing_reads_parquet_unverified() -> None:
         if any(reader in line for reader in readers) and "page_checksum_verification=True" not in line
     ]
     assert not found
-
-
-def test_spark_verifies_what_it_reads(tmp_path: Path, spark: Any) -> None:
-    file = tmp_path / "rings.parquet"
-    write_parquet(pa.table({"x": np.arange(4000.0)}), file, compression="none", use_dictionary=False)
-    assert read_runs(spark, [file]).count() == 4000
-    file.write_bytes(flipped(file.read_bytes(), file.stat().st_size // 2))
-    spark.catalog.clearCache()
-    with pytest.raises(Exception, match=r"(?i)checksum|crc|corrupt"):
-        read_runs(spark, [file]).agg({"x": "sum"}).collect()
 
 
 def test_a_checkpoint_is_whole_or_one_line_says_that_it_is_not(tmp_path: Path) -> None:

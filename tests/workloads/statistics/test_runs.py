@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 from scipy import stats
 
 from sub2sub.errors import InputError
-from workloads.statistics.intervals import intervals, read_runs
+from workloads.statistics.intervals import means_over_runs, values_by_run
+from workloads.statistics.per_run import values_of_tables
 from workloads.statistics.run_folders import find_runs, grouped
 from workloads.statistics.runs import (
     describe_runs,
@@ -82,28 +84,27 @@ def test_means_over_runs_have_students_interval(tmp_path: Path, spark: Any) -> N
         # Two rows of cycle 1 in each run count as one observation.
         rows = {"cycle": [0, 1, 1], "its.hits": [first, second - 1, second + 1], "spam": [0, 0, None]}
         parquet.write_table(pa.table(rows), files[-1])
-    frame = read_runs(spark, files)
-    table = intervals(frame, ["cycle"], ["its.hits", "spam"]).to_pylist()
+    by_run = values_of_tables(spark, files, ["cycle"], ["its.hits", "spam"])
+    table = means_over_runs(by_run, ["cycle"]).to_pylist()
     assert [(row["cycle"], row["metric"], row["runs"]) for row in table] == [
         (0, "its.hits", 6), (0, "spam", 6), (1, "its.hits", 6), (1, "spam", 6),
     ]  # fmt: skip
     for row, sample in zip((table[0], table[2]), values.T, strict=True):
         assert (row["mean"], row["low"], row["high"]) == pytest.approx(by_scipy(sample))
         assert (row["least"], row["greatest"]) == pytest.approx((sample.min(), sample.max()))
-    single = intervals(read_runs(spark, files[:1]), [], ["its.hits"]).to_pylist()
+    single = means_over_runs(values_of_tables(None, files[:1], [], ["its.hits"]), []).to_pylist()
     assert (single[0]["runs"], single[0]["low"], single[0]["high"]) == (1, None, None)
     with pytest.raises(InputError, match=r"no column 'hops': expected one of cycle, its\.hits, spam"):
-        intervals(frame, ["cycle"], ["hops"])
+        values_of_tables(None, files, ["cycle"], ["hops"])
     out = write_table_statistics(spark, files, ["cycle"], ["spam"], tmp_path / "out")
     assert "| 1 | spam | 6 |" in (out / "statistics.md").read_text()
 
 
-def test_intervals_stay_within_what_a_quantity_can_be(spark: Any) -> None:
-    values = [("a", 1.0, 0.0, 1.0, -1.0), ("b", 0.9, 0.1, 3.0, 1.0), ("c", 0.2, 0.0, 2.0, 9.0)]
-    frame = spark.createDataFrame(values, ["run", "hit_ratio", "spam", "hops", "gain"])
-    found = {
-        row["metric"]: row for row in intervals(frame, [], ["hit_ratio", "spam", "hops", "gain"]).to_pylist()
-    }
+def test_intervals_stay_within_what_a_quantity_can_be() -> None:
+    rows = [("a", 1.0, 0.0, 1.0, -1.0), ("b", 0.9, 0.1, 3.0, 1.0), ("c", 0.2, 0.0, 2.0, 9.0)]
+    metrics = ["hit_ratio", "spam", "hops", "gain"]
+    values = values_by_run(pd.DataFrame(rows, columns=["run", *metrics]), [], metrics)
+    found = {row["metric"]: row for row in means_over_runs(values, []).to_pylist()}
     assert (found["hit_ratio"]["high"], found["spam"]["low"], found["hops"]["low"]) == (1.0, 0.0, 0.0)
     assert found["hops"]["high"] == pytest.approx(by_scipy([1, 3, 2])[2])
     assert found["gain"]["low"] < -1.0
@@ -168,14 +169,14 @@ def test_folders_without_runs_and_damaged_tables_are_refused(
         describe_runs(spark, find_runs([run]))
 
 
-def test_a_sweep_is_averaged_over_its_seeds_and_over_nothing_else(tmp_path: Path, spark: Any) -> None:
+def test_a_sweep_is_averaged_over_its_seeds_and_over_nothing_else(tmp_path: Path) -> None:
     def plan(peers: int) -> Sweep:
         return Sweep(RUN, {"a": [1, 13]}, [0, 1, 2], {"b": peers, "log": str(tmp_path / "log")})
 
     out = tmp_path / "out"
     sweep(plan(10), out)
     sweep(plan(20), out)  # edited: the other one's runs are still in the folder
-    table = parquet.read_table(write_sweep_statistics(spark, out, tmp_path / "stats") / "sweep.parquet")
+    table = parquet.read_table(write_sweep_statistics(out, tmp_path / "stats") / "sweep.parquet")
     expected = {(1, metric): 3 for metric in ("product", "seconds")}
     assert {(row["a"], row["metric"]): row["runs"] for row in table.to_pylist()} == expected
     assert cell(table, a=1, metric="product") == pytest.approx(by_scipy([20, 21, 22]))
@@ -187,11 +188,11 @@ def test_a_sweep_is_averaged_over_its_seeds_and_over_nothing_else(tmp_path: Path
     parquet.write_table(
         pa.concat_tables([results, other], promote_options="permissive"), out / "results.parquet"
     )
-    again = parquet.read_table(write_sweep_statistics(spark, out, tmp_path / "stats") / "sweep.parquet")
+    again = parquet.read_table(write_sweep_statistics(out, tmp_path / "stats") / "sweep.parquet")
     assert again == table
 
 
-def test_a_sweep_that_has_not_ended_is_no_result(tmp_path: Path, spark: Any) -> None:
+def test_a_sweep_that_has_not_ended_is_no_result(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps({"kind": "sweep", "state": "running", "digest": "0"}))
     with pytest.raises(InputError, match="expected a sweep that has ended"):
-        write_sweep_statistics(spark, tmp_path, tmp_path / "stats")
+        write_sweep_statistics(tmp_path, tmp_path / "stats")

@@ -255,8 +255,8 @@ def test_event_messages_carry_membership_along():
     known = layer.knowledge()
     outcome = disseminate(known.views(), known.match([]), publisher=0, seed=12, record=True)
     stale = layer.tables[0].stamp.sum()
-    cost = layer.piggyback(outcome.letters, 1, network)
-    assert cost["messages"] == len(outcome.letters) == outcome.trace.received.sum()
+    cost = layer.piggyback(outcome.arrivals, 1, network)
+    assert cost["messages"] == len(outcome.arrivals) == outcome.trace.received.sum()
     assert layer.tables[0].stamp.sum() > stale
     quiet = (outcome.trace.sent == 0).sum()
     assert layer.step(2, network)["messages"] == 4 * quiet
@@ -269,7 +269,7 @@ def test_tables_grow_from_first_contacts_while_events_carry_membership_along():
     for cycle in range(1, 40):
         known = layer.knowledge()
         outcome = disseminate(known.views(), known.match([]), cycle % 64, seed=3, event=cycle, record=True)
-        carried = layer.piggyback(outcome.letters, cycle, network)
+        carried = layer.piggyback(outcome.arrivals, cycle, network)
         stepped = layer.step(cycle, network)
         messages, size = (int(own.sum()) for own in layer.spent())
         assert messages == carried["messages"] + stepped["messages"]
@@ -286,8 +286,8 @@ def test_answers_to_what_event_messages_carry_may_be_lost():
         known = layer.knowledge()
         outcome = disseminate(known.views(), known.match([]), publisher=0, seed=12, record=True)
         network.loss = loss
-        cost = layer.piggyback(outcome.letters, 1, network)
-        assert cost["messages"] == len(outcome.letters)
+        cost = layer.piggyback(outcome.arrivals, 1, network)
+        assert cost["messages"] == len(outcome.arrivals)
         assert (cost["failed"] > 0) == (loss > 0)
         stamps.append(layer.tables[0].stamp.sum())
     assert stamps[0] > stamps[1] > stamps[2]

@@ -80,9 +80,15 @@ def test_a_search_brings_back_those_that_a_peer_names_draw_for_draw(members, ask
     peer.hold([Posting(contact(i, ".a"), own.lease) for i in members], 0)
     out = np.full((1, wanted), -1, np.int32)
     pool = np.array(sorted(members), np.int64)
-    sample(pool, np.array([0]), np.array([len(pool)]), np.array([asker]), np.uint64(seed), out)
+    spans, following = (np.array([0]), np.array([len(pool)])), np.zeros(1, np.int64)
+    sample(pool, *spans, np.array([asker]), np.uint64(seed), out, following)
     expected = peer.some_of(".a", asker + 1, wanted, Dice(seed).of_peer(asker))
     assert [i for i in out[0].tolist() if i >= 0] == [each.id - 1 for each in expected]
+    after = [each.id - 1 for each in peer.following(".a", asker + 1)]
+    assert (after or [-1]) == following.tolist()
+    assert (
+        after == ([i for i in sorted(members) if i > asker] + [i for i in sorted(members) if i < asker])[:1]
+    )
 
 
 def _settled(*sizes: int, seed: int = 1, cycles: int = 30, **options) -> tuple[PGrid, Communities, Network]:
@@ -186,7 +192,7 @@ def test_a_newer_announcement_takes_the_place_of_the_older() -> None:
 
 @pytest.mark.parametrize("field", ["replication", "references", "recursion", "lease", "attempts"])
 def test_settings_outside_their_domain_are_refused(field) -> None:
-    with pytest.raises(InputError, match=f"{field}: expected a whole number not below"):
+    with pytest.raises(InputError, match=f"{field}: expected [0-9] or more"):
         PGridSettings(**{field: -1})
 
 

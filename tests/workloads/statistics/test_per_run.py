@@ -1,4 +1,4 @@
-"""Statistics in this process are those of Spark; and the command that prints them."""
+"""Statistics in this process are those on Spark; and the command that prints them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from pyarrow import parquet
 
 from workloads.cli.stats import stats
 from workloads.files.manifest import begin_manifest, write_manifest
-from workloads.statistics.here import intervals_here
+from workloads.statistics import per_run
+from workloads.statistics.intervals import means_over_runs, values_by_run
 from workloads.statistics.run_folders import find_runs
 from workloads.statistics.runs import describe_runs
 
@@ -51,18 +52,18 @@ def runs(tmp_path: Path) -> Path:
 
 
 @pytest.mark.spark
-def test_statistics_here_equal_those_of_spark(runs: Path, spark: SparkSession) -> None:
+def test_statistics_here_equal_those_on_spark(runs: Path, spark: SparkSession) -> None:
     found = find_runs([runs])
-    here, there = describe_runs(None, found), describe_runs(spark, found)
-    assert here.keys() == there.keys()
-    for name, table in there.items():
-        keys = [
-            each for each in table.column_names if each not in ("mean", "low", "high", "least", "greatest")
-        ]
-        mine, other = (
-            each.to_pandas().sort_values(keys).reset_index(drop=True) for each in (here[name], table)
-        )
-        pd.testing.assert_frame_equal(mine[other.columns], other, check_dtype=False, rtol=1e-9)
+    assert describe_runs(None, found) == describe_runs(spark, found)
+
+
+def test_statistics_do_not_depend_on_how_runs_are_divided_into_tasks(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = find_runs([runs])
+    together = describe_runs(None, found)
+    monkeypatch.setattr(per_run, "_TOGETHER", 1)
+    assert describe_runs(None, found) == together
 
 
 def test_the_command_needs_no_spark_and_prints_json(runs: Path, tmp_path: Path) -> None:
@@ -89,4 +90,23 @@ def test_tables_of_runs_are_averaged_by_a_column(runs: Path, tmp_path: Path) -> 
 
 def test_every_run_counts_once_however_many_rows_it_has() -> None:
     frame = pd.DataFrame({"run": ["a", "a", "a", "b"], "x": [1.0, 1.0, 1.0, 3.0]})
-    assert intervals_here(frame, [], ["x"])["mean"].to_pylist() == [2.0]
+    assert means_over_runs(values_by_run(frame, [], ["x"]), [])["mean"].to_pylist() == [2.0]
+
+
+def test_the_rows_of_a_run_may_be_in_several_files(tmp_path: Path) -> None:
+    for name, rows in {
+        "a": {"run": ["x", "x", "y"], "v": [1.0, 1.0, 5.0]},
+        "b": {"run": ["x"], "v": [4.0]},
+    }.items():
+        pd.DataFrame(rows).to_parquet(tmp_path / f"{name}.parquet")
+    values = per_run.values_of_tables(None, sorted(tmp_path.glob("*.parquet")), [], ["v"])
+    assert dict(zip(values["run"], values["value"], strict=True)) == {"x": 2.0, "y": 5.0}
+
+
+def test_rings_of_one_length_have_hops_and_no_law(runs: Path, tmp_path: Path) -> None:
+    for file in runs.glob("*/events.parquet"):
+        pd.read_parquet(file).assign(matches=3).to_parquet(file)
+    result = CliRunner().invoke(stats, [str(runs), "--out", str(tmp_path / "s")])
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "s" / "hops.parquet").exists()
+    assert not (tmp_path / "s" / "hops-law.parquet").exists()

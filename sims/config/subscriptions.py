@@ -18,8 +18,6 @@ from hierarchy.topics import NestedRanges
 from sub2sub.errors import InputError
 from workloads.spec.types import ValueType
 
-__all__ = ["Subscriptions", "Topics"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -29,7 +27,6 @@ class Source(Protocol):
 
     def rows(self, start: int, stop: int) -> tuple[Floats, Floats]:
         """Closed ranges (lows, highs) of the subscriptions [start, stop)."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,60 @@
+"""Hellos: whoever accepts a neighbour tells it so, once a cycle, after all exchanges.
+
+Not in the paper (`RingSettings.hello`). Threads note who accepted whom in the order in which they get to it;
+hellos are heard in the order of those that say them, which does not depend on threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sub2sub.kernels.compilation import hot
+from sub2sub.kernels.references import by_reference
+
+
+@by_reference
+class Hellos(NamedTuple):
+    """Who is told that it was accepted, and by whom; one who took it up twice stands there twice."""
+
+    first: NDArray[np.int64]  # (n + 1,) where the tellers of each peer begin
+    teller: NDArray[np.int32]
+
+
+NO_HELLOS = Hellos(np.zeros(1, np.int64), np.empty(0, np.int32))
+
+
+@hot
+def _sort(keys, values, next_place, into, values_into):
+    for k in range(keys.shape[0]):
+        place = next_place[keys[k]]
+        next_place[keys[k]] += 1
+        into[place], values_into[place] = keys[k], values[k]
+
+
+def _sorted_by(
+    keys: NDArray[np.int32], values: NDArray[np.int32], n: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Keys below n in order, each with its value, and where each key begins. Equal keys keep their order."""
+    first = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=n))])
+    into, values_into = np.empty_like(keys), np.empty_like(values)
+    _sort(keys, values, first.copy(), into, values_into)
+    return into, values_into, first
+
+
+def hellos_of(news: Sequence[NDArray[np.int32]], n: int) -> Hellos:
+    """The hellos that follow from rows (who accepted, whom), of n peers.
+
+    Examples
+    --------
+    >>> hellos = hellos_of([np.array([[3, 1], [0, 2]], np.int32), np.array([[0, 1]], np.int32)], n=4)
+    >>> hellos.first.tolist(), hellos.teller.tolist()
+    ([0, 0, 2, 3, 3], [0, 3, 0])
+    """
+    pairs = np.concatenate(news)
+    teller, told, _ = _sorted_by(np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]), n)
+    _, teller, first = _sorted_by(told, teller, n)
+    return Hellos(first, teller)

@@ -1,0 +1,28 @@
+"""Settings outside their domain get one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sub2sub.cyclon.settings import CyclonSettings
+from sub2sub.errors import InputError
+from sub2sub.ring.settings import RingSettings
+
+
+@pytest.mark.parametrize(
+    ("settings", "changes", "message"),
+    [
+        (RingSettings, {"tries": 0}, "ring.tries: expected 1 to 255, got 0"),
+        (RingSettings, {"tries": 2.5}, "ring.tries: expected a whole number, 1 to 255, got 2.5"),
+        (RingSettings, {"most_tries": "3"}, "ring.most_tries: expected a whole number, 0 to 255, got '3'"),
+        (CyclonSettings, {"tries": None}, "cyclon.tries: expected a whole number, 1 or more, got None"),
+    ],
+)
+def test_a_setting_outside_its_domain_is_refused(
+    settings: Any, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        settings(**changes)
+    assert message in str(refused.value)

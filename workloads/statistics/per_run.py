@@ -1,0 +1,170 @@
+"""What each run comes to: the values that statistics average over runs.
+
+A task reads the tables of a few runs and reduces them to one value for each run, statistic, key and metric.
+So memory holds the tables of a few runs per core, whatever the number of runs; tasks run in threads of this
+process or on Spark (`workloads.spark.tasks`), with the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sub2sub.errors import InputError
+from workloads.files.checked import read_parquet, read_schema
+from workloads.spark.tasks import StageProgress, run_tasks
+from workloads.statistics.intervals import means_of_sums, sums_by_run, values_by_run
+from workloads.statistics.run_folders import Run, rows_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1.0)
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "completeness": ("cycle",), "deliveries": ("cycle",), "traffic": ("cycle", "layer"),
+    "lengths": ("length",), "hops": ("length",), "hops-law": (), "load": ("quantile",),
+}  # fmt: skip
+"""What the values of a statistic are told apart by, besides run and metric."""
+
+_RINGS = ("links", "complete")
+_DELIVERIES = (
+    "hit_ratio", "complete", "hops_mean", "hops_max", "messages_per_event", "messages_per_delivery",
+    "duplicates_per_delivery", "spam", "failed",
+)  # fmt: skip
+_COSTS = ("messages", "failed", "bytes")
+_TOGETHER = 32  # runs that a task reads
+
+
+def values_of_runs(
+    spark: SparkSession | None, runs: Sequence[Run], progress: StageProgress | None = None
+) -> pa.Table:
+    """The values of all runs: statistic, run (its place in `runs`), its keys, metric and value."""
+    import pyarrow as pa
+
+    types = {"statistic": "string", "run": "int64", "cycle": "int64", "layer": "string", "length": "int64"}
+    types |= {"quantile": "double", "metric": "string", "value": "double"}
+    schema = pa.schema({name: pa.type_for_alias(alias) for name, alias in types.items()})
+
+    def task(number: int) -> pa.Table:
+        import pandas as pd
+
+        some = {place: runs[place] for place in range(len(runs))[number * _TOGETHER :][:_TOGETHER]}
+        parts = [part.assign(statistic=name) for name, part in _statistics(some).items()]
+        if not parts:
+            return schema.empty_table()
+        found = pd.concat(parts, ignore_index=True).reindex(columns=schema.names)
+        return pa.Table.from_pandas(found, schema=schema, preserve_index=False)
+
+    report = None if progress is None else partial(progress, "statistics")
+    return run_tasks(spark, -(-len(runs) // _TOGETHER), task, schema, progress=report)
+
+
+def _statistics(runs: Mapping[int, Run]) -> dict[str, pd.DataFrame]:
+    """The values of some runs, by statistic."""
+    found: dict[str, pd.DataFrame] = {}
+    for name, table, metrics in (("completeness", "rings", _RINGS), ("deliveries", "delivery", _DELIVERIES)):
+        frame = _frame(runs, table, {"cycle": "int64"} | dict.fromkeys(metrics, "double"))
+        if frame is not None:
+            found[name] = values_by_run(frame, KEYS[name], metrics)
+    counts = dict.fromkeys(("peers", *_COSTS), "double")
+    traffic = _frame(runs, "traffic", {"cycle": "int64", "layer": "string"} | counts)
+    if traffic is not None:
+        shares = {f"{name}_per_peer": traffic[name] / traffic["peers"].clip(lower=1) for name in _COSTS}
+        found["traffic"] = values_by_run(traffic.assign(**shares), KEYS["traffic"], list(shares))
+    events = _frame(runs, "events", dict.fromkeys(("cycle", "matches", "reached", "hops"), "int64"))
+    if events is not None:
+        found |= _of_events(_last_cycle(events).rename(columns={"matches": "length"}))
+    load = _frame(runs, "load", dict.fromkeys(("cycle", "received", "sent"), "int64"))
+    if load is not None:
+        groups = _last_cycle(load).groupby("run")[["received", "sent"]]
+        quantiles = groups.quantile(list(QUANTILES)).rename_axis(["run", "quantile"]).reset_index()
+        found["load"] = values_by_run(quantiles, KEYS["load"], ["received", "sent"])
+    return found
+
+
+def _frame(runs: Mapping[int, Run], name: str, columns: Mapping[str, str]) -> pd.DataFrame | None:
+    import pandas as pd
+
+    having = {place: run.path for place, run in runs.items() if (run.path / f"{name}.parquet").exists()}
+    frames = [rows_of(path, name, columns).to_pandas().assign(run=place) for place, path in having.items()]
+    return pd.concat(frames, ignore_index=True) if frames else None
+
+
+def _last_cycle(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the last cycle of each run."""
+    return frame[frame["cycle"] == frame.groupby("run")["cycle"].transform("max")]
+
+
+def _of_events(events: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Events with rings of each length, their hops, and the line through these against log2(length)."""
+    import pandas as pd
+
+    lengths = events.groupby(["run", "length"]).size().rename("value").reset_index()
+    found = {"lengths": lengths.assign(metric="events")}
+    # Only an event that reached everybody has the hops of its ring's length.
+    complete = events[(events["reached"] >= events["length"]) & (events["length"] > 0)]
+    if len(complete):
+        laws = [
+            {"run": run, **_line(np.log2(own["length"]), own["hops"])} for run, own in complete.groupby("run")
+        ]
+        found["hops"] = values_by_run(complete, KEYS["hops"], ["hops"])
+        found["hops-law"] = values_by_run(pd.DataFrame(laws), (), ["slope", "intercept", "r2"])
+    return found
+
+
+def _line(x: Any, y: Any) -> dict[str, float]:
+    """Slope, intercept and determination of the least squares line; NaN where x or y does not vary."""
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    if np.ptp(x) == 0.0:  # their squares need not add up to 0: the mean is rounded
+        return {"slope": np.nan, "intercept": np.nan, "r2": np.nan}
+    spread, other = float(((x - x.mean()) ** 2).sum()), float(((y - y.mean()) ** 2).sum())
+    both = float(((x - x.mean()) * (y - y.mean())).sum())
+    slope = both / spread
+    r2 = both**2 / (spread * other) if other > 0.0 else 1.0
+    return {"slope": slope, "intercept": float(y.mean() - slope * x.mean()), "r2": r2}
+
+
+def values_of_tables(
+    spark: SparkSession | None, files: Sequence[Path], keys: Sequence[str], metrics: Sequence[str]
+) -> pd.DataFrame:
+    """The mean of each metric within each run, of any Parquet tables.
+
+    Which run a row belongs to is in its column `run`; in a table without one, all rows are of one run.
+
+    Raises
+    ------
+    InputError
+        For a file that is missing or damaged, or a column that no table has.
+    """
+    import pyarrow as pa
+
+    for file in files:
+        if not file.is_file():
+            raise InputError(f"{file}: expected a Parquet file")
+    known: dict[str, pa.DataType] = {}
+    for file in files:
+        for field in read_schema(file):
+            known.setdefault(field.name, field.type)
+    for name in (*keys, *metrics):
+        if name not in known:
+            raise InputError(f"no column {name!r}: expected one of {', '.join(known)}")
+    types = {"run": pa.string()} | {name: getattr(known[name], "value_type", known[name]) for name in keys}
+    schema = pa.schema(types | {"metric": pa.string(), "total": pa.float64(), "count": pa.int64()})
+
+    def task(number: int) -> pa.Table:
+        table = read_parquet(files[number], partitioning=None)
+        wanted = list(dict.fromkeys(("run", *keys, *metrics)))
+        frame = table.select([name for name in wanted if name in table.column_names]).to_pandas()
+        frame = frame.reindex(columns=wanted)
+        if "run" not in table.column_names:
+            frame["run"] = str(files[number])
+        sums = sums_by_run(frame.astype({"run": str}), keys, metrics)
+        return pa.Table.from_pandas(sums, schema=schema, preserve_index=False)
+
+    return means_of_sums(run_tasks(spark, len(files), task, schema).to_pandas(), keys)
