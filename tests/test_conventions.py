@@ -128,6 +128,27 @@ def test_a_file_can_be_read_in_one_sitting() -> None:
     assert long <= LONG
 
 
+def test_a_module_lists_its_names_only_where_it_passes_on_names_of_others() -> None:
+    """Elsewhere a name without a leading underscore is public, and a list would only repeat that."""
+    repeated = []
+    for path in MODULES:
+        body = ast.parse(path.read_text()).body
+        imported = {
+            (alias.asname or alias.name).partition(".")[0]
+            for node in ast.walk(ast.Module(body, []))
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for alias in node.names
+        }
+        listed = [
+            set(ast.literal_eval(node.value))
+            for node in body
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+            and node.targets[0].id == "__all__" and path.name != "__init__.py"
+        ]  # fmt: skip
+        repeated += [_name(path) for names in listed if not names & imported]
+    assert repeated == []
+
+
 @pytest.mark.parametrize("package", MAY_IMPORT)
 def test_every_room_says_what_it_is_for(package: str) -> None:
     rooms = {path.parent for path in (ROOT / package).rglob("*.py")}

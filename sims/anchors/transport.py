@@ -92,14 +92,15 @@ class Transport:
 
     def carry(self, peers: Sequence[Receiver], sender: int, sends: Sends) -> None:
         """Deliver messages and all that follow from them, the first sent first."""
-        queue = deque((sender, target, message) for target, message in sends)
+        queue, dice = deque((sender, target, message) for target, message in sends), self.dice
         while queue:
             sender, target, message = queue.popleft()
             if self.arrives(sender, target, message.size):
-                author, sends = target, peers[target].receive(sender, message, self.dice[target])
+                author, sends = target, peers[target].receive(sender, message, dice[target])
             else:
-                author, sends = sender, peers[sender].unreachable(target, message, self.dice[sender])
-            queue.extend((author, further, answer) for further, answer in sends)
+                author, sends = sender, peers[sender].unreachable(target, message, dice[sender])
+            for further, answer in sends:
+                queue.append((author, further, answer))
 
     def live(self, order: Dice) -> Iterator[int]:
         """Live peers, in a random order."""

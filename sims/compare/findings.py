@@ -2,8 +2,9 @@
 
 Costs are those of the working points (`sims.compare.summary`). A system that is not shown to deliver 99 %
 with 5 % of the messages lost is named with what it delivers, one that could not run with the reason, and
-neither is compared with others. Two costs differ when their 95 % confidence intervals do not overlap;
-otherwise the sentence says that they cannot be told apart.
+neither is compared with others. Two costs differ when their 95 % confidence intervals do not overlap. Where
+they do the sentence says so, and calls costs equal that are within `CLOSE` of one another: an interval over
+few seeds may be wide because worlds differ, which is no reason to call all costs within it equal.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ COSTS = {
 }
 BUILT = {metric for metric in COSTS if metric.startswith(("links", "memory", "upkeep", "heal"))}
 MEASURES = {COST: "messages per delivery", "upkeep_bytes.mean": "upkeep bytes", "links.mean": "links"}
+CLOSE = 1.05  # the ratio up to which costs are called equal if their intervals overlap
 DELIVERING = "99 % with 5 % of the messages lost"
 
 
@@ -89,7 +91,7 @@ def _topics(table: pd.DataFrame, world: str) -> str:
 
 
 def _cheapest(table: pd.DataFrame, world: str, costs: dict[str, pd.Series]) -> str:
-    """Which systems need the fewest messages: several, if their intervals overlap."""
+    """Which systems need the fewest messages: several, if they cannot be told apart."""
     if not costs:
         return f"no system is shown to deliver {DELIVERING}"
     least = min(costs.values(), key=lambda cell: float(cell["mean"]))
@@ -124,8 +126,7 @@ def _after_crash(table: pd.DataFrame, world: str) -> str:
 def _ranges(table: pd.DataFrame, worlds: list[str]) -> str:
     parts = []
     for world in worlds:
-        name = PurePath(world_options(world.partition(" ")[2])[0]).stem
-        rings = _cell(table, world, RINGS, COST)
+        name, rings = _name(world), _cell(table, world, RINGS, COST)
         if rings is None:
             if why := _lacking(table, world, RINGS):
                 parts.append(f"on {name} rings are not shown to deliver {DELIVERING} ({why})")
@@ -172,7 +173,8 @@ def _beside_anchors(table: pd.DataFrame, world: str) -> str:
     if len(lines) < 2:
         return ""
     missed = f"; not shown to deliver {DELIVERING}: {_listed(lacking)}" if lacking else ""
-    return f"On {world}, {' / '.join(COSTS.values())}: {'; '.join(lines)}{missed}."
+    where = f"{world.partition(' ')[0]} {_name(world)}".strip()
+    return f"On {where}, {' / '.join(COSTS.values())}: {'; '.join(lines)}{missed}."
 
 
 def _between(table: pd.DataFrame, worlds: list[str]) -> str:
@@ -195,7 +197,7 @@ def _crossing(table: pd.DataFrame, steps: list[tuple[float, str]], other: str, m
     words = {
         "less": [t for t, a, b in known if a.high < b.low],
         "more": [t for t, a, b in known if a.low > b.high],
-        "neither more nor less, within the intervals,": [t for t, a, b in known if _alike(a, b)],
+        "neither more nor less, within the intervals,": [t for t, a, b in known if _overlap(a, b)],
     }
     where = ", ".join(
         word if len(at) == len(known) else f"{word} at t = {_listed(f'{t:g}' for t in at)}"
@@ -210,6 +212,11 @@ def _crossing(table: pd.DataFrame, steps: list[tuple[float, str]], other: str, m
     return f"rings cost {where} than the {other} in {MEASURES[metric]} ({ends}{missing})"
 
 
+def _name(world: str) -> str:
+    """What a world is made of, without its folder and options."""
+    return PurePath(world_options(world.partition(" ")[2])[0]).name
+
+
 def _systems(table: pd.DataFrame, world: str) -> list[str]:
     return [str(s) for s in table[table.world == world].system.unique()]
 
@@ -219,9 +226,14 @@ def _setting(table: pd.DataFrame, world: str, system: str) -> str:
     return f"with {point.knob}" if point is not None and point.knob else "as it is"
 
 
-def _alike(a: pd.Series, b: pd.Series) -> bool:
+def _overlap(a: pd.Series, b: pd.Series) -> bool:
     """Whether intervals overlap; a single seed has none, and tells nothing apart."""
     return not (a.high < b.low or b.high < a.low)
+
+
+def _alike(a: pd.Series, b: pd.Series) -> bool:
+    least, most = sorted((float(a["mean"]), float(b["mean"])))
+    return most <= CLOSE * least and _overlap(a, b)
 
 
 def _times(a: pd.Series, b: pd.Series) -> str:
@@ -229,7 +241,7 @@ def _times(a: pd.Series, b: pd.Series) -> str:
 
 
 def _pair(a: pd.Series, b: pd.Series) -> str:
-    return f"{_shown(a)} and {_shown(b)}" + (", not to be told apart" if _alike(a, b) else "")
+    return f"{_shown(a)} and {_shown(b)}" + (": the intervals overlap" if _overlap(a, b) else "")
 
 
 def _ratio(a: pd.Series, b: pd.Series) -> str:

@@ -49,7 +49,7 @@ def views_of(
 
 
 def camcast_rounds(
-    simulation: Simulation, members: Ints, point: NDArray[np.float64], event: int, entry: int = -1
+    simulation: Simulation, members: Ints, point: NDArray[np.float64], event: int
 ) -> tuple[int, NDArray[np.int32], dict[str, int]]:
     """Return the publisher, the round in which each member gets the event (-1: never), and the counts.
 
@@ -60,7 +60,7 @@ def camcast_rounds(
     lows, highs = overlay.population.ranges()
     width = (highs - lows)[members, 0]
     own = members[width == width.min()]
-    publisher = entry if entry in own else int(own[event % own.size])
+    publisher = int(own[event % own.size])
     outcome = overlay.spread(point[None, :], [publisher], CamcastRoute(c=4, g=20), event, record=True)
     assert outcome.receptions is not None
     first = np.full(len(overlay.population), -1, np.int32)

@@ -159,39 +159,23 @@ def _rejected(against: Mapping[int, str], on_bad: OnBad) -> Rejected:
     return rejected
 
 
-def read_topics(
-    source: Source,
-    column: str = "topic",
-    *,
-    known: list[str] | None = None,
-    on_bad: OnBad = "refuse",
-    form: TextForm | None = None,
-    separator: str | None = None,
-) -> tuple[list[str], Rejected]:
-    """Topic paths such as `.sport.soccer`, one per row, and the rows that could not be used.
+def read_topics(source: Source, column: str = "topic") -> list[str]:
+    """Topic paths such as `.sport.soccer`, one per row.
 
-    Parameters
-    ----------
-    known : list of str, optional
-        The topics there are; any well-formed path if not given.
-    separator : str, optional
-        Between the names of a path written otherwise: with "::", `Sport :: Soccer 2.0` is read as
-        `.Sport.Soccer 2%2E0`. Without it, paths are such as `.sport.soccer`.
+    Raises
+    ------
+    InputError
+        For the first row that is no path.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> table = pa.table({"topic": [".sport", "sport..x", ".news"]})
-    >>> topics, rejected = read_topics(table, known=[".sport"], on_bad="set aside")
-    >>> topics, rejected.rows.tolist()
-    (['.sport'], [1, 2])
+    >>> read_topics(pa.table({"topic": [".sport", ".news"]}))
+    ['.sport', '.news']
     """
-    found, against = _paths(Rows(source, form), column, separator)
-    if known is not None:
-        there = set(known)
-        against |= {row: f"unknown topic {path!r}" for row, path in found if path not in there}
-    rejected = _rejected(against, on_bad)
-    return [path for row, path in found if row not in against], rejected
+    found, against = _paths(Rows(source), column, None)
+    _rejected(against, "refuse")
+    return [path for _, path in found]
 
 
 def read_tree(

@@ -52,12 +52,12 @@ def said(text: str, key: Key = ()) -> InitErrorDetails:
     return _detail("said", key, text)
 
 
-def unknown(name: str, known: Iterable[str], key: Key = ()) -> InitErrorDetails:
+def unknown(name: str, known: Iterable[str]) -> InitErrorDetails:
     """A key that does not exist, with the nearest that does."""
     names = [str(each) for each in known]
     near = difflib.get_close_matches(name, names, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(names)}"
-    return about(f"unknown key, {hint}", (*key, name))
+    return about(f"unknown key, {hint}", (name,))
 
 
 def about(text: str, key: Key) -> InitErrorDetails:

@@ -82,7 +82,7 @@ class TopicTable:
 
     def _tree(self) -> tuple[str, ...]:
         if self.file is not None:
-            return tuple(read_topics(self.file, self.column or "topic")[0])
+            return tuple(read_topics(self.file, self.column or "topic"))
         if self.count is not None:
             depth = 8 if self.max_depth is None else self.max_depth
             return random_tree(self.count, depth, self.tree_seed or 0)

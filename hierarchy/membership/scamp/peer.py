@@ -152,7 +152,7 @@ class ScampPeer:
         return self.lease_end > 0 and (not self.view or unanswered)
 
     def is_due(self, cycle: int) -> bool:
-        """Whether to subscribe again: the lease is over, the view empty, or nobody answers, beats or holds it.
+        """Whether to subscribe again: the lease is over, the view empty, or nobody answers, beats, holds it.
 
         Nobody holds it where the one that served its request knew nobody else who is there.
         """

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +15,7 @@ MOST_CYCLES = 200
 
 
 def converged(
-    setting: Setting, settings: OverlaySettings | None = None, progress: Callable[[int], None] | None = None
+    setting: Setting, settings: OverlaySettings | None = None
 ) -> tuple[Simulation[Overlay], NDArray[np.float64]]:
     """A simulation stepped until the rings of all test events are complete; and the test events.
 
@@ -38,6 +36,4 @@ def converged(
         if simulation.cycle == MOST_CYCLES:
             raise InputError(f"{setting.title}: rings are not complete after {MOST_CYCLES} cycles")
         simulation.step()
-        if progress:
-            progress(simulation.cycle)
     return simulation, events

@@ -37,6 +37,13 @@ def test_one_seed_is_one_run_and_latency_matters() -> None:
     assert EventDriven(experiment(latency=[0.3, 0.9]), 3).run()["rings"] != first["rings"]
 
 
+def test_all_events_are_published_within_a_cycle_however_long_a_search_takes() -> None:
+    """One after the other, each search would let cycles of everybody's upkeep pass."""
+    driven = EventDriven(experiment(latency=[0.3, 0.5]), 3)
+    assert driven.run()["delivery"][0]["hit_ratio"] == 1.0
+    assert driven.network.loop.time() < 18 + 1 + 14
+
+
 def test_crashes_and_loss_happen_and_other_faults_are_refused() -> None:
     faults = [{"kind": "crash", "share": 0.25, "at": 8}, {"kind": "loss", "probability": 0.1, "at": 2}]
     driven = EventDriven(experiment(faults=faults), 1)

@@ -159,6 +159,29 @@ def test_bounds_need_one_message_for_each_delivery_and_the_broker_one_to_itself(
         assert np.array_equal(found.messages, found.owed + (name == "broker"))
 
 
+@pytest.mark.parametrize("world", WORLDS[:3])
+def test_rings_take_a_message_for_each_subscriber_and_one_or_two_where_both_ways_meet(world: str) -> None:
+    measured = built(world, "sub2sub")
+    assert measured.system.knobs[0].settings == {"shortcuts": 0}
+    found = measured.publish(measured.world.events, Fault(), measured.system.knobs[0], salt=0)
+    more = found.messages - found.owed
+    assert (more[found.owed == 1] == 0).all()
+    assert np.isin(more[found.owed > 1], (1, 2)).all()
+
+
+def test_gossipsub_takes_a_message_for_each_link_of_its_meshes_but_those_that_events_came_by() -> None:
+    measured = built("topics", "gossipsub, D 4")
+    there, system = measured.world, measured.system
+    assert system.knobs[0].settings == {"D_lazy": 0, "mcache_gossip": 0}
+    publishers = measured.peer[there.publishers(Fault())[there.events]]
+    found = system.publish(there.events, publishers, system.at(system.knobs[0]), 0, record=True)
+    for k, publisher in enumerate(publishers.tolist()):
+        members = found.receptions.of(k)[0].tolist()
+        meshes = sum(len(system.layer.peers[member].mesh) for member in members)
+        above = int((system.entries.contact[publisher] >= 0).sum())  # sent to by the publisher, along no mesh
+        assert found.messages[k] == meshes - (len(members) - 1 - above) + above
+
+
 def test_a_subscriber_of_an_exact_cover_pays_for_all_its_memberships() -> None:
     cover, enclosing = (built("between 0.3", name).system for name in ("exact cover", "enclosing topic"))
     assert cover.links()["topic table"].sum() > enclosing.links()["topic table"].sum()

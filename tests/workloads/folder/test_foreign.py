@@ -108,12 +108,10 @@ def test_missing_columns_and_files_are_named(tmp_path: Path) -> None:
         read_subscriptions(tmp_path / "table.xls")
 
 
-def test_unknown_and_malformed_topics_are_told_apart() -> None:
-    table = pa.table({"topic": [".a", "a", ".a..b", ".c", None, ".a.b"]})
-    topics, rejected = read_topics(table, known=[".a", ".a.b"], on_bad="set aside")
-    assert topics == [".a", ".a.b"]
-    assert rejected.rows.tolist() == [1, 2, 3, 4]
-    assert rejected.reasons[2] == "unknown topic '.c'"
+@pytest.mark.parametrize("path", ["a", ".a..b", None])
+def test_malformed_topics_are_refused(path: str | None) -> None:
+    with pytest.raises(InputError, match=r"topics, row 1: topic: expected a path such as \.a\.b, got "):
+        read_topics(pa.table({"topic": [".a", path]}))
 
 
 def test_lines_of_csv_with_too_few_or_too_many_values_keep_their_numbers(tmp_path: Path) -> None:

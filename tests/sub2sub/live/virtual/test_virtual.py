@@ -157,6 +157,17 @@ def test_messages_meet_the_conditions_that_are_set() -> None:
     assert counted["overtaking"] > 0
 
 
+def test_what_is_due_at_the_same_moment_happens_in_the_order_in_which_it_was_asked_for() -> None:
+    async def test(network: Network, a: Machine, b: Machine) -> None:
+        done: list[int] = []
+        for number in range(20):
+            a.loop.call_at(5.0 if number != 7 else 4.0, done.append, number)
+        await asyncio.sleep(6.0)
+        assert done == [7, *(number for number in range(20) if number != 7)]
+
+    play(test)
+
+
 def test_a_task_that_dies_is_noted() -> None:
     async def test(network: Network, a: Machine, b: Machine) -> None:
         async def fail() -> None:
