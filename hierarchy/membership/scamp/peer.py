@@ -104,8 +104,7 @@ class ScampPeer:
         self.inward: list[Contact] = []
         self.contact: Contact | None = None
         self.lease_end = self.heard = self.wanted = 0
-        self.served, self.asked = False, -1
-        self._asked_in = 0  # the cycle of its last request
+        self.served, self.asked, self._asked_in = False, -1, 0  # the last: the cycle of its last request
         self._outdated: list[Contact] = []  # who has this member by an earlier lease only
         self._untried: list[Source] = []
         self._holders: list[Contact] = []  # the InView when it subscribed last
@@ -152,10 +151,7 @@ class ScampPeer:
         return self.lease_end > 0 and (not self.view or unanswered)
 
     def is_due(self, cycle: int) -> bool:
-        """Whether to subscribe again: the lease is over, the view empty, or nobody answers, beats, holds it.
-
-        Nobody holds it where the one that served its request knew nobody else who is there.
-        """
+        """Whether to subscribe again: the lease is over, its view empty, nobody answers, beats, holds it."""
         over = self.lease_end <= cycle or self.heard < cycle - self.settings.isolation
         over |= bool(self._outdated) and not self.inward and self._asked_in <= cycle - self.settings.patience
         return self.lease_end > 0 and (over or self.is_lost(cycle))
