@@ -13,7 +13,7 @@ import pandas as pd
 
 from sims.compare.summary import value, working_point
 from sims.compare.worlds import FAULTS, FRONTIER
-from sims.figures.style import COLOURS, figure, styled
+from sims.figures.style import COLOURS, figure, frontier, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,12 +129,7 @@ def _frontier(table: pd.DataFrame, world: str) -> Figure:
             cost = own[own.metric == "messages_per_delivery"].set_index("knob")["mean"]
             if hit.empty:
                 continue
-            order = cost[hit.index].sort_values().index
-            spent, missed = cost[order], (1 - hit[order]).clip(lower=FLOOR)
-            best, look = missed < missed.cummin().shift(fill_value=np.inf), _look(system)
-            ax.plot(spent[best], missed[best], **look)
-            faint = {"linestyle": "", "alpha": 0.25, "markersize": 4, "label": None}
-            ax.plot(spent[~best], missed[~best], **look | faint)
+            frontier(ax, cost[hit.index], (1 - hit).clip(lower=FLOOR), **_look(system))
         ax.set(xscale="log", yscale="log", xlabel="messages per delivery", title=str(fault))
     axes[0].set_ylabel("missed deliveries (share)")
     axes[0].set_ylim(FLOOR / 1.5, 1.3)

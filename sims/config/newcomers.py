@@ -27,6 +27,7 @@ def room(faults: Iterable[Entry], size: int, cycles: int, seed: int = 0) -> int:
     Examples
     --------
     >>> from types import SimpleNamespace
+    >>> from sims.engine import Schedule
     >>> when = Schedule(start=10, until=30)
     >>> churn = SimpleNamespace(kind="churn", schedule=when, arguments={"share": 0.05})
     >>> room([churn], size=1000, cycles=40)

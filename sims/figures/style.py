@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -55,13 +56,26 @@ def figure(rows: int = 1, columns: int = 1, **options: Any) -> tuple[Figure, Any
     return plt.subplots(rows, columns, **options)
 
 
-def line(axes: Axes, number: int, x: Any, y: Any, label: str, **options: Any) -> None:
-    """Draw curve `number` of a figure in its colour, marker and dashes; the eighth and on are hollow."""
+def look(number: int) -> dict[str, Any]:
+    """Colour, marker and dashes of curve `number` of a figure; the eighth and on are hollow."""
     again, i = divmod(number, len(COLOURS))
-    options = {"color": COLOURS[i], "marker": MARKERS[i], "linestyle": _DASHES[i], **options}
-    if again:
-        options.setdefault("markerfacecolor", "white")
-    axes.plot(x, y, label=label, **options)
+    hollow = {"markerfacecolor": "white"} if again else {}
+    return {"color": COLOURS[i], "marker": MARKERS[i], "linestyle": _DASHES[i], **hollow}
+
+
+def line(axes: Axes, number: int, x: Any, y: Any, label: str, **options: Any) -> None:
+    """Draw curve `number` of a figure."""
+    axes.plot(x, y, label=label, **look(number) | options)
+
+
+def frontier(axes: Axes, cost: pd.Series, missed: pd.Series, **options: Any) -> None:
+    """Draw settings by what they cost and miss; a line joins those that no cheaper one beats."""
+    cost = cost.sort_values()
+    missed = missed[cost.index]
+    best = missed < missed.cummin().shift(fill_value=float("inf"))
+    axes.plot(cost[best], missed[best], **options)
+    faint = {"linestyle": "", "alpha": 0.25, "markersize": 4, "label": None}
+    axes.plot(cost[~best], missed[~best], **options | faint)
 
 
 def band(axes: Axes, number: int, x: Any, low: Any, high: Any) -> None:

@@ -18,7 +18,7 @@ from workloads.settings.toml import value_as_toml
 
 DOCS = Path(__file__).parents[2] / "docs"
 GUIDE = (DOCS / "guide.md").read_text()
-EXPERIMENT, _, SWEEP = re.findall(r"```toml\n(.*?)```", GUIDE, re.DOTALL)
+EXPERIMENT, *_, SWEEP = re.findall(r"```toml\n(.*?)```", GUIDE, re.DOTALL)
 TYPED = re.findall(r"^    (sub2sub .*)$", GUIDE.partition("## Running an experiment")[2], re.MULTILINE)
 
 

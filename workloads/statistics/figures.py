@@ -119,11 +119,11 @@ def _draw_lengths(panels: Sequence[Axes], tables: Mapping[str, pa.Table]) -> Non
 
 def _draw_hops(panels: Sequence[Axes], tables: Mapping[str, pa.Table]) -> None:
     axes = panels[0]
-    laws = tables["hops-law"].to_pandas()
+    laws = tables["hops-law"].to_pylist() if "hops-law" in tables else []  # none if lengths do not vary
     for number, group, rows in _groups(tables["hops"], axes):
         _band(axes, "length", rows, number, group)
-        law = laws[laws["group"] == group].set_index("metric")["mean"]
-        if len(rows) > 1 and {"slope", "intercept"} <= set(law.index):
+        law = {row["metric"]: row["mean"] for row in laws if row["group"] == group}
+        if len(rows) > 1 and law.keys() >= {"slope", "intercept"}:
             x = np.array([rows["length"].min(), rows["length"].max()])
             label = f"{law['intercept']:.2f} + {law['slope']:.2f} log2(length)"
             axes.plot(x, law["intercept"] + law["slope"] * np.log2(x), color="#555555", lw=1, label=label)

@@ -121,9 +121,9 @@ def _of_events(events: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def _line(x: Any, y: Any) -> dict[str, float]:
     """Slope, intercept and determination of the least squares line; NaN where x or y does not vary."""
     x, y = np.asarray(x, float), np.asarray(y, float)
-    spread, other = float(((x - x.mean()) ** 2).sum()), float(((y - y.mean()) ** 2).sum())
-    if spread == 0.0:
+    if np.ptp(x) == 0.0:  # their squares need not add up to 0: the mean is rounded
         return {"slope": np.nan, "intercept": np.nan, "r2": np.nan}
+    spread, other = float(((x - x.mean()) ** 2).sum()), float(((y - y.mean()) ** 2).sum())
     both = float(((x - x.mean()) * (y - y.mean())).sum())
     slope = both / spread
     r2 = both**2 / (spread * other) if other > 0.0 else 1.0

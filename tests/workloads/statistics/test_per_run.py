@@ -101,3 +101,12 @@ def test_the_rows_of_a_run_may_be_in_several_files(tmp_path: Path) -> None:
         pd.DataFrame(rows).to_parquet(tmp_path / f"{name}.parquet")
     values = per_run.values_of_tables(None, sorted(tmp_path.glob("*.parquet")), [], ["v"])
     assert dict(zip(values["run"], values["value"], strict=True)) == {"x": 2.0, "y": 5.0}
+
+
+def test_rings_of_one_length_have_hops_and_no_law(runs: Path, tmp_path: Path) -> None:
+    for file in runs.glob("*/events.parquet"):
+        pd.read_parquet(file).assign(matches=3).to_parquet(file)
+    result = CliRunner().invoke(stats, [str(runs), "--out", str(tmp_path / "s")])
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "s" / "hops.parquet").exists()
+    assert not (tmp_path / "s" / "hops-law.parquet").exists()
