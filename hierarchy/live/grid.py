@@ -42,6 +42,7 @@ PLACE, SEARCH, ANNOUNCE, ENTER = range(4)
 DEPTH = 16  # bits of a path at most; leaves part only while they are crowded, so far fewer
 HELD = 1024  # announcements at most
 STEPS = 64
+REQUESTS = 16  # for a place, one a cycle, that may still be answered
 
 
 class Grid:
@@ -60,6 +61,7 @@ class Grid:
         self.peer = GridPeer(own, settings, DEPTH, HELD)
         self.placed = False
         self._asked: dict[int, Position] = {}
+        self._places: list[int] = []  # numbers of the last requests for a place
         self._left = 0  # meetings to ask for in this cycle
 
     def ask_for_place(self, dice: Dice) -> Sends:
@@ -68,7 +70,8 @@ class Grid:
         if contact is None:
             self.placed = True
         else:
-            yield Send(contact, Route(dice.next_bits(), self.own, PLACE, dice.next_bits(), ".", STEPS))
+            self._places = [*self._places[1 - REQUESTS :], dice.next_bits()]
+            yield Send(contact, Route(self._places[-1], self.own, PLACE, dice.next_bits(), ".", STEPS))
 
     def tick(self, cycle: int, dice: Dice) -> Sends:
         """Drop what is over, and meet a buddy, then an acquaintance."""
@@ -115,8 +118,8 @@ class Grid:
                 yield Send(following, replace(message, steps=message.steps - 1))
 
     def take_place(self, message: Placed, cycle: int, dice: Dice) -> None:
-        """Become a replica."""
-        if not self.placed:
+        """Become a replica, as one has asked."""
+        if not self.placed and message.exchange in self._places:
             self.placed = True
             other = GridPeer.at(message.position, self.settings, DEPTH)
             other.forget(self.own.id)

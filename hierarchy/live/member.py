@@ -59,6 +59,8 @@ class Member(TopicsAbove):
 
     Attributes
     ----------
+    accepts : callable
+        Whether an event is to be taken; others are neither delivered nor passed on.
     seen : dict of bytes to Trace
         The last events.
     counts : Counter
@@ -75,6 +77,7 @@ class Member(TopicsAbove):
     ) -> None:
         super().__init__(own, settings or MemberSettings(), gateways or {}, graph or TopicGraph())
         self.deliver, self.cycle = deliver, 0
+        self.accepts: Callable[[m.Event], bool] = lambda event: True
         scamp = self.settings.scamp
         if own.topic in self.gateways:
             scamp = replace(scamp, contact_first=True)
@@ -317,8 +320,10 @@ class Member(TopicsAbove):
     def _receive_event(self, event: m.Event, dice: Dice) -> m.Sends:
         if not self.graph.includes(self.own.topic, event.topic):
             self.counts["parasites"] += 1
-            return
-        yield from self._take(event, dice)
+        elif event.name not in self.seen and not self.accepts(event):
+            self.counts["refused events"] += 1
+        else:
+            yield from self._take(event, dice)
 
     def _take(self, event: m.Event, dice: Dice) -> m.Sends:
         self.counts["arrived"] += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 
 from hierarchy.contacts import Contact, Send, Sends
@@ -71,7 +72,10 @@ MAX_ROUND = 1024  # an event that has come so far goes no further
 
 @dataclass(frozen=True)
 class Event:
-    """An event (CAMCAST, Section 5.3.2.1): name, topic, publisher, round, its p_sel if 0 or more, data."""
+    """An event (CAMCAST, Section 5.3.2.1): name, topic, publisher, round, its p_sel if 0 or more, data.
+
+    It may be signed (`sub2sub.live.net.signatures`).
+    """
 
     name: bytes
     topic: str
@@ -79,6 +83,14 @@ class Event:
     round: int
     upward: float
     data: bytes
+    signer: bytes = b""
+    signature: bytes = b""
+
+    @property
+    def signed(self) -> bytes:
+        """What a signature is of: all but the round, which changes on the way."""
+        topic = self.topic.encode()
+        return self.name + struct.pack(">HQd", len(topic), self.publisher, self.upward) + topic + self.data
 
 
 Message = ScampMessage | SuperMessage | GridMessage | CensusMessage | Event | Beaten

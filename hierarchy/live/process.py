@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
 
 from hierarchy.camcast.community import (
@@ -51,6 +51,7 @@ from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import stream_number
 from sub2sub.live.net.connections import Address
 from sub2sub.live.net.host import Host, is_address
+from sub2sub.live.net.signatures import Signer, accepts
 from sub2sub.live.net.tls import Tls
 from sub2sub.live.wire.framing import Frame
 from sub2sub.live.wire.limits import Limits
@@ -76,6 +77,8 @@ class Process(Host):
         keep a P-Grid, which is entered through the gateways named "*".
     parents : mapping of str to topics, optional
         Further parents of topics, the same for everybody.
+    signer, trusted
+        As of `sub2sub.live.Node`.
     """
 
     def __init__(
@@ -91,7 +94,10 @@ class Process(Host):
         membership: str = "unstructured",
         advertise: Address | None = None,
         parents: Mapping[str, Sequence[str]] | None = None,
+        signer: Signer | None = None,
+        trusted: Collection[bytes] | None = None,
     ) -> None:
+        self.signer, self.trusted = signer, None if trusted is None else frozenset(trusted)
         self.graph = TopicGraph(parents)
         if membership not in MEMBERSHIPS:
             raise InputError(f"membership: expected one of {', '.join(MEMBERSHIPS)}, got {membership!r}")
@@ -254,6 +260,8 @@ class Community:
             await asyncio.sleep(process.period / 4)
         name, chance = process.dice.randbytes(NAME), -1.0 if upward is None else float(upward)
         event = m.Event(name, self.topic, member.own.id, 0, chance, data)
+        if process.signer:
+            event = process.signer.sign(event)
         process.dispatch(member, list(member.publish(event, process.draws())))
         return int.from_bytes(name, "big")
 
@@ -293,6 +301,7 @@ class Community:
                 own, self._deliver, process.settings, keeps_scamp, rank=rank, graph=process.graph
             )
             entering = member.enter_by(gateways, process.draws())
+        member.accepts = lambda event: accepts(event, process.trusted)
         self.member = process.cores[own.id] = member
         process.dispatch(member, list(entering))
         return member

@@ -15,6 +15,7 @@ from hierarchy.live.messages import Event, Send
 
 CYCLES = 4  # in which an event is sent again
 MOST = 1024  # messages that wait; further ones are not sent again
+SPACE = 1 << 22  # bytes of them
 
 
 @dataclass
@@ -39,12 +40,17 @@ class Unsent:
     def __init__(self) -> None:
         self._waiting: dict[tuple[int, bytes], _Waiting] = {}
 
+    @property
+    def held(self) -> int:
+        """Bytes that wait."""
+        return sum(len(each.event.data) for each in self._waiting.values())
+
     def note(self, to: Contact, event: Event, cycle: int) -> None:
         """Take note that an event could not be sent."""
         waiting = self._waiting.get((to.id, event.name))
         if waiting:
             waiting.due = True
-        elif len(self._waiting) < MOST:
+        elif len(self._waiting) < MOST and self.held + len(event.data) <= SPACE:
             self._waiting[to.id, event.name] = _Waiting(to, event, cycle)
 
     def again(self, cycle: int) -> list[Send]:

@@ -24,7 +24,7 @@ from sub2sub.live.wire.framing import (
 )
 from sub2sub.overlay.sizes import MAX_DATA
 
-VERSION = 1
+VERSION = 2
 HEAD = struct.Struct(">QHB")  # number of the member, port, length of the host
 MAX_CONTACTS = 256  # in one list
 MAX_CHAIN = 64  # topics asked for at once
@@ -170,6 +170,8 @@ CHECKS: dict[str, Check] = {
     "weight": _weight,
     "total": _weight,
     "data": octets(MAX_DATA),
+    "signer": octets(32),
+    "signature": octets(64),
     "epoch": lambda value, where: integer(value, where, MAX_EPOCH, -1),
     "size": _weight,
     "minima": lambda value, where: tuple(

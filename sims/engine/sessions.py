@@ -28,6 +28,7 @@ from sims.engine.control import Row
 from sims.engine.faults import depart, enter
 from sims.engine.simulation import Simulation
 from sub2sub.errors import InputError
+from workloads.files.checked import read_parquet
 from workloads.folder.churn_table import KINDS
 from workloads.generate.churn import Churn
 from workloads.generate.rows import uniforms
@@ -167,12 +168,12 @@ class Sessions:
 def _read(file: Path) -> dict[str, NDArray[Any]]:
     """The columns of a table of sessions, checked."""
     import pyarrow as pa
-    from pyarrow import csv, parquet
+    from pyarrow import csv
 
     if not Path(file).is_file():
         raise InputError(f"sessions.file: {file} does not exist")
     try:
-        table = parquet.read_table(file) if Path(file).suffix == ".parquet" else csv.read_csv(file)
+        table = read_parquet(file) if Path(file).suffix == ".parquet" else csv.read_csv(file)
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"sessions.file: {file}: expected a CSV or Parquet file, {error}") from None
     columns = {name: table[name].to_numpy(zero_copy_only=False) for name in table.column_names}

@@ -11,6 +11,7 @@ from functools import partial
 from multiprocessing import get_context
 
 from hierarchy.live.histories import CommunityHistory
+from hierarchy.live.trials import TrialHistory
 from hierarchy.shared.live.shared_histories import SharedHistory
 from sub2sub.live.virtual.history import History, HistoryReport, Plan
 from sub2sub.live.virtual.rings import RingHistory
@@ -18,6 +19,7 @@ from sub2sub.live.virtual.rings import RingHistory
 PROTOCOLS: dict[str, Callable[[int, Plan], History]] = {
     "sub2sub": RingHistory,
     "camcast": CommunityHistory,
+    "trials": TrialHistory,
     "semi-structured": partial(CommunityHistory, membership="semi-structured"),
     "structured": partial(CommunityHistory, membership="structured"),
     "shared": SharedHistory,

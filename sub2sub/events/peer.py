@@ -125,6 +125,11 @@ class Event(Protocol):
     def point(self) -> Coordinates:
         """Where in the attribute space it is."""
 
+    @property
+    def data(self) -> bytes:
+        """What it says."""
+        ...
+
 
 @dataclass
 class Forwarding(Generic[EventT]):
@@ -146,6 +151,8 @@ class Forwarder(Generic[EventT]):
     settings : DisseminationSettings
     memory : int
         Events remembered: as seen, and as waiting for acknowledgements.
+    space : int
+        Bytes of events that wait for acknowledgements, unless it is one event.
 
     Examples
     --------
@@ -154,15 +161,15 @@ class Forwarder(Generic[EventT]):
     >>> views, forwarder = Views([], [], [a, b, c]), Forwarder(DisseminationSettings(shortcuts=0))
     >>> forwarder.is_new(b"event"), forwarder.is_new(b"event")
     (True, False)
-    >>> event = SimpleNamespace(name=b"event", point=(0.5,))
+    >>> event = SimpleNamespace(name=b"event", point=(0.5,), data=b"")
     >>> [peer.id for peer in forwarder.begin(event, None, views, 7, Dice(1))]
     [20, 40]
     >>> [peer.id for peer in forwarder.failed(b"event", 20, views, 8)]
     [30]
     """
 
-    def __init__(self, settings: DisseminationSettings, memory: int = 65536) -> None:
-        self.settings, self.memory = settings, memory
+    def __init__(self, settings: DisseminationSettings, memory: int = 65536, space: int = 1 << 24) -> None:
+        self.settings, self.memory, self.space, self.held = settings, memory, space, 0
         self.seen: OrderedDict[bytes, None] = OrderedDict()
         self.open: OrderedDict[bytes, Forwarding[EventT]] = OrderedDict()
 
@@ -181,8 +188,9 @@ class Forwarder(Generic[EventT]):
     ) -> list[Descriptor]:  # fmt: skip
         """Forward a new event; to whom. Past ring neighbours that are doubted it also goes to the next."""
         self.open[event.name] = Forwarding(event, came_from, dice)
-        if len(self.open) > self.memory:
-            self.open.popitem(last=False)
+        self.held += len(event.data)
+        while len(self.open) > self.memory or (self.held > self.space and len(self.open) > 1):
+            self._close(next(iter(self.open)))
         return self._next(event.name, views, now, doubted)
 
     def taken(self, name: bytes, by: int) -> bool:
@@ -232,4 +240,7 @@ class Forwarder(Generic[EventT]):
 
     def _close_if_done(self, name: bytes) -> None:
         if not self.open[name].waiting:
-            del self.open[name]
+            self._close(name)
+
+    def _close(self, name: bytes) -> None:
+        self.held -= len(self.open.pop(name).event.data)

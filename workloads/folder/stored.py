@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sub2sub.errors import InputError
+from workloads.files.checked import read_parquet
 from workloads.files.places import contents
 from workloads.folder.layout import open_workload, parts
 from workloads.generate.rows import uniforms
@@ -161,10 +162,10 @@ def open_folder(path: Path) -> Stored:
     keys: list[str] | None = None
     files = parts(path / "subscriptions", workload.subscribers)
     if "key" in parquet.read_schema(contents(files[0])).names:
-        tables = [parquet.read_table(contents(file), columns=["key"]) for file in files]
+        tables = [read_parquet(file, columns=["key"]) for file in files]
         keys = [key for table in tables for key in table["key"].to_pylist()]
     topics = None
     if (path / "topics.parquet").exists():
-        topics = tuple(parquet.read_table(contents(path / "topics.parquet"))["path"].to_pylist())
+        topics = tuple(read_parquet(path / "topics.parquet")["path"].to_pylist())
     points = workload.event_range(0, workload.events)
     return Stored(path.name, workload.types, lows, highs, points, ring_ids, keys, topics)

@@ -211,10 +211,12 @@ class Rows:
             with self._open_csv(dict.fromkeys(self.names, pa.string())) as reader:
                 yield from reader
         elif self.source.is_dir():
-            files = dataset.dataset(self.source, format="parquet", partitioning="hive")
+            options = dataset.ParquetFragmentScanOptions(page_checksum_verification=True)
+            verified = dataset.ParquetFileFormat(default_fragment_scan_options=options)
+            files = dataset.dataset(self.source, format=verified, partitioning="hive")
             yield from files.to_batches(columns=columns, batch_size=_ROWS)
         elif self.source.suffix == ".parquet":
-            with parquet.ParquetFile(self.source) as file:
+            with parquet.ParquetFile(self.source, page_checksum_verification=True) as file:
                 yield from file.iter_batches(batch_size=_ROWS, columns=columns)
         else:
             file = self._open_arrow()

@@ -28,7 +28,7 @@ def allow(modules: Iterable[str]) -> None:
         os.environ[VARIABLE] = ",".join(dict.fromkeys(given))
 
 
-def allowed(module: str) -> bool:
+def allowed(module: str, ours: bool = True) -> bool:
     """Whether code from a module may run: it is ours, or consent was given to it or to a package it is in.
 
     Examples
@@ -38,7 +38,7 @@ def allowed(module: str) -> bool:
     """
     parts = module.split(".")
     packages = {".".join(parts[: k + 1]) for k in range(len(parts))}
-    return parts[0] in OURS or not packages.isdisjoint(_consented())
+    return (ours and parts[0] in OURS) or not packages.isdisjoint(_consented())
 
 
 def is_plugin(name: object) -> bool:
@@ -52,7 +52,7 @@ def is_plugin(name: object) -> bool:
     return isinstance(name, str) and ":" in name
 
 
-def plugin(name: str, field: str = "", trusted: bool = False) -> Any:
+def plugin(name: str, field: str = "", trusted: bool = False, ours: bool = True) -> Any:
     """What `module:name` stands for.
 
     Parameters
@@ -62,6 +62,8 @@ def plugin(name: str, field: str = "", trusted: bool = False) -> Any:
         What messages call the setting.
     trusted : bool
         Whether no consent is needed: the name comes from a program, or has been consented to before.
+    ours : bool
+        Whether code of this project needs none: whatever it is called with, it does no harm.
 
     Raises
     ------
@@ -77,13 +79,14 @@ def plugin(name: str, field: str = "", trusted: bool = False) -> Any:
     module, _, attribute = name.partition(":")
     if not all(part.isidentifier() for part in [*module.split("."), attribute]):
         raise InputError(f"{start}expected module:name, got {name!r}")
-    if not trusted and not allowed(module):
+    if not (trusted or allowed(module, ours)):
         root = module.partition(".")[0]
         raise InputError(
             f"{start}{name} is code from a module of its own, which runs only with consent: "
             f"--allow {root}, if you trust it"
         )
-    if "" not in sys.path and os.getcwd() not in sys.path:
+    # Not for ours: what is imported later, such as Arrow, must not be found in a folder from somebody else.
+    if module.partition(".")[0] not in OURS and "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
         return getattr(importlib.import_module(module), attribute)

@@ -52,7 +52,9 @@ class SweepFile:
             raise InputError("expected either experiment = 'FILE.toml' or run = 'module:function'")
         seeds = list(range(self.seeds)) if isinstance(self.seeds, int) else list(self.seeds)
         if self.run is not None:
-            plugin(self.run, "run")  # with consent only: from here on it is trusted
+            # With consent only, from here on it is trusted. Of our own functions one is meant for this; with
+            # any settings, as `sims.cli.app:main` with keys like "--allow", others would run anything.
+            plugin(self.run, "run", ours=self.run == f"{_EXPERIMENTS}:run")
             return Sweep(self.run, self.grid, seeds, self.settings)
         settings, grid = dict(_leaves(self.settings)), dict(_leaves(self.grid))
         values, own = [*settings.values(), *grid.values()], []

@@ -83,7 +83,11 @@ def _tls(folder: Path | None, bind: bool = True) -> Tls | None:
 
 @command.command()
 @click.option("--listen", default="127.0.0.1:0", show_default=True, help="HOST:PORT; 0 takes a free port.")
-@click.option("--contact", help="HOST:PORT of a node of the overlay; without it a new overlay begins.")
+@click.option(
+    "--contact",
+    multiple=True,
+    help="HOST:PORT of a node of the overlay; of several all are asked; without, a new overlay begins.",
+)
 @click.option(
     "--attributes",
     type=click.IntRange(1, 16),
@@ -102,7 +106,7 @@ def _tls(folder: Path | None, bind: bool = True) -> Tls | None:
 @always_json_option
 def peer(
     listen: str,
-    contact: str | None,
+    contact: tuple[str, ...],
     attributes: int | None,
     ranges: tuple[str, ...],
     point: str | None,
@@ -119,7 +123,7 @@ def peer(
     boxes = [_ranges(text) for text in ranges]
     event = _point(point) if point is not None else None
     d = attributes or (len(boxes[0][0]) if boxes else len(event) if event else 0)
-    at = _address(contact, "contact") if contact else None
+    at = [_address(text, "contact") for text in contact] or None
     signer = Signer.load(sign) if sign else None
     trusted = [_public_key(text) for text in trust] or None
 

@@ -98,8 +98,9 @@ class EventPassing:
         if digests is not None:
             self.counts["recovered"] += 1
             return digests
-        views, passed = self._views_for(event)
-        targets = self.forwarder.begin(onward, sender, views, self.clock.now, dice(), passed)
+        drawn = dice()
+        views, passed = self._views_for(event, drawn)
+        targets = self.forwarder.begin(onward, sender, views, self.clock.now, drawn, passed)
         return [m.Send(peer, onward) for peer in targets]
 
     def taken(self, name: bytes, by: int) -> None:
@@ -115,17 +116,17 @@ class EventPassing:
             return []
         if self.reliance:
             self.reliance.forget(id)
-        views, passed = self._views_for(forwarding.event)
+        views, passed = self._views_for(forwarding.event, forwarding.dice)
         targets = self.forwarder.failed(name, id, views, self.clock.now, passed)
         return [m.Send(peer, forwarding.event) for peer in targets]
 
-    def _views_for(self, event: m.Event) -> tuple[Views, Collection[int]]:
+    def _views_for(self, event: m.Event, dice: Dice) -> tuple[Views, Collection[int]]:
         """What is known when an event is forwarded, and past whom it has to go."""
         views = self.views()
         if self.reliance is None:
             return views, ()
         self._look()
-        ring, passed = self.reliance.order(event.point, views.ring, [*views.near, *views.random])
+        ring, passed = self.reliance.order(event.point, views.ring, [*views.near, *views.random], dice)
         return views._replace(ring=ring), passed
 
     def _look(self) -> None:

@@ -171,7 +171,8 @@ class Core:
 
     def feed_near(self, draws: Draws) -> Descriptor | None:
         """Accept random links as proximity links; whom to exchange with."""
-        return self.near.feed(self.random.view, self.now, draws(VICINITY))
+        fed = self._few_of_a_host(self.random.view, self.near)
+        return self.near.feed(fed, self.now, draws(VICINITY))
 
     def exchange_near(self, partner: Descriptor, draws: Draws) -> list[m.Send]:
         """Send a partner the proximity links that suit it."""
@@ -273,6 +274,7 @@ class Core:
         return []
 
     def _fail(self, exchange: Exchange) -> list[m.Send]:
+        self.reliance.forget(exchange.partner.id)
         if exchange.shuffle:
             self.random.fail(exchange.shuffle)
         elif exchange.reply is m.NearBack:
@@ -287,6 +289,7 @@ class Core:
         exchange = self.exchanges.finish(message.exchange, message, self.now)
         if exchange is None:
             return self._ignore()
+        self.reliance.answered(exchange.partner)
         match message:
             case m.Shuffled(_, links) if exchange.shuffle:
                 self.random.finish(exchange.shuffle, self._few(links, self.random))
@@ -356,9 +359,13 @@ class Core:
     def _few(self, mentions: m.Mentions, layer: CyclonPeer | VicinityPeer | None = None) -> list[Link]:
         """Mentions as links to different peers, not too many, and few of a host that a view does not have."""
         different = {link.peer.id: link for link in self.clock.links(mentions, self.own)}
-        links = list(different.values())[-FEW:]
+        return self._few_of_a_host(list(different.values())[-FEW:], layer)
+
+    def _few_of_a_host(self, links: list[Link], layer: CyclonPeer | VicinityPeer | None) -> list[Link]:
+        """Links for a view, few of each host."""
         if not self.settings.wary:
             return links
-        held = [link.peer for link in layer.view] if layer else []
-        few = few_of_a_host([link.peer for link in links], held, self.settings.of_a_host)
-        return [different[peer.id] for peer in few]
+        held, room = ([link.peer for link in layer.view], layer.settings.view) if layer else ([], 0)
+        offered = {link.peer.id: link for link in links}
+        few = few_of_a_host([link.peer for link in links], held, self.settings.of_a_host, room)
+        return [offered[peer.id] for peer in few]

@@ -5,6 +5,7 @@ A request and its reply carry the same exchange number; a reply to a number nobo
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import repeat
@@ -168,6 +169,11 @@ class Event:
     data: bytes
     signer: bytes = b""
     signature: bytes = b""
+
+    @property
+    def signed(self) -> bytes:
+        """What a signature is of: all but the number of hops, which changes on the way."""
+        return self.name + struct.pack(f">B{len(self.point)}d", len(self.point), *self.point) + self.data
 
 
 @dataclass(frozen=True)

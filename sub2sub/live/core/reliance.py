@@ -2,12 +2,13 @@
 
 Not in Sub-2-Sub, whose peers are honest. Anybody can put peers of its own right beside another one: they
 become its nearest neighbours, hide the true ones, take events and pass none on (an eclipse). So a live peer
-keeps an account of each peer: it relies on those that have brought an event that was new here, and have not
-taken more than `CREDIT` events since.
+keeps an account of each peer: for each event that was new here a peer may take `EACH` others, `CREDIT` at
+most; while it has some left, it is relied on. So one that swallows events has to publish in turn.
 
 An event goes to the nearest neighbour as ever. If that is not relied on, the event also goes past it: to the
-nearest peer at another host, and if that is not relied on either, to the nearest that is; if none is known,
-to one that has been a neighbour `TENURE` cycles longer. For this, neighbours that nearer ones have made
+nearest peer at another host, and if that is not relied on either, to the nearest that is; while nobody is
+relied on, to somebody at each of a few hosts by chance (`tried`: the first of each host that has answered,
+while it answers, as Bitcoin's peers keep addresses). For this, neighbours that nearer ones have made
 superfluous are remembered (`former`), a few of each host, those that were neighbours for longest.
 
 A neighbour that has taken `PATIENCE` events and brought none leaves the view for `BARRED` cycles, so that the
@@ -20,16 +21,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from sub2sub.kernels.dice import Dice
 from sub2sub.overlay.descriptors import AROUND, Coordinates, Descriptor
 from sub2sub.ring.need import Need
 from sub2sub.ring.peer import Neighbour
 
-CREDIT = 8  # events
+EACH = 4  # events that one may take for each that it brings
+CREDIT = 8  # such events, at most
 PATIENCE = 32  # events
-TENURE = 5  # cycles
 BARRED = 50  # cycles
 FORMER = 16  # neighbours remembered
 OF_A_HOST = 2  # of them
+FEWEST = 2  # links of a host that a view takes, however many hosts there are
+TRIED = 64  # hosts of which somebody that has answered is remembered
+STRANGERS = 4  # hosts that an event also goes to while nobody is relied on
+FIRST_DRAW = 1 << 40  # number of the draw that chooses them
 ACCOUNTS = 1024  # peers whose events are counted
 
 
@@ -42,8 +48,12 @@ def _host(peer: Descriptor) -> object:
     return peer.address[0] if peer.address else None
 
 
-def few_of_a_host(offered: Sequence[Descriptor], held: Sequence[Descriptor], most: int) -> list[Descriptor]:
+def few_of_a_host(
+    offered: Sequence[Descriptor], held: Sequence[Descriptor], most: int, room: int = 0
+) -> list[Descriptor]:
     """Those of some peers that are held already, or of whose host fewer than `most` are.
+
+    Where there is a view with room for so many, a host has its share of it, but `FEWEST` at least.
 
     Examples
     --------
@@ -51,10 +61,12 @@ def few_of_a_host(offered: Sequence[Descriptor], held: Sequence[Descriptor], mos
     >>> [peer.id for peer in few_of_a_host(peers, peers[:1], most=2)]
     [0, 1]
     """
-    if len(held) + len(offered) <= most:
+    if len(held) + len(offered) <= (FEWEST if room else most):
         return list(offered)
     everybody = [_host(peer) for peer in (*held, *offered)]
     different = set(everybody)
+    if room:
+        most = min(most, max(FEWEST, -(-room // len(different))))
     few = len(everybody) - len(different) < most  # so no host has more
     if few or all(is_loopback(host) or everybody.count(host) <= most for host in different):
         return list(offered)
@@ -83,6 +95,13 @@ def _elsewhere(nearest: Sequence[Descriptor], everybody: Iterable[Descriptor]) -
     return [peer for peer in everybody if _host(peer) not in hosts]
 
 
+def _strangers(everybody: Iterable[Descriptor], dice: Dice) -> list[Descriptor]:
+    """Somebody at each of a few hosts: an attacker has as many chances as it has hosts."""
+    at = {_host(peer): peer for peer in everybody}
+    hosts = list(at.values())
+    return [hosts[place] for place in dice.sample(FIRST_DRAW, len(hosts), min(STRANGERS, len(hosts)))]
+
+
 class Reliance:
     """The accounts that one peer keeps of others.
 
@@ -96,6 +115,8 @@ class Reliance:
     ----------
     former : dict of int to Neighbour
         Neighbours that nearer ones have made superfluous.
+    tried : dict of str to Descriptor
+        Peers that have answered, the first of each host.
 
     Examples
     --------
@@ -103,7 +124,7 @@ class Reliance:
     >>> reliance = Reliance(own, unit=1)
     >>> reliance.look({30: Neighbour(far, stamp=0, since=0)}, now=25)
     >>> reliance.look({20: Neighbour(near, stamp=26, since=26)}, now=26)
-    >>> order, passed = reliance.order((0.5,), neighbours=[near], others=[])
+    >>> order, passed = reliance.order((0.5,), neighbours=[near], others=[], dice=Dice(1))
     >>> [peer.id for peer in order], passed
     ([20, 30], {20})
     """
@@ -111,19 +132,20 @@ class Reliance:
     def __init__(self, own: Descriptor, unit: int) -> None:
         self.own, self.unit = own, unit
         self.former: dict[int, Neighbour] = {}
+        self.tried: dict[object, Descriptor] = {}
         self._taken: Counter[int] = Counter()  # events, since the peer brought one
-        self._brought: dict[int, None] = {}  # IDs of those that have
+        self._credit: dict[int, int] = {}  # events that those that have may still take
         self._barred: dict[int, int] = {}  # until when
         self._view: dict[int, Neighbour] = {}
 
     @property
     def accounts(self) -> int:
         """How many there are."""
-        return len(self._brought) + len(self._taken)
+        return len(self._credit) + len(self._taken)
 
     def relies_on(self, id: int) -> bool:
         """Whether a peer is relied on."""
-        return id in self._brought and self._taken[id] <= CREDIT
+        return self._credit.get(id, 0) > 0
 
     def look(
         self, view: Mapping[int, Neighbour], now: int,
@@ -140,19 +162,27 @@ class Reliance:
     def brought(self, id: int) -> None:
         """Note that a peer has brought an event that was new."""
         self._taken.pop(id, None)
-        self._brought.pop(id, None)
-        self._brought[id] = None
-        while len(self._brought) > ACCOUNTS:
-            del self._brought[next(iter(self._brought))]
+        self._credit[id] = min(self._credit.pop(id, 0) + EACH, CREDIT)
+        while len(self._credit) > ACCOUNTS:
+            del self._credit[next(iter(self._credit))]
 
     def took(self, id: int) -> None:
         """Note that a peer has taken an event."""
         self._taken[id] += 1
+        if id in self._credit:
+            self._credit[id] = max(self._credit[id] - 1, 0)
         while len(self._taken) > ACCOUNTS:
             del self._taken[next(iter(self._taken))]
 
+    def answered(self, peer: Descriptor) -> None:
+        """Note that a peer has answered; while those before it answer, it takes nobody's place."""
+        host = _host(peer)
+        if host not in self.tried and len(self.tried) < TRIED and self.own.overlaps(peer):
+            self.tried[host] = peer
+
     def forget(self, id: int) -> None:
         """Note that a peer did not answer."""
+        self.tried = {host: peer for host, peer in self.tried.items() if peer.id != id}
         self.former.pop(id, None)
         self._view.pop(id, None)
 
@@ -171,41 +201,32 @@ class Reliance:
         return id in self._barred
 
     def order(
-        self, point: Coordinates, neighbours: Sequence[Descriptor], others: Iterable[Descriptor]
+        self, point: Coordinates, neighbours: Sequence[Descriptor], others: Iterable[Descriptor], dice: Dice
     ) -> tuple[list[Descriptor], set[int]]:
         """Whom an event may go to along the ring, in its order, and past whom it has to go.
 
         Named are the nearest neighbour in either direction, the nearest at other hosts than these, and
-        whoever is relied on among neighbours, former ones and others; without any of these, neighbours of
-        long standing; without these, all at other hosts.
+        whoever is relied on among neighbours, former ones and others; without any of these, somebody at each
+        of a few hosts, by chance.
         """
         own = self.own.id
         ring = [peer for peer in neighbours if peer.matches(point)]
         if not self._barred and all(self.relies_on(peer.id) for peer in _ends(ring)):
             return ring, set()
         adjacent = {peer.id: peer for peer in (*ring, *(each.peer for each in self.former.values()))}
-        known = {peer.id: peer for peer in others} | adjacent
+        known = {peer.id: peer for peer in others if self.relies_on(peer.id)}
+        known |= {peer.id: peer for peer in self.tried.values()} | adjacent
         everybody = sorted(
             (peer for peer in known.values() if peer.matches(point)),
             key=lambda peer: (peer.id - own) % AROUND,
         )
         nearest = _ends([peer for peer in everybody if peer.id in adjacent])
-        elsewhere = _elsewhere(nearest, everybody)
-        named = {peer.id for peer in everybody if self.relies_on(peer.id)}
-        named = named or self._of_long_standing(nearest, everybody) or {peer.id for peer in elsewhere}
-        passed = {peer.id for peer in (*nearest, *_ends(elsewhere))} - named
-        if not named or not passed:
+        passed = {peer.id for peer in (*nearest, *_ends(_elsewhere(nearest, everybody)))}
+        relied = {peer.id for peer in everybody if self.relies_on(peer.id)}
+        named = passed | (relied or {peer.id for peer in _strangers(everybody, dice)})
+        if named == {peer.id for peer in _ends(ring)}:
             return ring, set()
-        return [peer for peer in everybody if peer.id in named | passed], passed
-
-    def _of_long_standing(self, nearest: Sequence[Descriptor], everybody: Iterable[Descriptor]) -> set[int]:
-        """IDs of those that have been neighbours for much longer than the nearest."""
-        newest = max((self._since(peer.id) for peer in nearest), default=0)
-        held = [peer.id for peer in everybody if peer.id in self._view or peer.id in self.former]
-        return {id for id in held if newest - self._since(id) >= TENURE * self.unit}
-
-    def _since(self, id: int) -> int:
-        return (self._view.get(id) or self.former[id]).since
+        return [peer for peer in everybody if peer.id in named], named - relied
 
     def _remember(self, each: Neighbour) -> None:
         """Keep a former neighbour; of too many, those relied on, and that were neighbours for longest."""

@@ -26,6 +26,7 @@ Failed = Callable[[], None] | None
 PREFIX = 4
 TOGETHER = 1 << 16  # bytes written at once
 SMALL = 1 << 16  # bytes of a frame that is not counted as unfinished
+PIECE = 1e-5  # seconds that it costs to be woken for a piece of a frame
 LOG = logging.getLogger(__name__)
 
 
@@ -52,8 +53,8 @@ class Owner(Protocol):
     def receive(self, frame: Any, channel: Channel) -> None:
         """Handle a frame."""
 
-    def charge(self, host: str, seconds: float, now: float) -> float:
-        """Charge a host processor time; returns for how many seconds it is overdrawn."""
+    def charge(self, host: str, seconds: float, size: int, now: float) -> float:
+        """Charge a host processor time and bytes; returns for how many seconds it is overdrawn."""
 
     def made(self, channel: Channel) -> bool:
         """Note that a connection is there; whether it may stay."""
@@ -81,6 +82,8 @@ class Channel(asyncio.BufferedProtocol):
         Bytes of them.
     sent : int
         Frames so far.
+    has_answered : bool
+        Whether a frame has come through it.
     task : asyncio.Task or None
         What opens it.
     """
@@ -89,13 +92,13 @@ class Channel(asyncio.BufferedProtocol):
         self.owner, self.address, self.host = owner, address, address[0] if address else ""
         self.waiting: deque[tuple[bytes, Failed]] = deque()
         self.held = self.sent = 0
-        self.closed = False
+        self.closed = self.has_answered = False
         self.task: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
         self.transport: Any = None  # an asyncio.Transport, once there is a connection
         self._is_open = self._is_writable = False
         self._identity: bytes | None = None
-        self._unread = b""
+        self._unread: bytes | bytearray = b""
         self._size = -1  # of the frame that has begun to arrive
         self._turn: asyncio.Handle | None = None  # to handle the next frame, while reading is paused
         self._heard = self._begun = self._stuck = self._posted = 0.0
@@ -115,7 +118,7 @@ class Channel(asyncio.BufferedProtocol):
         self.transport, self._heard = transport, now
         self._is_open = self._is_writable = True
         self._frames = Bucket(limits.rate, limits.burst, now)
-        self._bytes = Bucket(limits.byte_rate, limits.byte_burst, now)
+        self._wait(self.owner.charge(self.host, 0.0, 0, now))  # for what others at this address have cost
         self._flush()
         self.data_received(b"")  # what came right after the handshake
 
@@ -168,8 +171,12 @@ class Channel(asyncio.BufferedProtocol):
         self.data_received(bytes(self.owner.space[:count]))
 
     def data_received(self, data: bytes) -> None:
-        """Take what has arrived."""
-        self._unread = self._unread + data if self._unread else data
+        """Take what has arrived; a frame in many pieces is put together in place."""
+        if self._unread:
+            self._unread = bytearray(self._unread) if isinstance(self._unread, bytes) else self._unread
+            self._unread += data
+        else:
+            self._unread = data
         if self._turn is None and self._is_open and not self.closed:
             self._read()
 
@@ -235,29 +242,36 @@ class Channel(asyncio.BufferedProtocol):
                 if self._turn is not None:  # all that had arrived is done
                     self._turn = None
                     self.transport.resume_reading()
+                if self._unread:
+                    self._wait(owner.charge(self.host, owner.spent() - began + PIECE, 0, self._heard))
                 return
             frame = owner.format.decode(body)
         except ValueError as error:
             owner.counts["malformed"] += 1
+            owner.charge(self.host, owner.spent() - began, 0, self._heard)
             LOG.info("closing a connection: %s", error)
             self.close()
             return
         owner.counts["frames in"] += 1
         owner.counts["bytes in"] += PREFIX + len(body)
         self._unanswered -= self._unanswered > 0
+        self.has_answered = True
         owner.receive(frame, self)
         now = loop.time()
         pause = max(
-            self._frames.charge(1.0, now),
-            self._bytes.charge(len(body), now),
-            owner.charge(self.host, owner.spent() - began, now),
+            self._frames.charge(1.0, now), owner.charge(self.host, owner.spent() - began, len(body), now)
         )
-        if self.closed:
-            return
         if pause > 0.0 or self._unread or self._turn is not None:
-            if self._turn is None:
-                self.transport.pause_reading()
-            self._turn = loop.call_later(pause, self._read) if pause > 0.0 else loop.call_soon(self._read)
+            self._wait(pause, or_yield=True)
+
+    def _wait(self, pause: float, or_yield: bool = False) -> None:
+        """Read nothing more for a while, or until whoever else has something to do has had a turn."""
+        if self.closed or not (pause > 0.0 or or_yield):
+            return
+        if self._turn is None:
+            self.transport.pause_reading()
+        loop = self._loop
+        self._turn = loop.call_later(pause, self._read) if pause > 0.0 else loop.call_soon(self._read)
 
     def _next_body(self, now: float) -> bytes | None:
         """The bytes of the next frame, None while it has not arrived; of large ones only so many are awaited.
@@ -269,7 +283,7 @@ class Channel(asyncio.BufferedProtocol):
         """
         data = self._unread
         if self._size < 0 and len(data) >= PREFIX:
-            size = self.owner.format.size_of(data[:PREFIX])
+            size = self.owner.format.size_of(bytes(data[:PREFIX]))
             if size > SMALL:
                 if self.owner.unfinished + size > self.owner.limits.unfinished:
                     raise ValueError(f"{self.owner.unfinished} bytes of unfinished frames are held already")
@@ -281,7 +295,7 @@ class Channel(asyncio.BufferedProtocol):
             return None
         self._unread = data[end:]
         self._forget_frame()
-        return data[PREFIX:end]
+        return bytes(data[PREFIX:end])
 
     def _forget_frame(self) -> None:
         if self._size > SMALL:

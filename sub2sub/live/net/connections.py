@@ -23,13 +23,15 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Generic, Protocol, TypeVar
 
-from sub2sub.live.net.budgets import Bucket, Buckets
+from sub2sub.live.net.budgets import Buckets
 from sub2sub.live.net.channel import Address, Channel
 from sub2sub.live.wire.limits import Limits
 
 __all__ = ["Address", "Channel", "Connections", "Format"]
 
 SPACE = 1 << 16  # bytes read at once
+HANDSHAKE = 0.004  # seconds of processor that a TLS handshake takes
+STRANGERS = ""  # to whom handshakes of hosts that nobody knows are charged
 LOOKS = 4  # at connections that may be overdue, within the shortest limit
 FrameT = TypeVar("FrameT")
 ReadT = TypeVar("ReadT", covariant=True)
@@ -92,8 +94,11 @@ class Connections(Generic[FrameT]):
         self.spent: Callable[[], float] = time.perf_counter
         self._server: asyncio.Server | None = None
         self._looking: asyncio.TimerHandle | None = None
-        self._dials: Bucket | None = None
-        self._processor = Buckets(self.limits.processor, self.limits.processor, self.limits.remembered)
+        limits = self.limits
+        self._dials = Buckets(limits.dials, limits.dials_at_once, 2)
+        self._answered: OrderedDict[Address, None] = OrderedDict()
+        self._processor = Buckets(limits.processor, limits.processor, limits.remembered)
+        self._bytes = Buckets(limits.byte_rate, limits.byte_burst, limits.remembered)
         self._incoming: dict[Channel, None] = {}
         self._from: Counter[str] = Counter()
         self._outgoing: OrderedDict[Address, Channel] = OrderedDict()
@@ -147,24 +152,28 @@ class Connections(Generic[FrameT]):
         """Handle a frame."""
         self.handle(frame, channel)
 
-    def charge(self, host: str, seconds: float, now: float) -> float:
-        """Charge a host processor time; returns for how many seconds it is overdrawn."""
-        return self._processor.charge(host, seconds, now)
+    def charge(self, host: str, seconds: float, size: int, now: float) -> float:
+        """Charge a host processor time and bytes; returns for how many seconds it is overdrawn."""
+        return max(self._processor.charge(host, seconds, now), self._bytes.charge(host, size, now))
 
     def made(self, channel: Channel) -> bool:
         """Note that a connection is there; whether it may stay."""
-        transport = channel.transport
+        transport, now = channel.transport, asyncio.get_running_loop().time()
         if channel.address:
             channel.begin(transport)
             return True
-        if not self._may_enter(channel.host):
+        payers = [channel.host] if self.is_known(channel.host) else [channel.host, STRANGERS]
+        pause = max(self.charge(each, 0.0, 0, now) for each in payers) if self.server_tls else 0.0
+        if pause > self.limits.handshake or not self._admits(channel.host):
             self.counts["refused"] += 1
             return False
         self._incoming[channel] = None
         self._from[channel.host] += 1
         if self.server_tls:
             transport.pause_reading()
-            channel.task = asyncio.create_task(self._handshake(channel, transport, self.server_tls))
+            for each in payers:
+                self.charge(each, HANDSHAKE, 0, now)
+            channel.task = asyncio.create_task(self._handshake(channel, transport, self.server_tls, pause))
         else:
             channel.begin(transport)
         return True
@@ -176,6 +185,10 @@ class Connections(Generic[FrameT]):
             self._from[channel.host] -= 1
             if not self._from[channel.host]:
                 del self._from[channel.host]
+        if channel.address and channel.has_answered:
+            self._answered[channel.address] = None
+            if len(self._answered) > self.limits.remembered:
+                self._answered.popitem(last=False)
         if channel.address and self._outgoing.get(channel.address) is channel:
             del self._outgoing[channel.address]
 
@@ -204,10 +217,16 @@ class Connections(Generic[FrameT]):
 
     async def _connect(self, channel: Channel, to: Address) -> None:
         loop = asyncio.get_running_loop()
-        self._dials = self._dials or Bucket(self.limits.dials, self.limits.dials_at_once, loop.time())
-        pause = self._dials.charge(1.0, loop.time())
+        # Whatever others invent must not keep a node from those that it has talked to.
+        asked = "known" if to in self._answered else "unknown"
+        pause = self._dials.charge(asked, 1.0, loop.time())
+        if pause > self.limits.connect:  # nothing is held against the address
+            self._dials.charge(asked, -1.0, loop.time())
+            self.counts["not dialled"] += 1
+            channel.close()
+            return
         name = to[0] if self.client_tls else None
-        deadline = loop.call_later(self.limits.connect, self._give_up, channel)
+        deadline = loop.call_later(pause + self.limits.connect, self._give_up, channel)
         try:
             if not (self.client_tls or to[0] in self.given or _is_numeric(to[0])):
                 raise ValueError(f"{to[0]} is not an address")
@@ -229,10 +248,12 @@ class Connections(Generic[FrameT]):
             channel.close()
 
     async def _handshake(
-        self, channel: Channel, transport: asyncio.Transport, context: ssl.SSLContext
+        self, channel: Channel, transport: asyncio.Transport, context: ssl.SSLContext, pause: float
     ) -> None:
         loop = asyncio.get_running_loop()
         try:
+            if pause:
+                await asyncio.sleep(pause)
             secure = await loop.start_tls(
                 transport, channel, context, server_side=True, ssl_handshake_timeout=self.limits.handshake
             )
@@ -253,11 +274,20 @@ class Connections(Generic[FrameT]):
         while len(self._failures) > self.limits.remembered:
             self._failures.popitem(last=False)
 
-    def _may_enter(self, host: str) -> bool:
-        """Whether there is room for one more from a host."""
-        limits = self.limits
-        room = limits.incoming - (0 if self.is_known(host) else min(limits.reserved, limits.incoming // 2))
-        return len(self._incoming) < room and self._from[host] < limits.per_address
+    def _admits(self, host: str) -> bool:
+        """Whether there is room for one more from a host; if need be, who has more than others makes room."""
+        limits, known = self.limits, self.is_known(host)
+        if self._from[host] >= limits.per_address:
+            return False
+        room = limits.incoming - (0 if known else min(limits.reserved, limits.incoming // 2))
+        if len(self._incoming) < room:
+            return True
+        others = [each for each in self._from if known or not self.is_known(each)]
+        crowded = max(others, key=self._from.__getitem__, default=host)
+        if self._from[crowded] <= self._from[host] + 1:
+            return False
+        next(each for each in self._incoming if each.host == crowded).close()
+        return True
 
     def _look(self) -> None:
         """Close connections that are silent, stuck, or in the middle of a frame for too long."""

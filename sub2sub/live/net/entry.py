@@ -1,9 +1,9 @@
 """A publisher's search for peers that want its event, over the network (Sub-2-Sub, end of Section 4.1).
 
 The way is `sub2sub.events.walk`'s. What is added is what a publisher among silent and lying peers needs: it
-does not wait for one that is slow, but asks the next after `hedge` seconds as well; it hands the event to two
-entries where it knows two, so that one that does not pass it on is not enough to stop it; and it says that it
-does not know whether anybody wants the event when peers it had to ask were silent.
+does not wait for one that is slow, but asks the next after `hedge` seconds as well; it hands the event to
+entries at two hosts where it knows two, so that one that does not pass it on is not enough to stop it; and it
+says that it does not know whether anybody wants the event when peers it had to ask were silent.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from typing import Any
 
 from sub2sub.events.walk import Move, Walk
 from sub2sub.live.core import messages as m
+from sub2sub.live.core.reliance import is_loopback
 from sub2sub.overlay.descriptors import Descriptor
 
-ENTRIES = 2  # peers an event is handed to, where as many are found
+ENTRIES = 2  # hosts an event is handed to, where as many are found
+MOST = 4  # peers at them
 AT_ONCE = 6  # requests under way
 
 
@@ -88,11 +90,13 @@ class EntrySearch:
         self.heard: list[Descriptor] = []
         self.answered = 0
         self._pending: dict[asyncio.Task[Any], Move] = {}
+        self._places: set[object] = set()  # of entries
+        self._passed_over: list[Move] = []
 
     async def run(self) -> None:
-        """Search until the event is at two entries, or there is nobody left to ask."""
+        """Search until the event is at two hosts, or there is nobody left to ask."""
         try:
-            while len(self.entries) < ENTRIES:
+            while len(self._places) < ENTRIES and len(self.entries) < MOST:
                 self._begin_next()
                 if not self._pending or (self.entries and not self._hands_over()):
                     return
@@ -110,11 +114,20 @@ class EntrySearch:
         """Begin one more request, if there is anybody left."""
         if len(self._pending) >= AT_ONCE:
             return
-        move = self.walk.next()
+        move = self._next_elsewhere()
         if move is None or move.peer is None or (self.entries and not move.hand_over):
             return
         asked = self.request(move.peer, self.event if move.hand_over else None)
         self._pending[asyncio.ensure_future(asked)] = move
+
+    def _next_elsewhere(self) -> Move | None:
+        """The next move of the walk; peers at hosts that have the event come last."""
+        while (move := self.walk.next()) and move.peer and _place(move.peer) in self._places:
+            if move.hand_over:
+                self._passed_over.append(move)
+        if (move is None or not move.hand_over) and self._passed_over:
+            return self._passed_over.pop(0)
+        return move
 
     def _hands_over(self) -> bool:
         return any(move.hand_over for move in self._pending.values())
@@ -133,7 +146,13 @@ class EntrySearch:
                 self.answered += 1
             if isinstance(answer, m.Taken) and answer.took:
                 self.entries.append(move.peer.id)
+                self._places.add(_place(move.peer))
             elif isinstance(answer, m.Answer):
                 found = [peer for peer in answer.links.peers if peer.d == move.peer.d]
                 self.heard += found
                 self.walk.answered(move.peer, found)
+
+
+def _place(peer: Descriptor) -> object:
+    """The host of a peer, on one machine the node."""
+    return peer.address if is_loopback(peer.address[0]) else peer.address[0]

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, ClassVar
@@ -35,10 +35,11 @@ from sub2sub.geometry.boxes import MAX_ATTRIBUTES, points
 from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.live_peer import Core, Draws
+from sub2sub.live.core.reliance import few_of_a_host
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.live.net.connections import Address
 from sub2sub.live.net.entry import EntrySearch, Published
-from sub2sub.live.net.host import Host
+from sub2sub.live.net.host import Host, is_address
 from sub2sub.live.net.identity import bound_id, is_bound
 from sub2sub.live.net.signatures import Signer, accepts
 from sub2sub.live.net.subscriptions import Received, Subscription
@@ -62,8 +63,9 @@ class Node(Host):
     ----------
     attributes : int
         Attributes of every subscription and event of the overlay.
-    contact : (host, port), optional
-        Anybody in the overlay; without, the node begins an overlay of its own.
+    contact : (host, port) or a list of these, optional
+        Anybody in the overlay; without, the node begins an overlay of its own. Of several all are asked, so
+        that one that lies does not decide whom the node knows.
     listen, advertise : (host, port)
         Where to listen (port 0 takes a free one), and what others are told to connect to, if that differs.
     period : float
@@ -95,7 +97,7 @@ class Node(Host):
     def __init__(
         self,
         attributes: int,
-        contact: Address | None = None,
+        contact: Address | Sequence[Address] | None = None,
         listen: Address = ("127.0.0.1", 0),
         period: float = 1.0,
         settings: CoreSettings | None = None,
@@ -111,6 +113,8 @@ class Node(Host):
             raise InputError(f"attributes: expected 1 to {MAX_ATTRIBUTES}, got {attributes}")
         super().__init__(self.wire_protocol, listen, period, limits, tls, seed, reply, advertise)
         self.attributes, self.contact = attributes, contact
+        if not all(map(is_address, self._bootstrap())):
+            raise InputError(f"contact: expected (host, port), or a list of these, got {contact!r}")
         self.signer, self.trusted = signer, None if trusted is None else frozenset(trusted)
         self.settings = settings or CoreSettings()
         self.subscriptions: dict[int, Subscription] = {}
@@ -122,12 +126,11 @@ class Node(Host):
     async def __aenter__(self) -> Node:
         warm_up()
         await self.open()
-        if self.contact:
-            try:
-                await self._meet(self.contact)
-            except BaseException:
-                await self.leave()
-                raise
+        try:
+            await self._meet_all()
+        except BaseException:
+            await self.leave()
+            raise
         return self
 
     async def __aexit__(
@@ -159,8 +162,8 @@ class Node(Host):
         self, own: Descriptor, callback: Callable[[Received], None] | None = None
     ) -> Subscription:
         """Let a peer join the overlay."""
-        if self.contact and not self.contacts:
-            await self._meet(self.contact)
+        if not self.contacts:
+            await self._meet_all()
         subscription = Subscription(own, callback)
         self._begin(subscription, own, self.dice.sample(self.contacts, len(self.contacts)))
         return subscription
@@ -299,10 +302,28 @@ class Node(Host):
         turn, cycle, seed = next(self._turns), core.turn, self.fresh_seed()
         return lambda stream: Dice.of(seed, stream, cycle).of_peer(turn)
 
+    def _bootstrap(self) -> list[Address]:
+        """The addresses that the user has given."""
+        given: Any = self.contact or []
+        return list(given) if isinstance(given, list | tuple) and not is_address(given) else [given]
+
+    async def _meet_all(self) -> None:
+        """Ask all addresses that the user has given for peers; one has to answer, if there are any."""
+        failures = await asyncio.gather(*(self._failure_to_meet(address) for address in self._bootstrap()))
+        for failure in failures[:1] if all(failures) else ():
+            raise failure
+
+    async def _failure_to_meet(self, contact: Address) -> Any:
+        """Ask an address for peers; why that has failed, if it has."""
+        try:
+            await self._meet(contact)
+        except ConnectionError as error:
+            return error
+        return None
+
     async def _meet(self, contact: Address) -> Descriptor | None:
         """Ask an address for peers to begin with; the first is who answers, if it subscribes to anything."""
-        if self.contact:
-            self.connections.given.add(self.contact[0])
+        self.connections.given.update(host for host, _ in self._bootstrap())
         answer = await self.request(Descriptor(ANYBODY, (), (), contact), m.Join(self.dice.getrandbits(63)))
         if not isinstance(answer, m.Welcome):
             raise ConnectionError(f"contact: nobody answers at {contact[0]}:{contact[1]}")
@@ -310,17 +331,17 @@ class Node(Host):
         return next((peer for peer in answer.links.peers if peer.d == self.attributes), None)
 
     async def _ask_again(self, core: Core) -> None:
-        """Ask the contact, or one of those heard of since, for peers, and let a core begin anew with one.
+        """Ask a contact, or one of those heard of since, for peers, and let a core begin anew with one.
 
-        The contact is asked every other time, whatever was heard since: it may all be invented. The core
+        A contact is asked every other time, whatever was heard since: it may all be invented. The core
         begins with whoever has just answered; of others nobody knows whether they are there.
         """
-        answered = None
+        answered, given = None, self._bootstrap()
         peer = self.dice.choice(self.contacts) if self.contacts else None
-        use_contact = self.contact is not None and (peer is None or self.dice.random() < 0.5)
+        use_contact = bool(given) and (peer is None or self.dice.random() < 0.5)
         try:
-            if use_contact and self.contact:
-                answered = await self._meet(self.contact)
+            if use_contact:
+                answered = await self._meet(self.dice.choice(given))
             elif peer:
                 answered = await self._meet(peer.address)
         except ConnectionError:
@@ -332,9 +353,12 @@ class Node(Host):
             core.introduce(answered)
 
     def _keep(self, peers: Iterable[Descriptor]) -> None:
+        """Keep contacts, the latest, of each host its share."""
         known = {peer.id: peer for peer in self.contacts}
         known.update((peer.id, peer) for peer in peers if peer.d == self.attributes)
-        self.contacts = list(known.values())[-self.settings.offers :]
+        most = self.settings.offers
+        latest = few_of_a_host(list(known.values())[::-1], (), most, most)
+        self.contacts = latest[:most][::-1]
 
     def _drop_contacts(self, gone: Iterable[Descriptor]) -> None:
         """Forget contacts that did not answer."""
@@ -346,7 +370,7 @@ class Node(Host):
         published = await self._search(event)
         if published.entry is None and self.contact:
             try:
-                await self._meet(self.contact)
+                await self._meet_all()
             except ConnectionError:
                 return replace(published, silent=published.silent + 1)
             again = await self._search(event)

@@ -1,10 +1,11 @@
 """Events signed by their publishers (Ed25519), so that nobody else can publish in their name.
 
-A publisher signs an event's name, point and data with its key; the public key and the signature travel with
-the event. A node that is given the public keys it trusts takes and passes on no other events; one that is
-given none takes events without a signature, too, but none whose signature is wrong. The number of hops is not
-signed: it changes on the way. Needs the extra `signed` (cryptography).
+A publisher signs an event's name, point (or topic) and data with its key; the public key and the signature
+travel with the event. A node that is given the public keys it trusts takes and passes on no other events; one
+that is given none takes events without a signature, too, but none whose signature is wrong. The number of
+hops is not signed: it changes on the way. Needs the extra `signed` (cryptography).
 
+>>> from sub2sub.live.core.messages import Event
 >>> signer = Signer.generate()
 >>> event = signer.sign(Event(bytes(16), (0.5,), 0, b"hello"))
 >>> is_genuine(event), is_genuine(replace(event, data=b"goodbye")), event.signer == signer.public
@@ -13,14 +14,14 @@ signed: it changes on the way. Needs the extra `signed` (cryptography).
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from sub2sub.errors import InputError
-from sub2sub.live.core.messages import Event
+
+EventT = TypeVar("EventT", bound="Signable")
 
 
 def _ed25519() -> Any:
@@ -31,9 +32,20 @@ def _ed25519() -> Any:
     return ed25519
 
 
-def _signed(event: Event) -> bytes:
-    """What of an event is signed."""
-    return event.name + struct.pack(f">B{len(event.point)}d", len(event.point), *event.point) + event.data
+class Signable(Protocol):
+    """A message that may be signed: `Event`, or another protocol's."""
+
+    @property
+    def signer(self) -> bytes:
+        """The public key of whoever has signed it."""
+
+    @property
+    def signature(self) -> bytes:
+        """What that has signed it with."""
+
+    @property
+    def signed(self) -> bytes:
+        """What is signed."""
 
 
 @dataclass(frozen=True)
@@ -78,29 +90,31 @@ class Signer:
     def _of(cls, key: Any) -> Signer:
         return cls(key.public_key().public_bytes_raw(), key)
 
-    def sign(self, event: Event) -> Event:
+    def sign(self, event: EventT) -> EventT:
         """An event with a signature."""
-        return replace(event, signer=self.public, signature=self._key.sign(_signed(event)))
+        signed: EventT = replace(event, signer=self.public, signature=self._key.sign(event.signed))  # type: ignore[type-var]
+        return signed
 
 
-def is_genuine(event: Event) -> bool:
+def is_genuine(event: Signable) -> bool:
     """Whether the signature of an event is its signer's."""
     if len(event.signer) != 32 or len(event.signature) != 64:
         return False
     from cryptography.exceptions import InvalidSignature
 
     try:
-        _ed25519().Ed25519PublicKey.from_public_bytes(event.signer).verify(event.signature, _signed(event))
+        _ed25519().Ed25519PublicKey.from_public_bytes(event.signer).verify(event.signature, event.signed)
     except (InvalidSignature, ValueError):
         return False
     return True
 
 
-def accepts(event: Event, trusted: Collection[bytes] | None) -> bool:
+def accepts(event: Signable, trusted: Collection[bytes] | None) -> bool:
     """Whether a node that trusts some public keys (None: anybody) takes an event.
 
     Examples
     --------
+    >>> from sub2sub.live.core.messages import Event
     >>> unsigned, signer = Event(bytes(16), (0.5,), 0, b""), Signer.generate()
     >>> accepts(unsigned, None), accepts(unsigned, [signer.public])
     (True, False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sub2sub.live.core.live_peer import PATIENT, Core
-from sub2sub.live.core.reliance import ACCOUNTS, FORMER
+from sub2sub.live.core.reliance import ACCOUNTS, FORMER, TRIED
 from sub2sub.live.core.ring_exchanges import QUESTIONS, VERIFICATIONS
 from sub2sub.live.net.host import Host
 
@@ -42,7 +42,9 @@ def core_excesses(core: Core) -> list[str]:
         ("ring links", len(core.ring.view), overlay.ring.cap),
         ("events seen", len(core.events.seen), core.events.memory),
         ("events open", len(core.events.open), core.events.memory),
+        ("bytes of events open", core.events.held, core.events.space),
         ("former neighbours", len(core.reliance.former), FORMER),
+        ("hosts tried", len(core.reliance.tried), TRIED),
         ("accounts of peers", core.reliance.accounts, 2 * ACCOUNTS),
     )
 

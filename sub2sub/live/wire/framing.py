@@ -10,6 +10,7 @@ stream that breaks the framing cannot be followed any further and has to be clos
 from __future__ import annotations
 
 import math
+import reprlib
 import string
 import struct
 from collections.abc import Callable, Mapping
@@ -129,7 +130,7 @@ class Protocol:
 
 def shown(value: Any) -> str:
     """A value for an error message, cut short."""
-    text = repr(value)
+    text = reprlib.repr(value)  # of a whole frame repr would take a tenth of a second
     return text if len(text) < 40 else text[:37] + "..."
 
 

@@ -37,14 +37,15 @@ class Limits:
     burst : int
         Frames read at once from a connection that was silent.
     byte_rate, byte_burst : float
-        The same in bytes.
+        The same in bytes, of all connections from one address.
     processor : float
         Seconds of processor per second that handling the frames of all connections from one address may
-        take, on average.
+        take, on average; TLS handshakes are counted as well, those of hosts that nobody knows all together.
     unfinished : int
         Bytes of large frames waited for at once, over all connections.
     dials, dials_at_once : float
-        Connections opened per second on average, and at once.
+        Connections opened per second on average, and at once, to addresses that have answered before, and as
+        many to others.
     connect : float
         Seconds to wait for a connection.
     idle : float
@@ -70,8 +71,8 @@ class Limits:
     queue_bytes: int = 1 << 18
     rate: float = 500.0
     burst: int = 1000
-    byte_rate: float = 1e6
-    byte_burst: float = 4e6
+    byte_rate: float = 4e6
+    byte_burst: float = 16e6
     processor: float = 0.5
     unfinished: int = 1 << 24
     dials: float = 20.0

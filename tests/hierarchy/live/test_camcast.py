@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -32,6 +33,8 @@ from hierarchy.membership.scamp.settings import ScampSettings
 from sub2sub.errors import InputError
 from sub2sub.kernels.dice import Dice
 from sub2sub.kernels.randomness import cycle_key
+from sub2sub.live import Signer
+from sub2sub.live.net.signatures import accepts
 from sub2sub.live.wire.framing import Frame, WireError
 from tests.hierarchy.live.strategies import TOPICS, anything, small
 from tests.sub2sub.live.loopback import live, until
@@ -169,6 +172,28 @@ def test_communities_over_tcp_deliver_upward_and_not_downward() -> None:
         assert sum(member.counts["parasites"] for member in members) == 0
         for process in processes:
             await process.leave()
+
+    live(test)
+
+
+def test_events_of_those_that_are_not_trusted_are_neither_delivered_nor_passed_on() -> None:
+    signer = Signer.generate()
+    event = signer.sign(m.Event(bytes(16), ".a", 1, 0, -1.0, b"data"))
+    assert accepts(replace(event, round=3), [signer.public])
+    for lie in (replace(event, topic=".b"), replace(event, data=b"lie"), replace(event, publisher=2)):
+        assert not accepts(lie, None)
+
+    async def test() -> None:
+        async with Process(period=0.05, trusted=[signer.public]) as alice:
+            events = await alice.community(".a").subscribe()
+            for own in (None, Signer.generate(), signer):
+                async with Process({".a": [alice.address]}, period=0.05, signer=own) as bob:
+                    await bob.community(".a").publish(b"hello" if own is signer else b"lie")
+                    await until(
+                        lambda own=own: alice.counts["arrived" if own is signer else "refused events"] > 0
+                    )
+            assert (await anext(events)).data == b"hello"
+            assert alice.counts["delivered"] == 1
 
     live(test)
 

@@ -180,6 +180,16 @@ def test_the_outcome_of_a_meeting_nobody_asked_for_changes_nothing() -> None:
     assert not entries(member.grid.peer.acquaintances)
 
 
+def test_a_place_that_nobody_asked_for_is_not_taken() -> None:
+    member = GridMember(Contact(1, "h", 1, "."), lambda event: None)
+    (request,) = member.enter_by([A], Dice(1))
+    position = m.Position(B, 0, 1, ((A,),), ())
+    list(member.receive(m.Placed(77, position, ()), B.id, Dice(1)))
+    assert not member.grid.placed
+    list(member.receive(m.Placed(request.message.exchange, position, ()), B.id, Dice(1)))
+    assert (member.grid.placed, member.grid.peer.path) == (True, "0")
+
+
 def test_one_may_publish_when_a_search_for_its_community_was_answered() -> None:
     member, own = placed(), Contact(1, "h", 1, ".")
     assert not member.is_ready

@@ -6,17 +6,21 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from hierarchy.live.member import Member
+from hierarchy.live.unsent import Unsent
+from hierarchy.membership.scamp.peer import ScampPeer
 from sims.cli.app import main
 from sims.live.fuzz import PROTOCOLS, live_through
 from sub2sub.events.peer import Forwarder
 from sub2sub.live.core.exchanges import Exchanges
 from sub2sub.live.core.live_peer import Core
 
-BLOCKS = {"sub2sub": 5, "camcast": 5, "semi-structured": 1, "structured": 1, "shared": 1}
+BLOCKS = {"sub2sub": 5, "camcast": 5, "trials": 1, "semi-structured": 1, "structured": 1, "shared": 1}
 
 
 @pytest.mark.parametrize(
@@ -70,15 +74,25 @@ def test_a_peer_that_never_gives_up_on_an_exchange_is_found(monkeypatch: pytest.
     assert any("open exchanges" in line for line in live_through("sub2sub", 1)[0].violations)
 
 
-def test_members_that_never_ask_again_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hierarchy.membership.scamp.peer.ScampPeer.renew", lambda peer, cycle, dice: iter(()))
-    monkeypatch.setattr("hierarchy.live.member.Member.seek_contact", lambda member, dice: iter(()))
-    assert any(live_through("camcast", seed)[0].violations for seed in range(10))
+@pytest.mark.parametrize(
+    ("of", "method", "broken"),
+    [
+        (Member, "_doubt", lambda member, said, sender, dice: member.scamp.receive(said, sender, 0, dice)),
+        (Unsent, "note", lambda unsent, to, event, cycle: None),
+        (ScampPeer, "renew", lambda peer, cycle, dice: iter(())),
+    ],
+    ids=["goodbyes are believed", "nothing is sent again", "leases are not renewed"],
+)
+def test_each_mechanism_of_a_community_is_missed_alone(
+    monkeypatch: pytest.MonkeyPatch, of: type, method: str, broken: Any
+) -> None:
+    monkeypatch.setattr(of, method, broken)
+    assert any(live_through("trials", seed)[0].violations for seed in range(3))
 
 
 def test_fuzz_reports_virtual_hours_and_faults() -> None:
     ran = CliRunner().invoke(main, ["live", "fuzz", "--seeds", "2"])
     assert ran.exit_code == 0, ran.output
-    assert ran.output.count("2 histories") == 5  # one line for each protocol
+    assert ran.output.count("2 histories") == 6  # one line for each protocol
     assert "virtual hours" in ran.output
     assert "0 histories broke a rule" in ran.output

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import random
-import socket
 import struct
 from collections import Counter
 from functools import partial
+from unittest.mock import Mock
 
 import pytest
 
 from sub2sub.errors import InputError
+from sub2sub.events.dissemination import DisseminationSettings
+from sub2sub.events.peer import Forwarder, Views
 from sub2sub.kernels.dice import Dice
 from sub2sub.live import Core, CoreSettings, Limits, Node
 from sub2sub.live.core import messages as m
@@ -72,6 +74,78 @@ def test_processor_time_is_paid_for_by_address() -> None:
     live(test)
 
 
+def test_frames_that_are_refused_are_paid_for_by_address_through_any_number_of_connections() -> None:
+    async def test() -> None:
+        async with nodes_without_rates(processor=0.05) as node:
+            loop = asyncio.get_running_loop()
+
+            class Slow:
+                size_of = staticmethod(PROTOCOL.size_of)
+
+                def decode(self, body: bytes) -> Frame:
+                    until = loop.time() + 0.01
+                    while loop.time() < until:
+                        pass
+                    raise ValueError("no frame")
+
+            async def attack() -> None:
+                while True:
+                    reader, writer = await asyncio.open_connection(*node.address)
+                    writer.write(frame(m.Probe(1)))
+                    await reader.read()
+                    writer.close()
+
+            node.connections.format = Slow()
+            attackers = [asyncio.create_task(attack()) for _ in range(4)]
+            await asyncio.sleep(1.0)
+            assert 0 < node.connections.counts["malformed"] < 40  # 100 without a budget
+            for each in attackers:
+                each.cancel()
+
+    live(test)
+
+
+def test_a_frame_in_many_pieces_is_paid_for() -> None:
+    async def test() -> None:
+        connections = Connections(PROTOCOL, print, Limits(processor=0.01))
+        transport = Mock(get_extra_info=lambda name: ("192.0.2.1", 1))
+        channel = Channel(connections)
+        channel.connection_made(transport)
+        channel.data_received(struct.pack(">I", 60_000))
+        for _ in range(2000):
+            channel.data_received(b"x")
+        transport.pause_reading.assert_called()
+        assert isinstance(channel._unread, bytearray)  # which grows in place
+        channel.close()
+
+    live(test)
+
+
+def test_bytes_are_counted_by_address() -> None:
+    async def test() -> None:
+        limits = Limits(rate=1e9, burst=10**9, byte_rate=1e5, byte_burst=1e5)
+        async with Node(attributes=1, period=5.0, limits=limits) as node:
+            writers = [(await asyncio.open_connection(*node.address))[1] for _ in range(8)]
+            for writer in writers:
+                writer.write(frame(m.Event(bytes(16), (9.0,), 0, bytes(50_000))) * 4)
+            await asyncio.sleep(0.5)
+            assert node.connections.counts["bytes in"] < 8 * 1e5  # each connection has one frame handled
+            for writer in writers:
+                writer.close()
+
+    live(test)
+
+
+def test_events_that_nobody_acknowledges_are_bounded_in_bytes() -> None:
+    own, silent = (Descriptor.of(k, [0.0], [1.0], ("192.0.2.1", k)) for k in (1, 2))
+    forwarder = Forwarder[m.Event](DisseminationSettings(), space=1000)
+    for k in range(100):
+        event = m.Event(k.to_bytes(16, "big"), (0.5,), 0, bytes(300))
+        forwarder.begin(event, own.id, Views([], [], [silent]), now=0, dice=Dice(k))
+        assert forwarder.held == sum(len(each.event.data) for each in forwarder.open.values()) <= 1000
+    assert len(forwarder.open) == 3
+
+
 def test_replies_that_wait_are_bounded_in_bytes_and_in_frames() -> None:
     async def test() -> None:
         for limits in (Limits(queue=10_000, queue_bytes=50_000), Limits(queue=10, queue_bytes=1 << 30)):
@@ -117,6 +191,50 @@ def test_one_address_gets_only_so_many_connections_and_strangers_leave_room() ->
                     await until(lambda node=node, most=most: len(node.connections._incoming) == most + 1)
                 for _, writer in [*both, (None, one)]:
                     writer.close()
+
+    live(test)
+
+
+def test_who_has_more_connections_than_others_makes_room() -> None:
+    async def test() -> None:
+        async with Node(attributes=1, limits=Limits(incoming=8, reserved=2)) as node:
+            places = node.connections._from
+
+            async def connect(host: str) -> asyncio.StreamWriter:
+                return (await asyncio.open_connection(*node.address, local_addr=(host, 0)))[1]
+
+            writers = [await connect("127.0.0.2") for _ in range(10)]
+            await until(lambda: node.connections.counts["refused"] == 4)
+            for _ in range(5):
+                writers.append(await connect("127.0.0.3"))
+            await until(lambda: places == {"127.0.0.2": 3, "127.0.0.3": 3})
+            node._known_hosts = {"127.0.0.2"}
+            writers += [
+                await connect("127.0.0.4") for _ in range(3)
+            ]  # not at the expense of one that is known
+            await until(lambda: places == {"127.0.0.2": 3, "127.0.0.3": 2, "127.0.0.4": 1})
+            for writer in writers:
+                writer.close()
+
+    live(test)
+
+
+def test_addresses_that_others_invent_do_not_keep_a_node_from_those_it_knows() -> None:
+    async def test() -> None:
+        async with (
+            Node(attributes=1) as friend,
+            Node(attributes=1, limits=Limits(dials=0.5, dials_at_once=1)) as node,
+        ):
+            connections, failed = node.connections, list[int]()
+            connections._answered[friend.address] = None
+            for k in range(1, 9):
+                connections.post(("127.0.0.9", k), frame(m.Probe(1)), partial(failed.append, k))
+            connections.post(friend.address, frame(m.Join(1)), partial(failed.append, 0))
+            await until(lambda: friend.connections.counts["frames in"] == 1)
+            await until(lambda: connections.counts["not dialled"] == 6)  # the second waits, the others do not
+            assert not {("127.0.0.9", k) for k in range(3, 9)} & connections._failures.keys()
+            await until(lambda: set(failed) >= {*range(3, 9)})
+            assert 0 not in failed
 
     live(test)
 
@@ -205,77 +323,6 @@ def test_an_address_is_advertised_apart_from_the_one_listened_on() -> None:
             events = await alice.subscribe([0.0], [1.0])
             async with Node(attributes=1, contact=alice.address) as bob:
                 assert (await bob.publish([0.5], b"x")).entry == events.own.id
-
-    live(test)
-
-
-def test_an_idle_publisher_asks_its_contact_again() -> None:
-    async def test() -> None:
-        async with Node(attributes=1, period=0.05) as contact:
-            first = Node(attributes=1, period=0.05, contact=contact.address)
-            await first.__aenter__()
-            await contact.subscribe([5.0], [6.0])
-            await first.subscribe([0.0], [1.0])
-            async with Node(attributes=1, contact=contact.address, reply=0.5) as publisher:
-                await publisher.publish([0.5])
-                await first.leave()  # all it knows by now is gone
-                publisher.contacts = [each for each in publisher.contacts if each.address == first.address]
-                async with Node(attributes=1, period=0.05, contact=contact.address) as second:
-                    events = await second.subscribe([0.0], [1.0])
-                    await until(lambda: bool(events.core.random.view or events.core.near.view))
-                    await asyncio.sleep(0.5)
-                    published = await publisher.publish([0.5], b"late")
-                    assert published.outcome == "taken"
-                    assert (await anext(events)).data == b"late"
-
-    live(test)
-
-
-def test_a_publisher_does_not_wait_for_silent_entries_and_says_when_it_does_not_know() -> None:
-    async def test() -> None:
-        silent = socket.create_server(("127.0.0.1", 0), backlog=64)  # accepts, and never answers
-        peers = [Descriptor.of(k, [0.0], [1.0], ("127.0.0.1", silent.getsockname()[1])) for k in range(1, 5)]
-        async with Node(attributes=1, period=0.05) as alice:
-            own = (await alice.subscribe([0.0], [1.0])).own
-            async with Node(attributes=1, reply=5.0) as publisher:
-                publisher.contacts = [*peers, own]
-                began = asyncio.get_running_loop().time()
-                assert (await publisher.publish([0.5])).entry == own.id
-                assert asyncio.get_running_loop().time() - began < 20.0  # one after the other: 20 s and more
-                publisher.reply = 0.5
-                publisher.contacts = peers[:2]
-                unknown = await publisher.publish([0.5])
-                assert (unknown.outcome, unknown.entry) == ("unknown", None)
-                publisher.contacts = [own]
-                assert (await publisher.publish([3.0])).outcome == "nobody"
-        silent.close()
-
-    live(test)
-
-
-def test_an_event_is_handed_to_two_entries_so_that_one_cannot_swallow_it() -> None:
-    """One of two peers takes it and passes nothing on; whichever is asked first, both get it."""
-
-    async def test() -> None:
-        swallowed: list[bytes] = []
-
-        async def swallow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            while prefix := await reader.read(4):
-                frame = PROTOCOL.decode(await reader.readexactly(PROTOCOL.size_of(prefix)))
-                swallowed.append(frame.message.name)
-                writer.write(encode(Frame(frame.sender, frame.to, m.Taken(frame.message.name, took=True))))
-
-        server = await asyncio.start_server(swallow, "127.0.0.1", 0)
-        liar = Descriptor.of(7, [0.0], [1.0], server.sockets[0].getsockname())
-        heard: list[bytes] = []
-        async with Node(attributes=1, period=0.05) as alice:
-            own = (await alice.subscribe([0.0], [1.0], lambda event: heard.append(event.name))).own
-            async with Node(attributes=1) as publisher:
-                for contacts in ([liar, own], [own, liar]):
-                    publisher.contacts = contacts
-                    name = (await publisher.publish([0.5])).name
-                    await until(lambda name=name: name in heard and name in swallowed)
-        server.close()
 
     live(test)
 

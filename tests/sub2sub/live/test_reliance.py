@@ -6,11 +6,28 @@ from sub2sub.events.dissemination import DisseminationSettings
 from sub2sub.kernels.dice import Dice
 from sub2sub.live.core import messages as m
 from sub2sub.live.core.live_peer import Core
-from sub2sub.live.core.reliance import BARRED, CREDIT, FORMER, OF_A_HOST, PATIENCE, TENURE, Reliance
+from sub2sub.live.core.reliance import (
+    BARRED,
+    CREDIT,
+    EACH,
+    FORMER,
+    OF_A_HOST,
+    PATIENCE,
+    STRANGERS,
+    TRIED,
+    Reliance,
+)
 from sub2sub.live.core.settings import CoreSettings
 from sub2sub.overlay.descriptors import Descriptor
 from sub2sub.ring.peer import Neighbour
-from tests.sub2sub.live.test_core import OWN, acquaint, draws, peer
+from tests.sub2sub.live.test_core import OWN, acquaint, draws
+from tests.sub2sub.live.test_core import peer as peer_on_this_machine
+
+
+def peer(id: int) -> Descriptor:
+    """A peer at a host of its own."""
+    return Descriptor.of(id, [0.0], [1.0], (f"10.{id % 251}.{id // 251 % 251}.1", 1))
+
 
 OLD, NEW, OTHER = peer(9), peer(5), peer(2**63)  # OWN is 4: NEW hides OLD, OTHER is on the other side
 
@@ -47,7 +64,6 @@ def targets(made: Core, number: int, took: bool = True) -> set[int]:
 
 def test_an_event_goes_past_a_new_neighbour_to_the_one_it_hides() -> None:
     made = core()
-    answered_ticks(made, TENURE)
     assert targets(made, 1) == {OLD.id, OTHER.id}
     acquaint(made, NEW, draws())
     assert OLD.id not in made.ring.view
@@ -57,12 +73,41 @@ def test_an_event_goes_past_a_new_neighbour_to_the_one_it_hides() -> None:
 def test_who_has_brought_an_event_is_relied_on_and_who_has_only_stayed_is_not() -> None:
     for brings, more in ((True, set[int]()), (False, {OLD.id})):
         made = core()
-        answered_ticks(made, TENURE)
         acquaint(made, NEW, draws())
-        answered_ticks(made, 5 * TENURE)
-        if brings:
-            made.receive(m.Event(bytes(16), (0.5,), 0, b""), NEW.id, draws())
-        assert targets(made, 1) == {NEW.id, OTHER.id} | more
+        answered_ticks(made, 25)
+        for number, each in enumerate((NEW, OTHER) if brings else ()):
+            made.receive(m.Event(bytes(15) + bytes([number]), (0.5,), 0, b""), each.id, draws())
+        assert targets(made, 99) == {NEW.id, OTHER.id} | more
+
+
+def test_while_nobody_is_relied_on_an_event_goes_to_a_few_hosts_by_chance() -> None:
+    reliance, others, to = Reliance(OWN, unit=1), [peer(100 + k) for k in range(20)], set[int]()
+    for other in others:
+        reliance.answered(other)
+    for number in range(40):
+        order, passed = reliance.order((0.5,), [NEW, OTHER], [], Dice(number))
+        assert {NEW.id, OTHER.id} < {each.id for each in order} == passed
+        assert len(order) <= 4 + STRANGERS
+        to |= passed
+    assert to >= {other.id for other in others}
+    reliance.brought(NEW.id)
+    order, passed = reliance.order((0.5,), [NEW, OTHER], [], Dice(1))
+    assert len(order) <= 4
+    assert NEW.id not in passed
+
+
+def test_of_each_host_the_first_that_has_answered_is_remembered_until_it_fails() -> None:
+    reliance = Reliance(OWN, unit=1)
+    for k in range(2 * TRIED):
+        reliance.answered(peer(10 + k // 2))
+    first = {peer(10 + k).id for k in range(TRIED)}
+    assert {each.id for each in reliance.tried.values()} == first
+    reliance.answered(peer(9999))
+    reliance.answered(Descriptor.of(7, [5.0], [6.0], ("192.0.2.9", 1)))  # it wants no event of this one's
+    assert {each.id for each in reliance.tried.values()} == first
+    reliance.forget(10)
+    reliance.answered(peer(9999))
+    assert {each.id for each in reliance.tried.values()} == first - {10} | {9999}
 
 
 def test_an_event_goes_past_a_neighbour_to_any_peer_that_has_brought_one() -> None:
@@ -76,22 +121,28 @@ def test_an_event_goes_past_a_neighbour_to_any_peer_that_has_brought_one() -> No
 def test_credit_is_used_up_by_events_taken() -> None:
     made = core()
     made.receive(m.Event(bytes(16), (0.5,), 0, b""), OLD.id, draws())
-    acquaint(made, NEW, draws())
-    for number in range(CREDIT + 1):
-        assert targets(made, 1 + number) == {NEW.id, OLD.id, OTHER.id}
-    assert targets(made, 2 + CREDIT) == {NEW.id, OTHER.id}
+    for number in range(EACH):
+        assert made.reliance.relies_on(OLD.id)
+        targets(made, 1 + number)
+    assert not made.reliance.relies_on(OLD.id)
+    for _ in range(9):
+        made.reliance.brought(OLD.id)
+    for _ in range(CREDIT):
+        assert made.reliance.relies_on(OLD.id)
+        made.reliance.took(OLD.id)
+    assert not made.reliance.relies_on(OLD.id)
 
 
-def test_while_all_are_new_events_go_the_usual_way() -> None:
-    made = core()
-    acquaint(made, NEW, draws())
-    assert targets(made, 1) == {NEW.id, OTHER.id}
+def test_on_one_machine_events_go_the_usual_way() -> None:
+    made = Core(OWN, lambda event: None, core().settings)
+    for id in (9, 2**63, 5):
+        acquaint(made, peer_on_this_machine(id), draws())
+    assert targets(made, 1) == {5, 2**63}
     assert targets(core(wary=False), 1) == {OLD.id, OTHER.id}
 
 
 def test_a_former_neighbour_that_fails_is_forgotten() -> None:
     made = core()
-    answered_ticks(made, TENURE)
     acquaint(made, NEW, draws())
     event = m.Event(bytes(16), (0.5,), 0, b"")
     assert OLD.id in {send.to.id for send in made.publish(event, draws()) if send.to}

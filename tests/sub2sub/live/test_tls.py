@@ -12,6 +12,7 @@ import trustme
 from sub2sub.errors import InputError
 from sub2sub.live import Limits, Node, Tls
 from sub2sub.live.core import messages as m
+from sub2sub.live.net.connections import HANDSHAKE
 from sub2sub.live.net.identity import bound_id, is_bound
 from sub2sub.live.wire.format import Frame, encode
 from sub2sub.overlay.descriptors import Descriptor
@@ -69,6 +70,31 @@ def test_handshakes_count_as_connections_and_have_a_time_limit(tmp_path: Path) -
             await until(lambda: not node.connections._incoming)
             assert node.connections.counts["handshakes failed"] == 3
             for _, writer in both:
+                writer.close()
+
+    live(test)
+
+
+def test_handshakes_are_paid_for_and_strangers_pay_together(tmp_path: Path) -> None:
+    async def test() -> None:
+        limits = Limits(processor=10 * HANDSHAKE, handshake=0.2)
+        async with Node(
+            1, tls=certificates(tmp_path, trustme.CA(), "ours"), limits=limits, period=9.0
+        ) as node:
+            begun, refused = node.connections._from, node.connections.counts
+
+            async def connect(host: str) -> asyncio.StreamWriter:
+                return (await asyncio.open_connection(*node.address, local_addr=(host, 0)))[1]
+
+            flood = [await connect(f"127.0.0.{2 + k % 3}") for k in range(60)]  # that say nothing
+            await until(lambda: refused["refused"] + begun.total() + refused["handshakes failed"] == 60)
+            assert refused["refused"] > 30, "only so many handshakes are begun, whatever the number of hosts"
+            node._known_hosts = {"127.0.0.9"}
+            before = refused["refused"]
+            flood.append(await connect("127.0.0.9"))
+            await until(lambda: begun["127.0.0.9"] == 1)
+            assert refused["refused"] == before
+            for writer in flood:
                 writer.close()
 
     live(test)

@@ -16,6 +16,7 @@ from sims.runs.folder import RunWriter
 from sub2sub.errors import InputError
 from workloads.files.checked import read_parquet, write_parquet
 from workloads.folder.layout import read_range
+from workloads.folder.tables import Rows
 from workloads.generate.generate import generate
 from workloads.match.rings import _write_rings
 from workloads.spec.catalogue import named
@@ -60,6 +61,30 @@ def test_rings_and_tables_of_runs_are_verified(tmp_path: Path) -> None:
         for read in (read_parquet, lambda path: values_of_tables(None, [path], [], ["subscriber"])):
             with pytest.raises(InputError, match=r"rings\.parquet.*damaged"):
                 read(file)
+
+
+def test_tables_of_others_are_verified(tmp_path: Path) -> None:
+    file = tmp_path / "orders" / "orders.parquet"
+    file.parent.mkdir()
+    write_parquet(pa.table({"x": np.arange(4000.0)}), file, compression="none", use_dictionary=False)
+    file.write_bytes(flipped(file.read_bytes(), file.stat().st_size // 2))
+    for source in (file, file.parent):
+        with pytest.raises(InputError, match=r"orders"):
+            list(Rows(source))
+
+
+def test_nothing_reads_parquet_unverified() -> None:
+    """Rows, that is; sizes and names are in the footer, which has no checksum of its own."""
+    root = Path(__file__).parents[3]
+    files = [file for name in ("sims", "workloads") for file in (root / name).rglob("*.py")]
+    readers = ("parquet.read_table(", "ParquetFile(")
+    found = [
+        f"{file.name}: {line.strip()}"
+        for file in files
+        for line in file.read_text().splitlines()
+        if any(reader in line for reader in readers) and "page_checksum_verification=True" not in line
+    ]
+    assert not found
 
 
 def test_a_checkpoint_is_whole_or_one_line_says_that_it_is_not(tmp_path: Path) -> None:

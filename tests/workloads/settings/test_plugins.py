@@ -39,6 +39,12 @@ def test_allowed_code_is_found_where_one_is() -> None:
         plugin("kind_one:Calm")
 
 
+def test_code_of_ours_lets_nothing_be_imported_from_where_one_is(tmp_path: Path) -> None:
+    sys.path = [folder for folder in sys.path if folder not in ("", str(tmp_path))]
+    plugin("sims.engine:Schedule")
+    assert str(tmp_path) not in sys.path
+
+
 @pytest.mark.parametrize("name", ["os:", ":system", "a b:c", "os.:x", "../x:y"])
 def test_what_is_no_name_of_code_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="expected module:name"):

@@ -114,6 +114,7 @@ def test_a_folder_without_runs_has_no_results(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("run = 'nowhere:run'", "runs only with consent: --allow nowhere"),
+        ("run = 'sims.cli.app:main'\n[settings]\n'--allow' = 1", "runs only with consent: --allow sims"),
         (f"run = '{RUN}'\nsede = 3", "sede: unknown key, did you mean 'seeds'"),
         (f"run = '{RUN}'\nseeds = 0", "seeds: expected at least one"),
         (f"run = '{RUN}'\n[grid]\na = 3", "grid.a: expected a list of values, got 3"),

@@ -1,7 +1,8 @@
 """An eclipse: a stranger puts peers of its own beside every node, on both sides, again and again.
 
 `python -m tests.sub2sub.live.virtual.eclipse 20` prints what several attackers do to the deliveries of 20
-nodes that all want everything, without TLS and, where IDs are bound to certificates, with it.
+nodes that all want everything, without TLS and, where IDs are bound to certificates, with it; `20 3 hosts`
+runs three seeds, and only the attacks in whose names "hosts" occurs.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ NOWHERE = ("10.9.9.9", 9)
 
 @dataclass
 class Hits:
-    """Shares of wanted deliveries that took place."""
+    """Shares of wanted deliveries that took place, and connections that failed after the attack."""
 
     before: float
     during: float
     after: float
+    dials: int = 0
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,10 @@ class Attack:
         Hosts that the attacker has.
     bound : bool
         Whether IDs are bound to certificates, of which each of its hosts has one (TLS).
+    scattered : bool
+        Whether it also tells of peers at as many hosts as it likes, where nobody is.
+    publishes : bool
+        Whether its peers also publish events, and so bring something new.
     """
 
     listens: bool = True
@@ -62,6 +68,8 @@ class Attack:
     early: bool = False
     hosts: int = 1
     bound: bool = False
+    scattered: bool = False
+    publishes: bool = False
 
 
 class Eclipse:
@@ -95,8 +103,12 @@ class Eclipse:
         attack.cancel()
         for attacker in attackers:
             attacker.crash()
+        failed = self._failed_dials()
         await asyncio.sleep(30.0)
-        return Hits(before, during, await self._hits())
+        return Hits(before, during, await self._hits(), self._failed_dials() - failed)
+
+    def _failed_dials(self) -> int:
+        return sum(node.connections.counts["unreachable"] for _, node in self.nodes)
 
     async def _enter(self, machine: Machine, number: int) -> Node:
         contact = ("10.0.0.0", PORT) if number else None
@@ -135,6 +147,11 @@ class Eclipse:
             for id, host in places
         ]
 
+    def _nowhere(self) -> Descriptor:
+        """A peer at a host of its own, where nobody is."""
+        bits = self.dice.getrandbits
+        return Descriptor(bits(64), (0.0,), (1.0,), (f"10.{100 + bits(6)}.{bits(8)}.{bits(8)}", PORT))
+
     async def _attack(self) -> None:
         while True:
             for number in range(self.size):
@@ -149,6 +166,13 @@ class Eclipse:
                             liar.say(m.Hello(other), victim.id, other.id)
                             liar.say(m.Near(7, m.Mentions((other,), (0,))), victim.id, other.id)
                             liar.say(m.Shuffle(8, m.Mentions((other,), (0,))), victim.id, other.id)
+                            if self.attack.publishes:
+                                spam = m.Event(self.dice.randbytes(16), (self.dice.random(),), 0, b"")
+                                liar.say(spam, victim.id, other.id)
+                        if self.attack.scattered:
+                            nowhere = m.Mentions(tuple(self._nowhere() for _ in range(20)), (0,) * 20)
+                            liar.say(m.Near(7, nowhere), victim.id, nowhere.peers[-1].id)
+                            liar.say(m.Shuffle(8, nowhere), victim.id, nowhere.peers[-1].id)
                         await asyncio.sleep(0.05)
                         writer.close()
             await asyncio.sleep(0.5)
@@ -184,16 +208,24 @@ ATTACKS = {
     "two on either side before anybody knows anybody": Attack(beside=2, early=True),
     "five hosts, five others in every round": Attack(beside=5, anew=True, hosts=5),
     "five hosts, five before anybody knows anybody": Attack(beside=5, early=True, hosts=5),
+    "ten hosts, ten before anybody knows anybody": Attack(beside=10, early=True, hosts=10),
+    "twenty hosts, twenty before anybody knows anybody": Attack(beside=20, early=True, hosts=20),
+    "two on either side, and inventions at any host": Attack(beside=2, early=True, scattered=True),
+    "one on either side that publishes": Attack(publishes=True),
 }
 
 
-def main(nodes: int, seeds: int) -> None:
+def main(nodes: int, seeds: int, named: str) -> None:
     for name, attack in ATTACKS.items():
         for label, kind in ((name, attack), (f"{name}, with TLS", replace(attack, bound=True))):
-            hits = [Eclipse(nodes, kind, seed).run() for seed in range(1, seeds + 1)]
-            means = [sum(getattr(each, when) for each in hits) / seeds for when in ("during", "after")]
-            print(f"{label}: during {means[0]:.1%}, 30 s after {means[1]:.1%}", flush=True)
+            if named in label:
+                hits = [Eclipse(nodes, kind, seed).run() for seed in range(1, seeds + 1)]
+                during, after, dials = (
+                    sum(getattr(each, what) for each in hits) / seeds for what in ("during", "after", "dials")
+                )
+                print(f"{label}: during {during:.1%}, 30 s after {after:.1%}, {dials:.0f} failed connections")
+                sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    main(int(sys.argv[1]), int((sys.argv[2:] or [1])[0]), "".join(sys.argv[3:4]))

@@ -24,10 +24,21 @@ def test_an_eclipse_stops_hardly_any_event(attack: Attack, least: float) -> None
     assert hits.during >= least
 
 
-def test_after_an_attack_from_many_hosts_nodes_find_one_another_again() -> None:
-    """Everybody they know is gone then; they begin again with whoever answers (0.2 by chance)."""
-    hits = Eclipse(10, Attack(beside=5, anew=True, hosts=5)).run()
-    assert hits.after > 0.8
+def test_five_hosts_that_are_there_first_stop_little_and_nothing_afterwards() -> None:
+    """A quarter of the deliveries took place where views were not shared out among hosts."""
+    attack = Attack(beside=5, early=True, hosts=5)
+    hits = Eclipse(15, attack).run()
+    assert hits.during > 0.85
+    assert hits.after > 0.9
+    assert hits.dials <= 15 * attack.hosts * 7, "an address that fails is tried again after .5, 1, 2, ... s"
+
+
+def test_one_that_publishes_is_not_relied_on_for_all() -> None:
+    assert Eclipse(10, Attack(publishes=True)).run().during > 0.9
+
+
+def test_inventions_at_any_host_are_not_handed_events() -> None:
+    assert Eclipse(10, Attack(beside=2, early=True, scattered=True)).run().during > 0.9
 
 
 def test_where_nobody_is_wary_it_does() -> None:

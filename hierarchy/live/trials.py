@@ -1,0 +1,74 @@
+"""Histories of CAMCAST processes in which one thing goes wrong at a time.
+
+In the histories of `hierarchy.live.histories` whatever is lost is soon found again: leases are short, and
+gateways are asked often. So a defect of one mechanism may go unnoticed. Here each has a trial of its own,
+after which nothing else has the time to help: forged goodbyes cost nobody its place; an event that could not
+be sent is sent again; leases are renewed before they end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from hierarchy.live.histories import LEASE, CommunityHistory
+from hierarchy.live.liars import forger_of_goodbyes
+from sub2sub.live.virtual.conditions import Conditions
+from sub2sub.live.virtual.history import PERIOD, SPREAD
+
+STORM = 1.0  # cycles in which all connections are refused; after longer ones, back-off takes longer, too
+LEASES = 3  # that pass
+LOOKS = 3  # at a community that is not whole, in as many cycles, before that counts
+
+
+class TrialHistory(CommunityHistory):
+    """A history of CAMCAST processes with three trials, in any order."""
+
+    def draw_conditions(self) -> Conditions:
+        """A fast network: what is lost is lost by a trial."""
+        return Conditions(latency=(0.001, 0.003), jitter=0.0005)
+
+    async def _inject_faults(self) -> None:
+        trials = [self.forged_goodbyes, self.refused_connections, self.ended_leases]
+        for trial in self.dice.sample(trials, len(trials)):
+            await self._heal()
+            self.outcome.faults[trial.__name__.replace("_", " ")] += 1
+            await trial()
+
+    async def forged_goodbyes(self) -> None:
+        """Somebody says goodbye in everybody's name; nobody believes it."""
+        await forger_of_goodbyes(self)
+        await self._stay_whole(LOOKS, "after forged goodbyes")
+
+    async def refused_connections(self) -> None:
+        """All connections end and none can be opened, while an event is published."""
+        self.forget_events()
+        self.network.conditions = replace(self.calm, refused=1.0)
+        for _ in range(2):  # also those that are just being opened
+            for end in [end for machine in self.network.machines for end in machine.ends]:
+                end.reset()
+            await asyncio.sleep(0.01 * PERIOD)
+        publishing = asyncio.create_task(self.publish())  # which may have to wait
+        await asyncio.sleep(STORM * PERIOD)
+        self.network.conditions = self.calm
+        await publishing
+        for event, wanted in self._wanted.items():  # above, tables are empty until the next search
+            own = max((self.participants[number].topic for number in wanted), key=len, default="")
+            self._wanted[event] = {k for k in wanted if self.participants[k].topic == own}
+        await asyncio.sleep(SPREAD * PERIOD)
+        for line in self.missing():
+            self.violate(f"{line} that could not be sent at first")
+
+    async def ended_leases(self) -> None:
+        """Nothing happens while leases end."""
+        await self._stay_whole(LEASES * LEASE, "while leases end")
+
+    async def _stay_whole(self, cycles: int, when: str) -> None:
+        """Look once a cycle."""
+        broken = 0
+        for _ in range(cycles):
+            broken = 0 if self.is_whole() else broken + 1
+            if broken == LOOKS:
+                self.violate(f"the overlay is not whole {when}")
+                return
+            await asyncio.sleep(PERIOD)
