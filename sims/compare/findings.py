@@ -126,8 +126,7 @@ def _after_crash(table: pd.DataFrame, world: str) -> str:
 def _ranges(table: pd.DataFrame, worlds: list[str]) -> str:
     parts = []
     for world in worlds:
-        name = PurePath(world_options(world.partition(" ")[2])[0]).stem
-        rings = _cell(table, world, RINGS, COST)
+        name, rings = _name(world), _cell(table, world, RINGS, COST)
         if rings is None:
             if why := _lacking(table, world, RINGS):
                 parts.append(f"on {name} rings are not shown to deliver {DELIVERING} ({why})")
@@ -174,7 +173,8 @@ def _beside_anchors(table: pd.DataFrame, world: str) -> str:
     if len(lines) < 2:
         return ""
     missed = f"; not shown to deliver {DELIVERING}: {_listed(lacking)}" if lacking else ""
-    return f"On {world}, {' / '.join(COSTS.values())}: {'; '.join(lines)}{missed}."
+    where = f"{world.partition(' ')[0]} {_name(world)}".strip()
+    return f"On {where}, {' / '.join(COSTS.values())}: {'; '.join(lines)}{missed}."
 
 
 def _between(table: pd.DataFrame, worlds: list[str]) -> str:
@@ -210,6 +210,11 @@ def _crossing(table: pd.DataFrame, steps: list[tuple[float, str]], other: str, m
     left_out = [f"{t:g}" for t, a, b in pairs if a is None or b is None]
     missing = f"; not compared at t = {_listed(left_out)}" if left_out else ""
     return f"rings cost {where} than the {other} in {MEASURES[metric]} ({ends}{missing})"
+
+
+def _name(world: str) -> str:
+    """What a world is made of, without its folder and options."""
+    return PurePath(world_options(world.partition(" ")[2])[0]).name
 
 
 def _systems(table: pd.DataFrame, world: str) -> list[str]:

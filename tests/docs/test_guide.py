@@ -18,13 +18,19 @@ from workloads.settings.toml import value_as_toml
 
 DOCS = Path(__file__).parents[2] / "docs"
 GUIDE = (DOCS / "guide.md").read_text()
-EXPERIMENT, *_, SWEEP = re.findall(r"```toml\n(.*?)```", GUIDE, re.DOTALL)
+EXPERIMENT, TOPICS, *_, SWEEP = re.findall(r"```toml\n(.*?)```", GUIDE, re.DOTALL)
 TYPED = re.findall(r"^    (sub2sub .*)$", GUIDE.partition("## Running an experiment")[2], re.MULTILINE)
 
 
 def test_the_experiment_of_the_guide_is_valid(tmp_path: Path):
     (tmp_path / "mine.toml").write_text(EXPERIMENT)
     assert load_experiment(tmp_path / "mine.toml").layers.ring.exchanges == 2
+
+
+def test_topics_can_be_changed_as_the_guide_shows(tmp_path: Path):
+    (tmp_path / "mine.toml").write_text('system = "camcast"\n' + TOPICS)
+    faults = load_experiment(tmp_path / "mine.toml").faults
+    assert [each.kind for each in faults] == ["add topic", "add parent", "remove topic"]
 
 
 def test_mistakes_are_reported_as_the_guide_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

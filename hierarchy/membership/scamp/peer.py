@@ -104,7 +104,7 @@ class ScampPeer:
         self.inward: list[Contact] = []
         self.contact: Contact | None = None
         self.lease_end = self.heard = self.wanted = 0
-        self.served, self.asked = False, -1
+        self.served, self.asked, self._asked_in = False, -1, 0  # the last: the cycle of its last request
         self._outdated: list[Contact] = []  # who has this member by an earlier lease only
         self._untried: list[Source] = []
         self._holders: list[Contact] = []  # the InView when it subscribed last
@@ -151,8 +151,9 @@ class ScampPeer:
         return self.lease_end > 0 and (not self.view or unanswered)
 
     def is_due(self, cycle: int) -> bool:
-        """Whether to subscribe again: the lease is over, the view empty, or nobody answers or beats."""
+        """Whether to subscribe again: the lease is over, its view empty, nobody answers, beats, holds it."""
         over = self.lease_end <= cycle or self.heard < cycle - self.settings.isolation
+        over |= bool(self._outdated) and not self.inward and self._asked_in <= cycle - self.settings.patience
         return self.lease_end > 0 and (over or self.is_lost(cycle))
 
     def renew(self, cycle: int, dice: Dice) -> Sends:
@@ -218,7 +219,7 @@ class ScampPeer:
         s, self._holders = self.settings, self.inward if holders is None else holders
         end = cycle + s.lease + dice.next_below(s.lease // 2 + 1)
         self.lease_end = end if self.lease_end <= cycle else self.lease_end
-        self.heard = cycle
+        self.heard = self._asked_in = cycle
         known: list[Source] = ["view"] * min(TRIES, len(self.view))
         known += ["inward"] * min(TRIES, len(self._holders))
         self._untried = ["contact", *known] if s.contact_first else [*known, "contact"]

@@ -2,7 +2,8 @@
 
 Not in the paper (Sub-2-Sub), whose evaluation is cycle-driven, as PeerSim's usually are. The same subscribers
 and test events, once stepped by the engine, once as whole live nodes under virtual time, on networks whose
-messages take up to a tenth of a cycle and up to half a cycle. The quick form has 100 peers.
+messages take up to a tenth of a cycle and up to half a cycle. By events peers join one through another, which
+takes messages, too: no ring counts as complete before all have joined. The quick form has 100 peers.
 """
 
 from __future__ import annotations

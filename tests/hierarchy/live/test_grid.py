@@ -91,11 +91,13 @@ def test_everybody_finds_its_community_and_the_one_above(keeps_scamp: bool) -> N
         assert {each.topic for each in member.supers.entries} == set(member.supers.chain[:1])
 
 
-def test_structured_tables_have_ln_n_entries() -> None:
+def test_structured_tables_have_ln_n_entries_and_hold_a_ring() -> None:
     overlay = built(keeps_scamp=False)
     for topic, wanted in zip(TOPICS, (2, 3, 4), strict=True):
-        sizes = [len(each.topic_table()) for each in overlay.members.values() if each.own.topic == topic]
-        assert abs(np.mean(sizes) - wanted) < 0.5
+        members = {id: each for id, each in overlay.members.items() if each.own.topic == topic}
+        assert abs(np.mean([len(each.topic_table()) for each in members.values()]) - wanted) < 0.5
+        following = dict(zip(sorted(members), [*sorted(members)[1:], min(members)], strict=True))
+        assert {id: each.topic_table()[0].id for id, each in members.items()} == following
 
 
 def test_the_dead_are_forgotten_and_the_others_still_found() -> None:

@@ -14,7 +14,7 @@ from hierarchy.camcast import Communities, Search, StaticTables, SuperTables, To
 from hierarchy.contacts import Contact, Sends
 from hierarchy.live import Member, MemberSettings
 from hierarchy.live import messages as m
-from hierarchy.membership.scamp.peer import Link
+from hierarchy.membership.scamp.peer import Link, ScampPeer
 from hierarchy.membership.scamp.settings import ScampSettings
 from hierarchy.super_tables.layer import STREAM
 from hierarchy.super_tables.steps import KEEP_UPDATED, PASS_ON, SEARCH
@@ -367,3 +367,18 @@ def test_weights_of_links_become_even() -> None:
     for _ in range(40):
         swarm.cycle()
     assert spread() < 0.25 * uneven
+
+
+def test_who_is_held_by_nobody_since_it_renewed_asks_again() -> None:
+    """Served by one that knows nobody else who is there: seed 3013 of the histories."""
+    own, server = ScampSettings(lease=10, isolation=1000), Contact(2, "h", 2, ".")
+    peer = ScampPeer(Contact(1, "h", 1, "."), own, grace=10)
+    list(peer.join(server, 0, Dice(1)))
+    list(peer.receive(m.Kept(server), 2, 0, Dice(1)))
+    renewed = peer.lease_end
+    list(peer.renew(renewed, Dice(2)))
+    list(peer.receive(m.Served(server, 10), 2, renewed, Dice(3)))
+    assert not peer.is_due(renewed + own.patience - 1)
+    assert peer.is_due(renewed + own.patience)
+    list(peer.receive(m.Kept(server), 2, renewed, Dice(4)))
+    assert not peer.is_due(renewed + own.patience)

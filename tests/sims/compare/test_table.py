@@ -233,8 +233,8 @@ def test_a_wide_interval_makes_no_system_one_of_the_cheapest() -> None:
             "as much (0.985 at best).",
         ),
         (
-            knobs("ranges x", "sub2sub", NOBODY) + unable("ranges y", "sub2sub"),
-            f"on x rings are not shown to deliver {LOST} (0.900 at best); on y rings are not shown to "
+            knobs("ranges folder/x.toml bits=12", "sub2sub", NOBODY) + unable("ranges y", "sub2sub"),
+            f"on x.toml rings are not shown to deliver {LOST} (0.900 at best); on y rings are not shown to "
             f"deliver {LOST} (no room).",
         ),
     ],

@@ -132,7 +132,7 @@ size = 80
 events = 10
 [[faults]]
 kind = "crash"
-at = 12
+at = 13  # after the delivery of cycle 12
 share = 0.2
 [[observers]]
 kind = "delivery"
