@@ -259,7 +259,7 @@ class Connections(Generic[FrameT]):
             done: asyncio.Future[None] = loop.create_future()
             handshake = SSLProtocol(
                 loop, channel, context, done, True, call_connection_made=False,
-                ssl_handshake_timeout=self.limits.handshake,
+                ssl_handshake_timeout=self.limits.handshake,  # type: ignore[arg-type]
             )  # fmt: skip
             transport.set_protocol(handshake)
             handshake.connection_made(transport)
