@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from sub2sub.errors import InputError
+from workloads.files.environment import memory
 from workloads.files.places import place
 from workloads.settings.plugins import allow
 
@@ -81,16 +82,13 @@ class Where:
     ui: bool = False
 
     @contextmanager
-    def session(self) -> Iterator[SparkSession | None]:
-        """Yield a Spark session if the options ask for one, else None.
-
-        All work is divided into tasks over files, which run as fast in threads as on Spark on one machine,
-        whatever its size.
-        """
+    def session(self, size: int = 0) -> Iterator[SparkSession | None]:
+        """Yield a Spark session if the options ask for one, or if so many bytes are large here, else None."""
         asked = self.master is not None or self.memory is not None or bool(self.conf) or self.ui
         if self.spark is False and asked:
             raise InputError("--no-spark: expected neither --master nor --memory, --conf or --ui with it")
-        if not (self.spark or asked):
+        large = self.spark is None and size > (memory() or 2**32) // 4
+        if not (self.spark or asked or large):
             yield None
             return
         from workloads.spark.session import spark_session
@@ -104,7 +102,10 @@ def where_options(command: F) -> F:
     options = [
         click.option("--master", metavar="URL", help="Spark master; this machine's cores if not given."),
         click.option(
-            "--spark/--no-spark", "spark", default=None, help="On Spark, or in this process (default)."
+            "--spark/--no-spark",
+            "spark",
+            default=None,
+            help="On Spark, or in this process (default, unless the data are large).",
         ),
         click.option(
             "--memory", metavar="SIZE", help="Memory of Spark's driver and of each executor, such as 4g."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def stats(
 
     SOURCES are one workload folder; run folders, or folders of them; one sweep's folder; or, with --metric,
     Parquet tables of which each is a run. Tables, figures and statistics.md go to DIR. Computed in this
-    process, or on Spark when asked for it.
+    process, or on Spark when asked for it or when the tables fill a quarter of the memory.
 
     \b
     sub2sub stats w
@@ -91,7 +92,7 @@ def stats(
         )
 
         with ExitStack() as stack:
-            spark = stack.enter_context(where.session())
+            spark = stack.enter_context(where.session(_bytes_in(sources)))
             progress = stack.enter_context(progress_bars(quiet or as_json))
             if metric:
                 write_table_statistics(spark, sources, by, metric, out)
@@ -104,6 +105,12 @@ def stats(
         return
     click.echo((out / "statistics.md").read_text(encoding="utf-8"))
     click.echo(f"{out}: tables, figures, statistics.md")
+
+
+def _bytes_in(sources: Sequence[Path]) -> int:
+    """Bytes of the Parquet files in these folders, and of files named themselves."""
+    tables = (table for path in sources for table in (path.rglob("*.parquet") if path.is_dir() else [path]))
+    return sum(table.stat().st_size for table in tables)
 
 
 def _tables(out: Path) -> dict[str, list[dict[str, Any]]]:

@@ -1,7 +1,7 @@
 """What each run comes to: the values that statistics average over runs.
 
 A task reads the tables of a few runs and reduces them to one value for each run, statistic, key and metric.
-So memory holds the tables of a few runs per core, whatever the number of runs; tasks run in threads of this
+So memory holds the tables of a few runs per core, of one where they are large; tasks run in threads of this
 process or on Spark (`workloads.spark.tasks`), with the same result.
 """
 
@@ -38,7 +38,7 @@ _DELIVERIES = (
     "duplicates_per_delivery", "spam", "failed",
 )  # fmt: skip
 _COSTS = ("messages", "failed", "bytes")
-_TOGETHER = 32  # runs that a task reads
+_TOGETHER, _BYTES = 32, 16_000_000  # runs that a task reads at most, and bytes of their files
 
 
 def values_of_runs(
@@ -51,18 +51,33 @@ def values_of_runs(
     types |= {"quantile": "double", "metric": "string", "value": "double"}
     schema = pa.schema({name: pa.type_for_alias(alias) for name, alias in types.items()})
 
+    shares = _shares(runs)
+
     def task(number: int) -> pa.Table:
         import pandas as pd
 
-        some = {place: runs[place] for place in range(len(runs))[number * _TOGETHER :][:_TOGETHER]}
-        parts = [part.assign(statistic=name) for name, part in _statistics(some).items()]
+        parts = [part.assign(statistic=name) for name, part in _statistics(shares[number]).items()]
         if not parts:
             return schema.empty_table()
         found = pd.concat(parts, ignore_index=True).reindex(columns=schema.names)
         return pa.Table.from_pandas(found, schema=schema, preserve_index=False)
 
     report = None if progress is None else partial(progress, "statistics")
-    return run_tasks(spark, -(-len(runs) // _TOGETHER), task, schema, progress=report)
+    return run_tasks(spark, len(shares), task, schema, progress=report)
+
+
+def _shares(runs: Sequence[Run]) -> list[dict[int, Run]]:
+    """The runs that each task reads, by their places."""
+    shares: list[dict[int, Run]] = []
+    left = 0
+    for place, run in enumerate(runs):
+        size = sum(table.stat().st_size for table in run.path.glob("*.parquet"))
+        if not shares or size > left or len(shares[-1]) == _TOGETHER:
+            shares.append({})
+            left = _BYTES
+        shares[-1][place] = run
+        left -= size
+    return shares
 
 
 def _statistics(runs: Mapping[int, Run]) -> dict[str, pd.DataFrame]:

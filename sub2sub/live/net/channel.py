@@ -122,6 +122,16 @@ class Channel(asyncio.BufferedProtocol):
         self._flush()
         self.data_received(b"")  # what came right after the handshake
 
+    def hand_over(self, protocol: asyncio.BufferedProtocol) -> None:
+        """Hand what has arrived so far to another protocol."""
+        early, self._unread = self._unread, b""
+        while early:
+            room = memoryview(protocol.get_buffer(len(early)))
+            size = min(len(room), len(early))
+            room[:size] = early[:size]
+            protocol.buffer_updated(size)
+            early = early[size:]
+
     def identity(self) -> bytes | None:
         """A digest of the certificate that the other end has shown, None without TLS."""
         if self._identity is None:

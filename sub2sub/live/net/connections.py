@@ -18,6 +18,7 @@ import asyncio
 import ipaddress
 import ssl
 import time
+from asyncio.sslproto import SSLProtocol
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from functools import lru_cache
@@ -254,17 +255,25 @@ class Connections(Generic[FrameT]):
         try:
             if pause:
                 await asyncio.sleep(pause)
-            secure = await loop.start_tls(
-                transport, channel, context, server_side=True, ssl_handshake_timeout=self.limits.handshake
-            )
-            if secure is None:
+            # Not `start_tls`: on uvloop the first bytes may have come already, and would be lost.
+            done: asyncio.Future[None] = loop.create_future()
+            handshake = SSLProtocol(
+                loop, channel, context, done, True, call_connection_made=False,
+                ssl_handshake_timeout=self.limits.handshake,  # type: ignore[arg-type]
+            )  # fmt: skip
+            transport.set_protocol(handshake)
+            handshake.connection_made(transport)
+            channel.hand_over(handshake)
+            transport.resume_reading()
+            await done
+            secure = handshake._app_transport
+            if secure is None or channel.closed:
                 raise ConnectionResetError("the other end is gone")
         except (OSError, ssl.SSLError):
             self.counts["handshakes failed"] += 1
             channel.close()
             return
-        if not channel.closed:
-            channel.begin(secure)
+        channel.begin(secure)
 
     def _note_failure(self, to: Address) -> None:
         self.counts["unreachable"] += 1

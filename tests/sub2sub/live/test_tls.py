@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
+import ssl
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +13,7 @@ import pytest
 import trustme
 
 from sub2sub.errors import InputError
-from sub2sub.live import Limits, Node, Tls
+from sub2sub.live import Limits, Node, Tls, run
 from sub2sub.live.core import messages as m
 from sub2sub.live.net.connections import HANDSHAKE
 from sub2sub.live.net.identity import bound_id, is_bound
@@ -98,6 +101,28 @@ def test_handshakes_are_paid_for_and_strangers_pay_together(tmp_path: Path) -> N
                 writer.close()
 
     live(test)
+
+
+def test_whoever_comes_without_a_certificate_blocks_nobody_on_uvloop_either(tmp_path: Path) -> None:
+    """On uvloop `start_tls` lost what had come before it: every handshake of a fast client hung for 3 s."""
+    authority = trustme.CA()
+    ours, theirs = (certificates(tmp_path, authority, name) for name in ("ours", "theirs"))
+    nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    nobody.check_hostname, nobody.verify_mode = False, ssl.CERT_NONE
+
+    def attack(address: tuple[str, int]) -> None:
+        for _ in range(4):
+            with socket.create_connection(address) as plain, contextlib.suppress(OSError):
+                nobody.wrap_socket(plain).close()
+
+    async def test() -> None:
+        async with Node(1, tls=ours, limits=Limits(handshake=60.0)) as node:
+            await asyncio.get_running_loop().run_in_executor(None, attack, node.address)
+            async with Node(1, contact=node.address, tls=theirs):
+                pass
+            await until(lambda: node.connections.counts["handshakes failed"] == 4)
+
+    run(asyncio.wait_for(test(), 50.0))
 
 
 def test_a_certificate_says_which_ids_its_holder_may_have(tmp_path: Path) -> None:

@@ -57,12 +57,14 @@ def test_statistics_here_equal_those_on_spark(runs: Path, spark: SparkSession) -
     assert describe_runs(None, found) == describe_runs(spark, found)
 
 
+@pytest.mark.parametrize("most", ["_TOGETHER", "_BYTES"])
 def test_statistics_do_not_depend_on_how_runs_are_divided_into_tasks(
-    runs: Path, monkeypatch: pytest.MonkeyPatch
+    runs: Path, monkeypatch: pytest.MonkeyPatch, most: str
 ) -> None:
     found = find_runs([runs])
     together = describe_runs(None, found)
-    monkeypatch.setattr(per_run, "_TOGETHER", 1)
+    monkeypatch.setattr(per_run, most, 1)
+    assert [list(share) for share in per_run._shares(found)] == [[0], [1], [2]]
     assert describe_runs(None, found) == together
 
 
