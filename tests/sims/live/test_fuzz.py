@@ -20,7 +20,7 @@ from sub2sub.events.peer import Forwarder
 from sub2sub.live.core.exchanges import Exchanges
 from sub2sub.live.core.live_peer import Core
 
-BLOCKS = {"sub2sub": 5, "camcast": 5, "trials": 1, "semi-structured": 1, "structured": 1, "shared": 1}
+BLOCKS = {"sub2sub": 5, "camcast": 4, "trials": 1, "semi-structured": 1, "structured": 1, "shared": 1}
 
 
 @pytest.mark.parametrize(
