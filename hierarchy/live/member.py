@@ -277,14 +277,17 @@ class Member(TopicsAbove):
         """Note that a message could not be sent: SCAMP sends what was in it by another way, events go again.
 
         Who cannot be reached leaves the super-topic table at once, and the view after a few heartbeats that
-        failed: of all messages, a few always fail where every seventh does.
+        failed: of all messages, a few always fail where every seventh does. With nobody left in its view, it
+        subscribes again at once.
         """
         self.counts["failed"] += 1
         for table in self.super_tables():
             table.drop(to.id)
-        if isinstance(message, m.Beat) and self.scamp.has(to.id) and self.liveness.failed(to.id):
-            self.scamp.drop(to.id)
         match message:
+            case m.Beat() if self.scamp.has(to.id) and self.liveness.failed(to.id):
+                self.scamp.drop(to.id)
+                if not self.scamp.view:
+                    yield from self.scamp.renew(self.cycle, dice)
             case m.Subscribe() | m.Copy():
                 yield from self.scamp.undelivered(message, self.cycle, dice)
             case m.Event():

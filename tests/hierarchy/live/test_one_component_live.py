@@ -33,6 +33,16 @@ def test_communities_become_one_component_and_stay_so(membership, loss, at_once)
         assert cycle < 28 or set(parts.values()) == {1}, (cycle, parts)
 
 
+@pytest.mark.parametrize("seed", [2, 4, 6])
+def test_heartbeats_that_fail_leave_nobody_out_of_all_tables_within_a_long_lease(seed) -> None:
+    """The longer a lease, the more links to members that are there are lost before anything renews them."""
+    swarm = Swarm("unstructured", 0.15, seed)
+    swarm.enter([".a"] * 50)
+    for cycle in range(75):
+        swarm.cycle()
+        assert cycle < 28 or swarm.parts() == {".a": 1}, cycle
+
+
 def test_members_count_their_community() -> None:
     swarm = Swarm("unstructured", 0.05, 1, SETTINGS)
     swarm.enter(TOPICS)

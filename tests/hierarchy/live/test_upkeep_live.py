@@ -240,12 +240,25 @@ def test_an_entry_ends_after_isolation_cycles_of_silence_though_it_has_a_lease()
         assert member.scamp.has(2) == (cycle <= OWN.isolation + 1), cycle
 
 
-def test_a_heartbeat_that_fails_once_costs_nobody_its_place_and_three_do() -> None:
+def test_a_heartbeat_that_fails_once_costs_nobody_its_place_and_six_do() -> None:
+    other, contact = (Contact(i, "h", i, ".") for i in (2, 3))
+    member = one_that_knows(other, lease=10_000)
+    list(member.join(contact, Dice(1)))
+    for failures in range(1, 7):
+        sends = list(member.unreachable(other, m.Beat(), Dice(1)))
+        assert member.scamp.has(2) == (failures < 6)
+        asked = [(send.to, type(send.message)) for send in sends]
+        assert asked == ([] if failures < 6 else [(contact, m.Subscribe)])  # now it knows nobody
+
+
+def test_an_answer_between_heartbeats_that_fail_keeps_an_entry() -> None:
     other = Contact(2, "h", 2, ".")
     member = one_that_knows(other, lease=10_000)
-    for failures in (1, 2, 3):
-        list(member.unreachable(other, m.Beat(), Dice(1)))
-        assert member.scamp.has(2) == (failures < 3)
+    for _ in range(4):
+        for _ in range(5):
+            list(member.unreachable(other, m.Beat(), Dice(1)))
+        list(member.receive(m.Beaten(), 2, Dice(1)))
+    assert member.scamp.has(2)
 
 
 def test_nobody_is_believed_to_have_a_lease_longer_than_there_are() -> None:
