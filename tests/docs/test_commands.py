@@ -121,10 +121,14 @@ def _make_sure_of(words: list[str]) -> None:
             _call(["workload", "match", str(source)])
         if source.exists() or word.startswith("-") or word == written:
             continue
-        if source.name == "w":
+        if "*" in word:
+            if not list(Path().glob(word)):
+                _call(["run", "mine.toml", *SMALL, "--out", word.replace("*", "one").rpartition("/")[0]])
+            continue
+        if re.fullmatch(r"w\d*", word.rpartition("=")[2]):
             size = ["--subscribers", "30", "--events", "8"]
-            _call(["workload", "generate", "--spec", "uniform-2", *size, "--out", "w"])
-            _call(["workload", "match", "w"])
+            _call(["workload", "generate", "--spec", "uniform-2", *size, "--out", str(source)])
+            _call(["workload", "match", str(source)])
         elif source.name == "results.parquet":
             _call(["sweep", "sweep.toml", "--out", str(source.parent), "--processes", "1"])
         elif not source.suffix and (
